@@ -1,0 +1,99 @@
+"""The search of one depth as Python sees it: tables, a stop signal, one Worker a thread.
+
+Values are centipawns for the side to move at the root. A mate in n plies is MATE - n (for the side that mates) or
+n - MATE; |value| >= MATE_BOUND says mate. INFINITE is above every value.
+"""
+
+from collections.abc import Sequence
+
+from core_ext.board import Board
+
+MATE: int  # 32000
+MATE_BOUND: int  # 31000
+INFINITE: int  # 32600
+MAX_DEPTH: int  # 127
+
+def processor_error() -> str | None:
+    """One sentence where this processor lacks the instructions the core was built for, else None."""
+
+class Signal:
+    """A flag that any thread raises to stop every search that watches it; seen within a millisecond."""
+
+    def set(self) -> None: ...
+    def clear(self) -> None: ...
+    def is_set(self) -> bool: ...
+
+class Table:
+    """A transposition table shared by the workers of one engine."""
+
+    def __init__(self, megabytes: int) -> None:
+        """MemoryError, naming the size, where it cannot be had."""
+    @property
+    def megabytes(self) -> int: ...
+    def clear(self) -> None: ...
+    def new_search(self) -> None:
+        """Age every entry by one search."""
+    def hashfull(self) -> int:
+        """Permille of the entries written in this search."""
+
+class RootLine:
+    """A root move with what the last search said of it."""
+
+    @property
+    def value(self) -> int:
+        """Value of the last finished or bounded search of this move; -INFINITE where it was not searched yet."""
+    @property
+    def previous(self) -> int:
+        """Its value one depth before; -INFINITE where there was none."""
+    @property
+    def bound(self) -> str:
+        """`exact`, `lower` or `upper`."""
+    @property
+    def seldepth(self) -> int: ...
+    @property
+    def nodes(self) -> int:
+        """Nodes spent below this move since set_root."""
+    @property
+    def pv(self) -> list[str]:
+        """Legal moves, the root move first."""
+
+class Worker:
+    """The search of one thread. Everything here but `nodes` belongs to the thread that runs it."""
+
+    def __init__(self, table: Table, signal: Signal, index: int = ...) -> None:
+        """`index` 0 is the main worker; helpers (1, 2, ...) vary their depths."""
+    def new_game(self) -> None:
+        """Forget histories. (The table is the caller's.)"""
+    def configure(
+        self,
+        *,
+        draw_black: int = ...,
+        draw_white: int = ...,
+        max_moves: int = ...,
+        declaration: str = ...,
+        useless: bool = ...,
+    ) -> None:
+        """Value of a draw for each colour in centipawns, MaxMovesToDraw (0 = off), a word of EnteringKingRule, GenerateAllLegalMoves."""
+    def set_root(self, board: Board, moves: Sequence[str] | None = ...) -> int:
+        """Copy the position with its game; keep the legal moves (of `moves`, where given). Returns how many; resets `nodes`."""
+    def search(self, depth: int, alpha: int, beta: int, first: int = ..., node_limit: int = ...) -> int:
+        """Search the root moves from the `first`-best on to `depth` in the window; returns the value, without the GIL.
+
+        The root lines from `first` on are then sorted, best first. `node_limit` counts all nodes since set_root (0 = none).
+        When `stopped` is true afterwards, the value is void; the root lines hold what was known.
+        """
+    @property
+    def stopped(self) -> bool:
+        """Whether the last search ended by the signal or the node limit."""
+    @property
+    def nodes(self) -> int:
+        """Nodes since set_root; may be read from any thread."""
+    @property
+    def seldepth(self) -> int: ...
+    def lines(self, count: int = ...) -> list[RootLine]:
+        """The root lines, best first."""
+    def evaluate(self, board: Board) -> list[tuple[str, int]]:
+        """The terms of the static value, last `total`; centipawns for the side to move."""
+
+def bench_search(sfens: Sequence[str], depth: int, megabytes: int = ...) -> int:
+    """Total nodes of searching each position to `depth` with a cleared state; the signature."""
