@@ -1,0 +1,12 @@
+/* ASSERT(condition): checked in the debug profile, nothing otherwise. */
+#ifndef KOMADORI_DEBUG_H
+#define KOMADORI_DEBUG_H
+#ifdef CORE_EXT_DEBUG
+#include <stdio.h>
+#include <stdlib.h>
+#define ASSERT(condition) \
+    do { if (!(condition)) { fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); abort(); } } while (0)
+#else
+#define ASSERT(condition) ((void)0)
+#endif
+#endif

@@ -1,0 +1,4 @@
+"""Assertions that compile away outside the debug profile."""
+
+cdef extern from "debug.h" nogil:
+    void ASSERT(bint condition)

@@ -1,0 +1,68 @@
+/* What C has no word for, each with a form for gcc and clang, for MSVC, and a portable one. */
+#ifndef KOMADORI_INTRINSICS_H
+#define KOMADORI_INTRINSICS_H
+#include <stdint.h>
+#include <string.h>
+
+#if defined(_MSC_VER)
+#include <intrin.h>
+#endif
+#if !defined(CORE_EXT_PORTABLE) && (defined(__SSE2__) || defined(_M_X64))
+#include <emmintrin.h>
+#define KOMADORI_SSE2 1
+#endif
+
+/* Index of the lowest set bit; the word is not zero. */
+static inline int lowest_bit(uint64_t word)
+{
+#if defined(CORE_EXT_PORTABLE)
+    static const unsigned char index[64] = {
+        0, 1, 48, 2, 57, 49, 28, 3, 61, 58, 50, 42, 38, 29, 17, 4, 62, 55, 59, 36, 53, 51, 43, 22, 45, 39, 33, 30, 24, 18,
+        12, 5, 63, 47, 56, 27, 60, 41, 37, 16, 54, 35, 52, 21, 44, 32, 23, 11, 46, 26, 40, 15, 34, 20, 31, 10, 25, 14, 19,
+        9, 13, 8, 7, 6};
+    return index[((word & (0 - word)) * UINT64_C(0x03f79d71b4cb0a89)) >> 58];
+#elif defined(_MSC_VER)
+    unsigned long index;
+    _BitScanForward64(&index, word);
+    return (int)index;
+#else
+    return __builtin_ctzll(word);
+#endif
+}
+
+static inline int count_bits(uint64_t word)
+{
+#if defined(__POPCNT__) && !defined(CORE_EXT_PORTABLE)
+    return __builtin_popcountll(word);
+#else
+    word -= (word >> 1) & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (int)((word * UINT64_C(0x0101010101010101)) >> 56);
+#endif
+}
+
+static inline void prefetch(const void *address)
+{
+#if defined(CORE_EXT_PORTABLE)
+    (void)address;
+#elif defined(_MSC_VER)
+    _mm_prefetch((const char *)address, _MM_HINT_T0);
+#else
+    __builtin_prefetch(address);
+#endif
+}
+
+/* out[i] = words[i] + addend for eight 16-bit words. */
+static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
+{
+#if defined(KOMADORI_SSE2)
+    __m128i sums = _mm_add_epi16(_mm_loadu_si128((const __m128i *)words), _mm_set1_epi16((short)addend));
+    _mm_storeu_si128((__m128i *)out, sums);
+#else
+    int i;
+    for (i = 0; i < 8; i++)
+        out[i] = (uint16_t)(words[i] + addend);
+#endif
+}
+#endif

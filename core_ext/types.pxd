@@ -1,0 +1,156 @@
+"""The words of shogi as C knows them. No run-time module stands behind this file."""
+
+from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+cdef enum Color:
+    BLACK = 0   # sente, moves first, plays towards rank a
+    WHITE = 1   # gote
+    COLORS = 2
+
+# A piece type plus PROMOTED is its promoted side; a piece is its type plus WHITE_PIECE for White.
+cdef enum PieceType:
+    NO_PIECE = 0
+    PAWN = 1
+    LANCE = 2
+    KNIGHT = 3
+    SILVER = 4
+    BISHOP = 5
+    ROOK = 6
+    GOLD = 7
+    KING = 8
+    PRO_PAWN = 9
+    PRO_LANCE = 10
+    PRO_KNIGHT = 11
+    PRO_SILVER = 12
+    HORSE = 13
+    DRAGON = 14
+    GOLDS = 15          # not a type: the index of the bitboard of all that move like a gold
+    PIECE_TYPES = 16
+    PROMOTED = 8
+    WHITE_PIECE = 16
+    PIECES = 32
+
+# Squares run file by file, 1a = 0, 1b = 1, ... 9i = 80: square = 9 * file + rank.
+cdef enum Squares:
+    SQUARES = 81
+    NO_SQUARE = 81
+
+ctypedef uint32_t Hand
+
+# Move, 16 bits:
+#   bits 0-6    destination square
+#   bits 7-13   origin square; a drop has DROP_ORIGIN + piece type (82..88)
+#   bit  14     promotion
+# RichMove, 32 bits: the move in the low half, then
+#   bits 16-20  the piece that moves, as it stood before (a drop: the piece dropped)
+#   bits 21-25  the piece captured, or 0
+ctypedef uint16_t Move
+ctypedef uint32_t RichMove
+
+cdef enum MoveWords:
+    NO_MOVE = 0
+    NULL_MOVE = 129     # 1b to 1b: no piece moves there
+    DROP_ORIGIN = 81
+    PROMOTION = 1 << 14
+    MAX_MOVES = 640     # 593 are possible; drops are stored eight at a time, so a list needs slack
+
+cdef enum ValueWords:
+    DRAW = 0
+    MATE = 32000        # MATE - n: mate in n plies
+    MATE_BOUND = 31000  # from here on a value says mate
+    INFINITE = 32600
+    NO_VALUE = 32601    # "not known", where a value may stand
+    MAX_DEPTH = 127
+    MAX_PLY = 246       # deepest ply of a search, quiescence included
+
+
+cdef inline int type_of(int piece) noexcept nogil:
+    return piece & 15
+
+
+cdef inline int color_of(int piece) noexcept nogil:
+    return piece >> 4
+
+
+cdef inline int make_piece(int color, int piece_type) noexcept nogil:
+    return color << 4 | piece_type
+
+
+cdef inline int raw_type(int piece_type) noexcept nogil:
+    """The type that goes to the hand: promotion taken off. A king stays a king."""
+    return piece_type if piece_type == KING else piece_type & 7
+
+
+cdef inline bint moves_like_gold(int piece_type) noexcept nogil:
+    return (0x1E80 >> piece_type) & 1   # GOLD and PRO_PAWN .. PRO_SILVER
+
+
+cdef inline bint can_promote(int piece_type) noexcept nogil:
+    return PAWN <= piece_type <= ROOK
+
+
+cdef inline int file_of(int square) noexcept nogil:
+    return square // 9
+
+
+cdef inline int rank_of(int square) noexcept nogil:
+    return square % 9
+
+
+cdef inline int relative_rank(int color, int square) noexcept nogil:
+    """0 is the far rank, where the colour promotes; 8 its home rank."""
+    return 8 - square % 9 if color else square % 9
+
+
+cdef inline bint in_promotion_zone(int color, int square) noexcept nogil:
+    return relative_rank(color, square) < 3
+
+
+cdef inline Move board_move(int origin, int target) noexcept nogil:
+    return <Move>(origin << 7 | target)
+
+
+cdef inline Move promotion_move(int origin, int target) noexcept nogil:
+    return <Move>(PROMOTION | origin << 7 | target)
+
+
+cdef inline Move drop_move(int piece_type, int target) noexcept nogil:
+    return <Move>((DROP_ORIGIN + piece_type) << 7 | target)
+
+
+cdef inline int to_square(RichMove move) noexcept nogil:
+    return move & 127
+
+
+cdef inline int from_square(RichMove move) noexcept nogil:
+    """The origin; above NO_SQUARE for a drop."""
+    return (move >> 7) & 127
+
+
+cdef inline bint is_drop(RichMove move) noexcept nogil:
+    return ((move >> 7) & 127) > DROP_ORIGIN
+
+
+cdef inline int dropped_type(RichMove move) noexcept nogil:
+    return ((move >> 7) & 127) - DROP_ORIGIN
+
+
+cdef inline bint is_promotion(RichMove move) noexcept nogil:
+    return (move & PROMOTION) != 0
+
+
+cdef inline RichMove rich_move(Move move, int piece, int captured) noexcept nogil:
+    return move | <RichMove>piece << 16 | <RichMove>captured << 21
+
+
+cdef inline int moved_piece(RichMove move) noexcept nogil:
+    return (move >> 16) & 31
+
+
+cdef inline int captured_piece(RichMove move) noexcept nogil:
+    return (move >> 21) & 31
+
+
+cdef inline int placed_piece(RichMove move) noexcept nogil:
+    """The piece as it stands on the destination: the moved piece, promoted where the move says so."""
+    return ((move >> 16) & 31) + ((move & PROMOTION) >> 11)
