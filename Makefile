@@ -1,0 +1,101 @@
+# `make run` and `make test` set up everything by themselves: python3, a C compiler and make are enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+START := lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
+LEAKS := detect_leaks=0
+BUILD = $(PY) setup.py --quiet build_ext --inplace
+
+.PHONY: help setup run build test test-all debug sanitize coverage perft signature bench lint annotate match clean
+
+help:
+	@echo "make run        set up, think 3 s about the start position, say what to register in a GUI"
+	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
+	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
+	@echo "make coverage   line coverage of Python and Cython in coverage/"
+	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
+	@echo "make lint       ruff, mypy, cython-lint; annotate: Cython's HTML in build/annotate; match: games against another engine"
+
+# ---- set-up ----------------------------------------------------------------------------------------------------------
+
+setup: $(VENV)/.done
+
+$(VENV)/.done: pyproject.toml bootstrap.py
+	$(PYTHON) bootstrap.py $(VENV)
+	$(PY) -m pip install --quiet --no-build-isolation --editable '.[test,lint]'
+	@touch $@
+
+# setup.py compiles only what changed.
+build: $(VENV)/.done
+	@$(BUILD)
+
+run: build
+	$(BIN)/usi_engine position startpos go movetime 3000
+	@echo "Register this file in your shogi GUI:"
+	@$(BIN)/usi_engine --where
+
+# ---- tests -----------------------------------------------------------------------------------------------------------
+
+test: build
+	$(PY) -m pytest -q
+
+test-all: build
+	$(PY) -m pytest -q -m ''
+
+debug: export CORE_EXT_PROFILE = debug
+debug: $(VENV)/.done
+	$(BUILD)
+	$(PY) -m pytest -q
+
+# The interpreter itself is not built with AddressSanitizer, so its library has to be there first; Python frees little at
+# its end, so leaks are not counted.
+sanitize: export CORE_EXT_PROFILE = debug
+sanitize: export CORE_EXT_SANITIZE = 1
+sanitize: $(VENV)/.done
+	$(BUILD)
+	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=$(LEAKS):verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(PY) -m pytest -q -s
+
+coverage: export CORE_EXT_PROFILE = coverage
+coverage: $(VENV)/.done
+	$(PY) -m pip install --quiet '.[coverage]' --no-build-isolation --editable '.[coverage]'
+	$(BUILD)
+	$(PY) -m pytest -q --cov --cov-report=html:coverage --cov-report=term
+
+# ---- measures --------------------------------------------------------------------------------------------------------
+
+perft: build
+	$(PY) -m bench.perft
+
+signature: build
+	$(BIN)/usi_engine bench
+
+bench: build
+	$(PY) -m bench.perft
+	$(PY) -m bench.movegen
+	$(PY) -m bench.nps
+
+# make match OPPONENT=/path/to/engine GAMES=20 BYOYOMI=100
+OPPONENT ?= $(BIN)/usi_engine
+GAMES ?= 10
+BYOYOMI ?= 100
+match: build
+	$(PY) -m pip install --quiet --no-build-isolation --editable '.[match]'
+	$(PY) -m cshogi.cli $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
+
+# ---- care ------------------------------------------------------------------------------------------------------------
+
+lint: $(VENV)/.done
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/cython-lint core_ext
+
+annotate: $(VENV)/.done
+	mkdir -p build/annotate
+	for source in core_ext/*.pyx; do \
+	    $(BIN)/cython --annotate -3 -o build/annotate/$$(basename $$source .pyx).c $$source || exit 1; \
+	done
+
+clean:
+	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache core_ext/*.so core_ext/*.pyd

@@ -1,0 +1,1 @@
+"""The compiled core: rules and search of shogi."""

@@ -1,0 +1,148 @@
+"""Build of the Cython core: one list of modules, one table of directives, a profile and a target CPU.
+
+Environment:
+    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (line tracing)
+    CORE_EXT_ARCH      native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
+    CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
+    CORE_EXT_WERROR    1 turns compiler warnings into errors
+
+Each combination builds in a directory of its own, so changing back and forth compiles nothing twice.
+"""
+
+import os
+import platform
+import sys
+from pathlib import Path
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build import build
+from setuptools.command.build_ext import build_ext
+
+MODULES = [
+    "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history", "perft",
+    "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
+]
+
+# What a module means; the same in every profile.
+DIRECTIVES = {
+    "language_level": 3,
+    "cdivision": True,
+    "wraparound": False,
+    "binding": True,
+    "embedsignature": True,
+    "overflowcheck": False,
+}
+# What is checked; the only thing a profile may change.
+CHECKS = {
+    "release": {"boundscheck": False, "initializedcheck": False, "nonecheck": False},
+    "debug": {"boundscheck": True, "initializedcheck": True, "nonecheck": True},
+    "coverage": {"boundscheck": True, "initializedcheck": True, "nonecheck": True, "linetrace": True},
+}
+# The level that the core checks at its start; 0: what the compiler's own macros say.
+ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
+
+# Warnings that Cython's generated code sets off whatever its source says.
+CYTHON_WARNINGS = ["unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare"]
+
+
+def choice(variable: str, default: str, allowed: dict[str, object]) -> str:
+    value = os.environ.get(variable, default)
+    if value not in allowed:
+        raise SystemExit(f"{variable}={value}: expected one of {', '.join(allowed)}")
+    return value
+
+
+PROFILE = choice("CORE_EXT_PROFILE", "release", CHECKS)
+ARCH = choice("CORE_EXT_ARCH", "native", ARCHITECTURES)
+SANITIZE = os.environ.get("CORE_EXT_SANITIZE") == "1"
+WERROR = os.environ.get("CORE_EXT_WERROR") == "1"
+BUILD_BASE = os.path.join("build", "-".join([PROFILE, ARCH] + ["sanitize"] * SANITIZE))
+
+
+def macros() -> list[tuple[str, str | None]]:
+    found: list[tuple[str, str | None]] = [("CORE_EXT_LEVEL", str(ARCHITECTURES[ARCH]))]
+    if ARCH == "portable":
+        found.append(("CORE_EXT_PORTABLE", None))
+    if PROFILE != "release":
+        found.append(("CORE_EXT_DEBUG", None))
+    if PROFILE == "coverage":
+        found += [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+    return found
+
+
+def unix_flags() -> list[str]:
+    """gcc and clang."""
+    flags = ["-O3", "-g0"] if PROFILE == "release" else ["-O1", "-g", "-UNDEBUG"]
+    x86 = platform.machine().lower() in ("x86_64", "amd64")
+    if ARCH == "native":
+        flags.append("-march=native" if x86 else "-mcpu=native")
+    elif ARCH != "portable":
+        flags.append(f"-march={ARCH}")
+    flags += ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"] + [f"-Wno-{name}" for name in CYTHON_WARNINGS]
+    flags += ["-Werror"] * WERROR
+    return flags + sanitizers() + ["-fno-omit-frame-pointer"] * SANITIZE
+
+
+def sanitizers() -> list[str]:
+    return ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else []
+
+
+def msvc_flags() -> list[str]:
+    flags = ["/O2", "/W3"] if PROFILE == "release" else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
+    flags += ["/std:c11"] + ["/WX"] * WERROR
+    return flags + (["/arch:AVX2"] if ARCH == "x86-64-v3" else [])
+
+
+class Build(build):
+    """`build`, in the directory of this profile and target."""
+
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.build_base = BUILD_BASE
+
+
+class BuildExt(build_ext):
+    """`build_ext` with the compiler's own spelling of our flags, several files at a time."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = os.cpu_count() or 1
+
+    def build_extensions(self) -> None:
+        msvc = self.compiler.compiler_type == "msvc"
+        for extension in self.extensions:
+            extension.extra_compile_args = msvc_flags() if msvc else unix_flags()
+            extension.extra_link_args = [] if msvc else sanitizers()
+        super().build_extensions()
+
+    def copy_extensions_to_source(self) -> None:
+        """Always: the copy in the source tree may be a newer one of another profile."""
+        force, self.force = self.force, True
+        super().copy_extensions_to_source()
+        self.force = force
+
+
+def extensions() -> list[Extension]:
+    present = [name for name in MODULES if Path("core_ext", name + ".pyx").exists()]
+    found = [
+        Extension(
+            f"core_ext.{name}", [f"core_ext/{name}.pyx"], include_dirs=["core_ext"], define_macros=macros(),
+        )
+        for name in present
+    ]
+    if not found:
+        return []
+    return cythonize(
+        found,
+        build_dir=os.path.join(BUILD_BASE, "cython"),
+        compiler_directives=DIRECTIVES | CHECKS[PROFILE],
+        # A worker process that is spawned and not forked would run this file again.
+        nthreads=(os.cpu_count() or 1) if sys.platform == "linux" else 0,
+        emit_linenums=PROFILE == "coverage",
+    )
+
+
+if __name__ == "__main__":
+    setup(ext_modules=extensions(), cmdclass={"build": Build, "build_ext": BuildExt})
