@@ -20,7 +20,7 @@ cdef extern from "intrinsics.h" nogil:
     void prefetch(const void *address) noexcept
     void store_sums(uint16_t *out, const uint16_t *words, int addend) noexcept
 
-cdef enum BitboardWords:
+cdef enum:
     LOW_SQUARES = 63
 
 cdef struct Bitboard:

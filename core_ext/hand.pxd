@@ -14,7 +14,7 @@ cdef extern from *:
     const unsigned char hand_shift[8]
     const unsigned char hand_field[8]
 
-cdef enum HandWords:
+cdef enum:
     HAND_BORROWS = 1 << 5 | 1 << 9 | 1 << 13 | 1 << 17 | 1 << 20 | 1 << 23 | 1 << 27
     HAND_PAWNS = 31
 

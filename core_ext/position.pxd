@@ -13,10 +13,11 @@ from core_ext.types cimport (
     RichMove, SILVER, SQUARES, from_square, is_drop, dropped_type, make_piece, rich_move, uint8_t, uint16_t, uint64_t,
 )
 
-cdef enum PositionWords:
+cdef enum:
     SEEN_SLOTS = 4096
 
-cdef enum Repetition:
+ctypedef int Repetition
+cdef enum:
     NO_REPETITION = 0
     REPETITION_DRAW = 1
     REPETITION_WIN = 2      # the opponent gave perpetual check
@@ -24,7 +25,8 @@ cdef enum Repetition:
     REPETITION_SUPERIOR = 4  # same board, same side to move, and a hand that covers the earlier one
     REPETITION_INFERIOR = 5
 
-cdef enum DeclarationRule:
+ctypedef int DeclarationRule
+cdef enum:
     NO_DECLARATION = 0
     RULE_24 = 1
     RULE_24_HANDICAP = 2
@@ -80,7 +82,7 @@ cdef void undo_move(Position *pos) noexcept nogil
 cdef void do_null(Position *pos) noexcept nogil
 cdef void undo_null(Position *pos) noexcept nogil
 cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *shields) noexcept nogil
-cdef Dirty dirty_of(const State *state) noexcept nogil
+cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil
 cdef Repetition game_repetition(const Position *pos) noexcept nogil
 cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil

@@ -252,14 +252,13 @@ cdef void undo_null(Position *pos) noexcept nogil:
     pos.side ^= 1
 
 
-cdef Dirty dirty_of(const State *state) noexcept nogil:
+cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil:
     """What the move that led to `state` changed; nothing for a null move or the root."""
-    cdef Dirty dirty
     cdef RichMove move = state.move
     cdef int piece = moved_piece(move), captured = captured_piece(move), us = color_of(piece)
     dirty.count = 0
     if move == NO_MOVE or move == NULL_MOVE:
-        return dirty
+        return
     dirty.count = 1
     dirty.changed[0].old_piece = piece
     dirty.changed[0].old_square = NO_SQUARE if is_drop(move) else from_square(move)
@@ -275,7 +274,6 @@ cdef Dirty dirty_of(const State *state) noexcept nogil:
         dirty.changed[1].new_piece = make_piece(us, raw_type(type_of(captured)))
         dirty.changed[1].new_square = NO_SQUARE
         dirty.changed[1].new_held = hand_count(state.hand[us], raw_type(type_of(captured)))
-    return dirty
 
 
 cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogil:

@@ -1,6 +1,5 @@
 """Reading and writing positions and moves as USI text (sfen as Shogidokoro's protocol page defines it)."""
 
-from core_ext.bitboard cimport has, some, tables
 from core_ext.hand cimport hand_count, hand_one
 from core_ext.movegen cimport is_legal
 from core_ext.position cimport Position, attacked, begin_game, clear_position, occupied, put_piece
@@ -37,7 +36,7 @@ cdef int parse_square(str text) except -1:
 
 cdef int read_piece(str token, str text) except -1:
     """The piece of `P`, `p`, `+P` ... within `text`."""
-    cdef str letter = token[-1:]
+    cdef str letter = token[len(token) - 1:]
     piece_type = _TYPES.get(letter.upper())
     if piece_type is None or (len(token) == 2 and not can_promote(piece_type)):
         raise ValueError(f"unknown piece '{token}' in '{text}'")
@@ -68,8 +67,6 @@ cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
     cdef int color = color_of(piece), piece_type = type_of(piece)
     if piece_type == KING and pos.king[color] != NO_SQUARE:
         raise ValueError(f"two kings of one colour in '{text}'")
-    if piece_type < KING and not has(tables.drop_ranks[color][piece_type], square):
-        raise ValueError(f"a piece that can never move on {format_square(square)} in '{text}'")
     if piece_type == PAWN:
         for other in range(square - square % 9, square - square % 9 + 9):
             if pos.board[<int>other] == piece:
@@ -175,7 +172,8 @@ cdef str format_hands(const Position *pos):
 
 cdef str format_sfen(const Position *pos):
     cdef str board = "/".join([format_rank(pos, rank) for rank in range(9)])
-    return f"{board} {'wb'[pos.side == BLACK]} {format_hands(pos)} {pos.ply}"
+    cdef str side = "b" if pos.side == BLACK else "w"
+    return f"{board} {side} {format_hands(pos)} {pos.ply}"
 
 
 cdef str format_move(Move move):
@@ -187,8 +185,8 @@ cdef str format_move(Move move):
 
 cdef int read_move(str text) except -1:
     """The 16 bits of `7g7f`, `7g7f+` or `P*5e`; ValueError for anything else."""
-    if len(text) == 4 and text[1] == "*" and text[0] in "PLNSGBR":
-        return drop_move(_TYPES[text[0]], parse_square(text[2:]))
+    if len(text) == 4 and text[1] == "*" and text[:1] in _TYPES and text[:1] != "K":
+        return drop_move(_TYPES[text[:1]], parse_square(text[2:]))
     if len(text) == 4:
         return board_move(parse_square(text[:2]), parse_square(text[2:]))
     if len(text) == 5 and text[4] == "+":

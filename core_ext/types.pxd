@@ -2,13 +2,13 @@
 
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
-cdef enum Color:
+cdef enum:
     BLACK = 0   # sente, moves first, plays towards rank a
     WHITE = 1   # gote
     COLORS = 2
 
 # A piece type plus PROMOTED is its promoted side; a piece is its type plus WHITE_PIECE for White.
-cdef enum PieceType:
+cdef enum:
     NO_PIECE = 0
     PAWN = 1
     LANCE = 2
@@ -31,7 +31,7 @@ cdef enum PieceType:
     PIECES = 32
 
 # Squares run file by file, 1a = 0, 1b = 1, ... 9i = 80: square = 9 * file + rank.
-cdef enum Squares:
+cdef enum:
     SQUARES = 81
     NO_SQUARE = 81
 
@@ -47,14 +47,14 @@ ctypedef uint32_t Hand
 ctypedef uint16_t Move
 ctypedef uint32_t RichMove
 
-cdef enum MoveWords:
+cdef enum:
     NO_MOVE = 0
     NULL_MOVE = 129     # 1b to 1b: no piece moves there
     DROP_ORIGIN = 81
     PROMOTION = 1 << 14
     MAX_MOVES = 640     # 593 are possible; drops are stored eight at a time, so a list needs slack
 
-cdef enum ValueWords:
+cdef enum:
     DRAW = 0
     MATE = 32000        # MATE - n: mate in n plies
     MATE_BOUND = 31000  # from here on a value says mate
