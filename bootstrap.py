@@ -14,7 +14,7 @@ ADVICE = "on Debian or Ubuntu: apt-get install python3-venv python3-dev gcc make
 
 def attempt(*command: str) -> bool:
     try:
-        return subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+        return subprocess.run(command, check=False, capture_output=True).returncode == 0
     except OSError:
         return False
 

@@ -20,8 +20,8 @@ from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
 MODULES = [
-    "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history", "perft",
-    "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
+    "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history",
+    "perft", "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
 ]
 
 # What a module means; the same in every profile.
@@ -43,7 +43,9 @@ CHECKS = {
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
 # Warnings that Cython's generated code sets off whatever its source says.
-CYTHON_WARNINGS = ["unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare"]
+CYTHON_WARNINGS = [
+    "unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare",
+]
 
 
 def choice(variable: str, default: str, allowed: dict[str, object]) -> str:

@@ -1,0 +1,114 @@
+"""Positions for the tests: a few fixed ones, seeded random walks from them, and the board turned round."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
+
+SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+MATSURI = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"  # the usual benchmark, 207 moves
+MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"  # 593, the most there can be
+MIDGAME = "l4S2l/4g1gs1/5p1p1/pr2N1pkp/4Gn3/PP3PPPP/2GPP4/1K7/L3r+s2L w BS2N5Pb 1"
+# Both kings have entered.
+ENTERED = "4+P2+Bl/1+R+P1K1+S2/2+P2+P+N2/9/9/9/1+p2+p1+n2/3+s1k+p2/1+b1+p2+r2 b G3P2gs2nl6p 1"
+HANDS = "4k4/9/9/9/9/9/9/9/4K4 b RBGSNL9Prbgsnl9p 1"
+TWO_PIECE_HANDICAP = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
+STARTS = (START, START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP)
+
+
+def shared_file(file_name: str) -> Path:
+    """A file of the shared data; the test is skipped where it is not there."""
+    path = SHARED / file_name
+    if not path.exists():
+        pytest.skip(f"no shared data: {path.name} is not beside the project")
+    return path
+
+
+def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
+    """A random move, often a capture, a promotion or a check: walks of quiet moves alone see little of the rules."""
+    wish = rng.random()
+    if wish < 0.25:
+        taken = {f"{file}{RANKS[rank - 1]}" for file, rank in position.board}
+        chosen = [move for move in moves if move[2:4] in taken]
+    elif wish < 0.35:
+        chosen = [move for move in moves if move.endswith("+")]
+    elif wish < 0.55:
+        chosen = [move for move in rng.sample(moves, min(12, len(moves))) if position.gives_check(move)]
+    else:
+        chosen = moves
+    return rng.choice(chosen or moves)
+
+
+def walk(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, list[str]]]:
+    """Positions of one random game by the twin's rules, each with its legal moves; ends early where there is none."""
+    rng = random.Random(seed)
+    position = Position(start)
+    for _ in range(plies):
+        moves = position.legal_moves()
+        yield position, moves
+        if not moves:
+            return
+        position = position.after(lively(rng, position, moves))
+
+
+def sampled(seed: int, games: int, plies: int) -> Iterator[tuple[Position, list[str]]]:
+    """Positions of `games` random games from different starts."""
+    for game in range(games):
+        yield from walk(seed * 1000 + game, plies, STARTS[game % len(STARTS)])
+
+
+SPARSE = (
+    "4k4/9/9/9/9/9/9/4R4/K8 w - 1",
+    "3k5/9/9/9/9/9/9/4R4/4K4 b - 1",
+    "3k5/9/9/4r4/9/9/9/4R4/4K4 b - 1",
+)
+
+
+def cycling_game(seed: int) -> tuple[Game, list[str]]:
+    """A game of few pieces that runs into a repetition, with its moves.
+
+    It plays the same move whenever it meets the same position, mostly a check.
+    """
+    rng = random.Random(seed)
+    game, played = Game(SPARSE[seed % len(SPARSE)]), []
+    replies: dict[str, str] = {}
+    while len(played) < 400 and game.repetition() == "none":
+        moves = sorted(game.now.legal_moves())
+        if not moves:
+            break
+        checking = [move for move in moves if rng.random() < 0.9 and game.now.gives_check(move)]
+        played.append(replies.setdefault(game.now.core(), rng.choice((checking or moves)[:3])))
+        game.push(played[-1])
+    return game, played
+
+
+def turned_square(text: str) -> str:
+    return f"{10 - int(text[0])}{RANKS[8 - RANKS.index(text[1])]}"
+
+
+def turned_move(move: str) -> str:
+    """The same move seen from the other side of the board."""
+    if move[1] == "*":
+        return move[:2] + turned_square(move[2:])
+    return turned_square(move) + turned_square(move[2:]) + move[4:]
+
+
+def turned_sfen(sfen: str) -> str:
+    """The board turned round and the colours swapped."""
+    position = Position(sfen)
+    turned = Position(START)
+    turned.board = {(10 - file, 10 - rank): piece.swapcase() for (file, rank), piece in position.board.items()}
+    turned.hands = {"b": position.hands["w"], "w": position.hands["b"]}
+    turned.turn = "w" if position.turn == "b" else "b"
+    turned.ply = position.ply
+    return turned.sfen()
+
+
+def hand_dict(position: Position, color: str) -> dict[str, int]:
+    return {kind: position.hands[color][kind] for kind in HAND_ORDER if position.hands[color][kind]}
