@@ -112,3 +112,20 @@ def turned_sfen(sfen: str) -> str:
 
 def hand_dict(position: Position, color: str) -> dict[str, int]:
     return {kind: position.hands[color][kind] for kind in HAND_ORDER if position.hands[color][kind]}
+
+
+ALL_SQUARES = [(file, rank) for file in range(1, 10) for rank in range(1, 10)]
+
+
+def square_name(square: tuple[int, int]) -> str:
+    return f"{square[0]}{RANKS[square[1] - 1]}"
+
+
+def every_move_text() -> Iterator[str]:
+    """Every text that reads as a move."""
+    names = [square_name(square) for square in ALL_SQUARES]
+    for target in names:
+        yield from (f"{kind}*{target}" for kind in HAND_ORDER)
+        for origin in names:
+            yield origin + target
+            yield origin + target + "+"
