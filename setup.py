@@ -21,7 +21,7 @@ from setuptools.command.build_ext import build_ext
 
 MODULES = [
     "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history",
-    "perft", "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
+    "perft", "tune", "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
 ]
 
 # What a module means; the same in every profile.

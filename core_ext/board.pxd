@@ -2,6 +2,9 @@
 
 from core_ext.position cimport Position
 
+cdef int declaration_rule(str rule) except -1
+
+
 cdef class Board:
     cdef Position pos
     cdef list played        # of the moves pushed since set-up, as ints

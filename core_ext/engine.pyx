@@ -1,0 +1,189 @@
+"""The search as Python sees it; every signature and its contract stands in engine.pyi."""
+
+from core_ext cimport tt
+from core_ext.board cimport Board, declaration_rule
+from core_ext.evaluate cimport Evaluator, evaluate
+from core_ext.movegen cimport generate_legal
+from core_ext.position cimport copy_position
+from core_ext.search cimport allocate_searcher, forget, free_searcher, search_root
+from core_ext.searcher cimport FRAMES_BEHIND, RootMove, Searcher
+from core_ext.sfen cimport format_move, parse_move
+from core_ext.tune import set_tunable, tunables  # noqa: F401 (part of the door)
+from core_ext.types cimport MAX_MOVES, MAX_PLY, Move, NO_MOVE
+from core_ext.types cimport INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH
+
+MATE = _MATE
+MATE_BOUND = _MATE_BOUND
+INFINITE = _INFINITE
+MAX_DEPTH = _MAX_DEPTH
+
+_BOUNDS = {tt.BOUND_NONE: "exact", tt.BOUND_EXACT: "exact", tt.BOUND_LOWER: "lower", tt.BOUND_UPPER: "upper"}
+
+
+cdef class Signal:
+    cdef int flag
+
+    def set(self):
+        self.flag = 1
+
+    def clear(self):
+        self.flag = 0
+
+    def is_set(self):
+        return self.flag != 0
+
+
+cdef class Table:
+    cdef tt.Table table
+    cdef readonly int megabytes
+
+    def __init__(self, megabytes: int):
+        if megabytes < 1:
+            raise ValueError(f"a transposition table of {megabytes} MB")
+        tt.free_table(&self.table)
+        tt.allocate_table(&self.table, megabytes)
+        self.megabytes = megabytes
+
+    def __dealloc__(self):
+        tt.free_table(&self.table)
+
+    def clear(self):
+        with nogil:
+            tt.clear_table(&self.table)
+
+    def new_search(self):
+        tt.age_table(&self.table)
+
+    def hashfull(self):
+        return tt.table_fill(&self.table)
+
+
+cdef class RootLine:
+    cdef readonly int value
+    cdef readonly int previous
+    cdef readonly str bound
+    cdef readonly int seldepth
+    cdef readonly unsigned long long nodes
+    cdef readonly list pv
+
+
+cdef RootLine line_of(const RootMove *root):
+    cdef RootLine line = RootLine.__new__(RootLine)
+    line.value = root.value
+    line.previous = root.previous
+    line.bound = _BOUNDS[root.bound]
+    line.seldepth = root.seldepth
+    line.nodes = root.nodes
+    line.pv = [format_move(root.pv[i]) for i in range(root.pv_length)]
+    return line
+
+
+cdef class Worker:
+    cdef Searcher searcher
+    cdef Evaluator evaluator
+    cdef Table table
+    cdef Signal signal
+    cdef int index
+    cdef int draws[2]
+    cdef bint useless
+
+    def __cinit__(self, Table table not None, Signal signal not None, int index=0):
+        allocate_searcher(&self.searcher)
+        self.table = table
+        self.signal = signal
+        self.index = index
+        self.searcher.table = &table.table
+        self.searcher.signal = &signal.flag
+        self.searcher.evaluator = &self.evaluator
+
+    def __dealloc__(self):
+        free_searcher(&self.searcher)
+
+    def new_game(self):
+        forget(&self.searcher)
+
+    def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0, declaration: str = "CSARule27",
+                  useless: bool = False):
+        self.searcher.declaration = declaration_rule(declaration)
+        self.draws[0] = draw_black
+        self.draws[1] = draw_white
+        self.searcher.max_moves = max_moves
+        self.useless = useless
+
+    def set_root(self, board: Board, moves=None):
+        cdef Move legal[MAX_MOVES]
+        cdef Board root = board
+        cdef Move *last = generate_legal(&root.pos, legal, self.useless)
+        cdef int us = root.pos.side, i
+        chosen = [legal[i] for i in range(last - legal)]
+        if moves is not None:
+            chosen = [parse_move(&root.pos, move) for move in moves]
+        copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
+        self.searcher.draw_value[us] = self.draws[us]
+        self.searcher.draw_value[us ^ 1] = -self.draws[us]
+        self._start(chosen)
+        return self.searcher.root_count
+
+    cdef void _start(self, list chosen):
+        """Root moves that were not searched yet, no killers, no nodes."""
+        cdef int i
+        cdef RootMove *root
+        for i, move in enumerate(chosen):
+            root = self.searcher.roots + i
+            root.move = move
+            root.value = root.previous = -_INFINITE
+            root.bound = tt.BOUND_EXACT
+            root.seldepth = 0
+            root.nodes = 0
+            root.pv[0] = move
+            root.pv_length = 1
+        self.searcher.root_count = len(chosen)
+        self.searcher.nodes = 0
+        for i in range(MAX_PLY + FRAMES_BEHIND + 2):
+            self.searcher.frames[i].killers[0] = NO_MOVE
+            self.searcher.frames[i].killers[1] = NO_MOVE
+
+    def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
+        cdef int plies = depth, low = alpha, high = beta, start = first, value
+        if not 0 <= start < self.searcher.root_count:
+            raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
+        if not (1 <= plies <= _MAX_DEPTH and -_INFINITE <= low < high <= _INFINITE):
+            raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
+        self.searcher.node_limit = node_limit
+        with nogil:
+            value = search_root(&self.searcher, plies, low, high, start)
+        return value
+
+    @property
+    def stopped(self):
+        return bool(self.searcher.stopped)
+
+    @property
+    def nodes(self):
+        return self.searcher.nodes
+
+    @property
+    def seldepth(self):
+        return self.searcher.seldepth
+
+    def lines(self, count: int = 1):
+        return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
+
+    def evaluate(self, board: Board):
+        cdef Board given = board
+        return [("total", evaluate(&self.evaluator, &given.pos))]
+
+
+def bench_search(sfens, depth: int, megabytes: int = 16):
+    cdef unsigned long long nodes = 0
+    table = Table(megabytes)
+    worker = Worker(table, Signal())
+    worker.configure()
+    for sfen in sfens:
+        table.clear()
+        worker.new_game()
+        worker.set_root(Board(sfen))
+        for plies in range(1, depth + 1):
+            worker.search(plies, -_INFINITE, _INFINITE)
+        nodes += worker.nodes
+    return nodes

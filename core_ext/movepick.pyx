@@ -1,0 +1,259 @@
+"""Stages, scores and selection of the move picker. See movepick.pxd."""
+
+from core_ext.history cimport (
+    Histories, LOW_PLIES, PieceTo, capture_entry, continuation_entry, move_slot,
+)
+from core_ext.movegen cimport (
+    generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets, is_legal,
+)
+from core_ext.position cimport Position, enrich, in_check
+from core_ext.see cimport see_at_least, see_value
+from core_ext.types cimport (
+    MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, RichMove, captured_piece, from_square, is_drop, is_promotion, moved_piece,
+    to_square, type_of,
+)
+
+cdef enum:
+    CAPTURE_WEIGHT = 14     # of the captured value, beside the capture history
+    LOSING_MARGIN = 36      # a capture may lose 1/36 of its score and still be tried early
+    EVASION_CAPTURE = 1 << 20   # captures before all other evasions
+
+
+cdef bint is_quiet(const Position *pos, Move move) noexcept nogil:
+    """Neither a capture nor a pawn's promotion: what generate_captures leaves out."""
+    if is_drop(move):
+        return True
+    if pos.board[to_square(move)]:
+        return False
+    return not (is_promotion(move) and type_of(pos.board[from_square(move)]) == PAWN)
+
+
+cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
+                      Move hash_move) noexcept nogil:
+    picker.pos = pos
+    picker.histories = histories
+    picker.purpose = purpose
+    picker.stage = STAGE_HASH
+    picker.ply = LOW_PLIES
+    picker.threshold = 0
+    picker.hash_move = hash_move
+    picker.killers[0] = NO_MOVE
+    picker.killers[1] = NO_MOVE
+    picker.next_killer = 0
+    picker.skip_quiets = False
+    picker.start = free_moves
+    picker.current = free_moves
+    picker.end = free_moves
+    picker.bad_end = free_moves
+
+
+# ---- scores ----
+
+cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
+    """What it captures and what it gains by promoting, then what such captures did before."""
+    cdef RichMove rich = enrich(picker.pos, move)
+    cdef int mover = type_of(moved_piece(rich))
+    cdef int gain = see_value(type_of(captured_piece(rich)))
+    if is_promotion(move):
+        gain += see_value(mover + PROMOTED) - see_value(mover)
+    return CAPTURE_WEIGHT * gain + capture_entry(picker.histories, rich)[0]
+
+
+cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
+    """What the move did in other positions, and after the same earlier moves."""
+    cdef RichMove rich = enrich(picker.pos, move)
+    cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
+    score += 2 * continuation_entry(picker.continuations[0], rich)[0]
+    score += continuation_entry(picker.continuations[1], rich)[0]
+    score += continuation_entry(picker.continuations[2], rich)[0]
+    score += continuation_entry(picker.continuations[3], rich)[0] >> 1
+    if picker.ply < LOW_PLIES:
+        score += 8 * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
+    return score
+
+
+cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
+    """Captures by the victim, the cheap taker first; the others by history."""
+    cdef RichMove rich
+    if is_quiet(picker.pos, move):
+        rich = enrich(picker.pos, move)
+        return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
+                + continuation_entry(picker.continuations[0], rich)[0])
+    rich = enrich(picker.pos, move)
+    return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(rich))) - see_value(type_of(moved_piece(rich)))
+
+
+cdef void add_moves(Picker *picker, const Move *move, const Move *last) noexcept nogil:
+    """Append the moves but the hash move, which was given before."""
+    while move != last:
+        if move[0] != picker.hash_move:
+            picker.end.move = move[0]
+            picker.end += 1
+        move += 1
+
+
+cdef inline Move take_best(Picker *picker) noexcept nogil:
+    """The best move from `current` on, which steps past it; there must be one.
+
+    Selection and not sorting: of a hundred quiet moves a node with a small depth looks at a handful.
+    """
+    cdef ScoredMove *best = picker.current
+    cdef ScoredMove *other = best + 1
+    cdef ScoredMove chosen
+    while other != picker.end:
+        if other.score > best.score:
+            best = other
+        other += 1
+    chosen = best[0]
+    best[0] = picker.current[0]
+    picker.current[0] = chosen
+    picker.current += 1
+    return chosen.move
+
+
+# ---- stages ----
+
+cdef void start_captures(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    cdef ScoredMove *scored
+    add_moves(picker, moves, generate_captures(picker.pos, moves, False))
+    scored = picker.current
+    while scored != picker.end:
+        scored.score = capture_score(picker, scored.move)
+        scored += 1
+
+
+cdef void score_quiets(Picker *picker) noexcept nogil:
+    cdef ScoredMove *scored = picker.current
+    while scored != picker.end:
+        scored.score = quiet_score(picker, scored.move)
+        scored += 1
+
+
+cdef void drop_killers(Picker *picker) noexcept nogil:
+    """Take the killers out of the quiet moves: where they are among them, they were given before."""
+    cdef ScoredMove *kept = picker.current
+    cdef ScoredMove *other = picker.current
+    while other != picker.end:
+        if other.move != picker.killers[0] and other.move != picker.killers[1]:
+            kept[0] = other[0]
+            kept += 1
+        other += 1
+    picker.end = kept
+
+
+cdef void start_quiets(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    cdef Move *last = generate_quiets(picker.pos, moves, False)
+    last = generate_drops(picker.pos, last)
+    add_moves(picker, moves, last)
+    drop_killers(picker)
+    score_quiets(picker)
+
+
+cdef void start_evasions(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    cdef ScoredMove *scored
+    add_moves(picker, moves, generate_evasions(picker.pos, moves, False))
+    scored = picker.current
+    while scored != picker.end:
+        scored.score = evasion_score(picker, scored.move)
+        scored += 1
+
+
+cdef void start_checks(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    add_moves(picker, moves, generate_quiet_checks(picker.pos, moves))
+    score_quiets(picker)
+
+
+cdef Move next_good_capture(Picker *picker) noexcept nogil:
+    """The best capture that does not lose; losing ones are set aside. NO_MOVE when all are seen."""
+    cdef Move move
+    cdef ScoredMove chosen
+    cdef int margin
+    while picker.current != picker.end:
+        move = take_best(picker)
+        chosen = (picker.current - 1)[0]
+        if picker.purpose == PICK_PROBCUT:
+            if see_at_least(picker.pos, move, picker.threshold):
+                return move
+            continue
+        margin = -chosen.score // LOSING_MARGIN if picker.purpose == PICK_MAIN else -20000
+        if see_at_least(picker.pos, move, margin):
+            return move
+        picker.bad_end[0] = chosen
+        picker.bad_end += 1
+    return NO_MOVE
+
+
+cdef Move next_killer(Picker *picker) noexcept nogil:
+    cdef Move move
+    while picker.next_killer < 2:
+        move = picker.killers[picker.next_killer]
+        picker.next_killer += 1
+        if move and move != picker.hash_move and is_legal(picker.pos, move) and is_quiet(picker.pos, move):
+            return move
+    return NO_MOVE
+
+
+cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
+    return take_best(picker) if picker.current != picker.end else NO_MOVE
+
+
+cdef int stage_after_hash(const Picker *picker) noexcept nogil:
+    return STAGE_EVASIONS_INIT if in_check(picker.pos) else STAGE_CAPTURES_INIT
+
+
+cdef int stage_after_captures(const Picker *picker) noexcept nogil:
+    if picker.purpose == PICK_MAIN:
+        return STAGE_KILLERS
+    return STAGE_CHECKS_INIT if picker.purpose == PICK_QUIESCENCE_CHECKS else STAGE_DONE
+
+
+cdef Move next_move(Picker *picker) noexcept nogil:
+    cdef Move move
+    while True:
+        if picker.stage == STAGE_HASH:
+            picker.stage = stage_after_hash(picker)
+            if picker.hash_move:
+                return picker.hash_move
+        elif picker.stage == STAGE_CAPTURES_INIT:
+            start_captures(picker)
+            picker.stage = STAGE_GOOD_CAPTURES
+        elif picker.stage == STAGE_GOOD_CAPTURES:
+            move = next_good_capture(picker)
+            if move:
+                return move
+            picker.stage = stage_after_captures(picker)
+        elif picker.stage == STAGE_KILLERS:
+            move = NO_MOVE if picker.skip_quiets else next_killer(picker)
+            if move:
+                return move
+            picker.stage = STAGE_QUIETS_INIT
+        elif picker.stage == STAGE_QUIETS_INIT:
+            picker.current = picker.end
+            if not picker.skip_quiets:
+                start_quiets(picker)
+            picker.stage = STAGE_QUIETS
+        elif picker.stage == STAGE_QUIETS:
+            move = NO_MOVE if picker.skip_quiets else next_of_stage(picker)
+            if move:
+                return move
+            picker.current = picker.start
+            picker.end = picker.bad_end
+            picker.stage = STAGE_BAD_CAPTURES
+        elif picker.stage == STAGE_EVASIONS_INIT:
+            start_evasions(picker)
+            picker.stage = STAGE_EVASIONS
+        elif picker.stage == STAGE_CHECKS_INIT:
+            picker.current = picker.end
+            start_checks(picker)
+            picker.stage = STAGE_CHECKS
+        elif picker.stage == STAGE_DONE:
+            return NO_MOVE
+        else:   # evasions, checks, bad captures: the last of their lists
+            move = next_of_stage(picker)
+            if not move:
+                picker.stage = STAGE_DONE
+            return move

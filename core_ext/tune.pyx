@@ -1,0 +1,70 @@
+"""The table of tune.pxd's constants, and its door for tuning: (name, default, least, greatest) in the order of the enum."""
+
+_TABLE = (
+    ("RazorBase", 300, 0, 2000),
+    ("RazorSlope", 200, 20, 1000),
+    ("ReverseFutilityDepth", 9, 0, 20),
+    ("ReverseFutilitySlope", 80, 10, 400),
+    ("NullMargin", 150, -400, 1000),
+    ("NullSlope", 15, 0, 100),
+    ("NullBase", 4, 1, 8),
+    ("NullDivisor", 3, 2, 8),
+    ("NullEval", 150, 20, 1000),
+    ("NullVerify", 14, 4, 127),
+    ("IirDepth", 4, 1, 127),
+    ("ProbcutDepth", 5, 3, 127),
+    ("ProbcutMargin", 180, 50, 800),
+    ("LmpBase", 4, 1, 40),
+    ("LmpDepth", 20, 0, 127),
+    ("FutilityDepth", 11, 0, 30),
+    ("FutilityBase", 90, 0, 800),
+    ("FutilitySlope", 75, 10, 400),
+    ("CaptureFutilityBase", 130, 0, 800),
+    ("CaptureFutilitySlope", 130, 10, 600),
+    ("HistoryPrune", 3500, 200, 30000),
+    ("QuietSeeSlope", 15, 1, 200),
+    ("CaptureSeeSlope", 95, 10, 400),
+    ("SingularDepth", 7, 4, 127),
+    ("SingularMargin", 64, 8, 400),
+    ("DoubleMargin", 20, 0, 400),
+    ("CheckExtensionDepth", 127, 0, 127),
+    ("LmrScale", 20, 4, 60),
+    ("LmrBase", 0, -3000, 4000),
+    ("LmrNotImproving", 900, 0, 4000),
+    ("LmrCut", 1800, 0, 5000),
+    ("LmrPv", 1500, 0, 5000),
+    ("LmrCheck", 800, 0, 5000),
+    ("LmrKiller", 1600, 0, 5000),
+    ("LmrHistory", 12, 1, 100),
+    ("QuiescenceFutility", 150, 0, 1000),
+    ("QuiescenceChecks", 1, 0, 4),
+    ("MateInOne", 1, 0, 1),
+    ("CorrectionWeight", 60, 0, 400),
+    ("BonusSlope", 150, 10, 1000),
+    ("BonusLimit", 1600, 100, 7000),
+    ("MalusSlope", 150, 10, 2000),
+    ("MalusLimit", 1200, 100, 7000),
+)
+
+_INDEX = {row[0]: i for i, row in enumerate(_TABLE)}
+
+
+def tunables() -> list[tuple[str, int, int, int, int]]:
+    """Every constant: name, value now, default, least, greatest."""
+    return [(name, tune[<int>i], default, least, greatest) for i, (name, default, least, greatest) in enumerate(_TABLE)]
+
+
+def set_tunable(name: str, value: int) -> None:
+    """For the next searches of this process; ValueError where the name or the range is wrong."""
+    if name not in _INDEX:
+        raise ValueError(f"unknown constant '{name}'")
+    _, _, least, greatest = _TABLE[_INDEX[name]]
+    if not least <= value <= greatest:
+        raise ValueError(f"{name} = {value} is not within {least} and {greatest}")
+    tune[<int>_INDEX[name]] = value
+
+
+for _i, _row in enumerate(_TABLE):
+    tune[<int>_i] = _row[1]
+if len(_TABLE) != TUNABLES:
+    raise RuntimeError("tune.pxd and tune.pyx do not list the same constants")
