@@ -1,0 +1,146 @@
+"""A core whose search is a script: it answers what a test tells it to, in the time a test gives it. The board is real."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from core_ext.board import BLACK, Board
+from usi_engine.core import Core
+
+MATE, MATE_BOUND, INFINITE, MAX_DEPTH = 32000, 31000, 32600, 127
+
+
+@dataclass
+class Script:
+    """What the fake search says: value and number of the best root move at each depth, and how long a depth takes."""
+
+    value: Callable[[int], int] = lambda depth: 10 + depth
+    best: Callable[[int], int] = lambda depth: 0
+    seconds: Callable[[int], float] = lambda depth: 0.0005 * depth
+    pv_length: int = 3
+    load_seconds: float = 0.0
+    most_megabytes: int = 1 << 20
+    solution: tuple[str, list[str]] | None = None
+    solve_seconds: float = 0.0
+    windows: list[tuple[int, int, int, int]] = field(default_factory=list)
+    made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
+    configured: dict[str, Any] = field(default_factory=dict)
+    crash: bool = False
+
+
+class Signal(threading.Event):
+    """The stop signal."""
+
+
+@dataclass
+class RootLine:
+    """A root move and what is known of it."""
+
+    pv: list[str]
+    value: int = -INFINITE
+    previous: int = -INFINITE
+    bound: str = "exact"
+    seldepth: int = 0
+    nodes: int = 0
+
+
+def make_core(script: Script) -> Core:
+    """A Core that plays this script."""
+
+    class Table:
+        def __init__(self, megabytes: int) -> None:
+            time.sleep(script.load_seconds)
+            if megabytes > script.most_megabytes:
+                raise MemoryError(f"{megabytes} MB cannot be had")
+            self.megabytes = megabytes
+            script.made["tables"] += 1
+
+        def clear(self) -> None:
+            script.made["cleared"] += 1
+
+        def new_search(self) -> None:
+            pass
+
+        def hashfull(self) -> int:
+            return 1
+
+    class Worker:
+        def __init__(self, table: Table, signal: Signal, index: int = 0) -> None:
+            self.signal, self.nodes, self.seldepth, self.stopped = signal, 0, 0, False
+            self.root: list[RootLine] = []
+            script.made["workers"] += 1
+
+        def new_game(self) -> None:
+            script.made["new_games"] += 1
+
+        def configure(self, **settings: Any) -> None:
+            script.configured = settings
+
+        def set_root(self, board: Board, moves: Sequence[str] | None = None) -> int:
+            self.board, self.nodes = board.copy(), 0
+            legal = board.legal_moves(useless=bool(script.configured.get("useless")))
+            self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
+            return len(self.root)
+
+        def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0) -> int:
+            if script.crash:
+                raise RuntimeError("as the script says")
+            script.windows.append((depth, alpha, beta, first))
+            self.seldepth = depth + 2
+            self.nodes += 100 * depth
+            self.stopped = self.signal.wait(script.seconds(depth)) or bool(node_limit and self.nodes >= node_limit)
+            if self.stopped:
+                return 0
+            return self.settle(depth, alpha, beta, first)
+
+        def settle(self, depth: int, alpha: int, beta: int, first: int) -> int:
+            value = script.value(depth) - 50 * first
+            if first == 0:
+                favourite = self.root_move(script.best(depth))
+                self.root.sort(key=lambda line: line.pv[0] != favourite)
+            line = self.root[first]
+            bound = "upper" if value <= alpha else "lower" if value >= beta else "exact"
+            line.value, line.bound, line.seldepth = max(min(value, beta), alpha), bound, depth + 2
+            line.pv = self.continuation(line.pv[0])
+            return line.value
+
+        def root_move(self, number: int) -> str:
+            return sorted(line.pv[0] for line in self.root)[number % len(self.root)]
+
+        def continuation(self, move: str) -> list[str]:
+            board, pv = self.board.copy(), [move]
+            board.push(move)
+            while len(pv) < script.pv_length and (replies := board.legal_moves()):
+                board.push(replies[0])
+                pv.append(replies[0])
+            return pv
+
+        def lines(self, count: int = 1) -> list[RootLine]:
+            return self.root[:count]
+
+        def evaluate(self, board: Board) -> list[tuple[str, int]]:
+            return [("material", 7), ("total", 7)]
+
+    class Solver:
+        def __init__(self, megabytes: int, signal: Signal) -> None:
+            self.signal, self.nodes, self.hashfull = signal, 1234, 5
+
+        def solve(self, board: Board, node_limit: int = 0) -> tuple[str, list[str]]:
+            assert script.solution is not None
+            return ("unknown", []) if self.signal.wait(script.solve_seconds) else script.solution
+
+    fake: Any = {"worker": Worker, "table": Table, "signal": Signal, "solver": Solver if script.solution else None}
+    return Core(
+        board=Board,
+        black=BLACK,
+        mate=MATE,
+        mate_bound=MATE_BOUND,
+        infinite=INFINITE,
+        max_depth=MAX_DEPTH,
+        bench=lambda sfens, depth, megabytes: 1000 * len(sfens) * depth,
+        **fake,
+    )

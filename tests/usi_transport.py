@@ -1,0 +1,238 @@
+"""Talking USI to the engine in a test: in this process with a scripted core, or to the real program through pipes.
+
+Every bestmove and every pv is checked to be legal in the position that was sent, whatever else a test looks at.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+from core_ext.board import Board
+from usi_engine.core import Core
+from usi_engine.output import Writer
+from usi_engine.usi import serve
+
+PATIENCE = 20.0
+
+
+class Silence(AssertionError):
+    """A line that was waited for did not come."""
+
+
+class Transport:
+    """Lines to and from an engine. Subclasses give `_write` and feed `_received` with raw lines, b"" at the end."""
+
+    def __init__(self) -> None:
+        self._received: queue.Queue[bytes] = queue.Queue()
+        self.seen: list[str] = []
+        self._positions: list[Board] = []
+        self._next_root = Board()
+        self.ended = False
+
+    def send(self, *lines: str) -> None:
+        """Send lines, in one piece."""
+        self.send_bytes("".join(line + "\n" for line in lines).encode())
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        for line in data.decode("utf-8", "replace").splitlines():
+            self._follow(line.strip().removeprefix("\ufeff"))
+        self._write(data)
+
+    def expect(self, pattern: str, patience: float = PATIENCE) -> str:
+        """The next line that matches; those before it are read over."""
+        deadline = time.monotonic() + patience
+        while True:
+            line = self.line(deadline - time.monotonic())
+            if line is None:
+                raise Silence(f"no line matches '{pattern}'; seen: {self.seen[-12:]}")
+            if re.search(pattern, line):
+                return line
+
+    def silent(self, pattern: str, seconds: float) -> None:
+        """No line that matches comes for so long."""
+        deadline = time.monotonic() + seconds
+        while (line := self.line(deadline - time.monotonic())) is not None:
+            assert not re.search(pattern, line), f"{line!r} came too early"
+
+    def line(self, seconds: float) -> str | None:
+        """The next line, checked; None where none comes in time or the output has ended."""
+        try:
+            raw = self._received.get(timeout=max(seconds, 0.0)) if not self.ended else b""
+        except queue.Empty:
+            return None
+        if not raw:
+            self.ended = True
+            return None
+        line = check_form(raw)
+        self.seen.append(line)
+        self._check_moves(line)
+        return line
+
+    def drain(self, seconds: float = PATIENCE) -> list[str]:
+        """Everything up to the end of output."""
+        begun, deadline = len(self.seen), time.monotonic() + seconds
+        while not self.ended:
+            if self.line(deadline - time.monotonic()) is None and not self.ended:
+                raise Silence("the engine does not end")
+        return self.seen[begun:]
+
+    def _follow(self, line: str) -> None:
+        """Keep the positions that the coming goes are about."""
+        if line.startswith("position "):
+            self._next_root = replay(line, self._next_root)
+        elif line.startswith("go"):
+            self._positions.append(self._next_root.copy())
+
+    def _check_moves(self, line: str) -> None:
+        if line.startswith("info") and " pv " in line:
+            play(self._positions[0], line.split(" pv ")[1].split())
+        if line.startswith("checkmate"):
+            self._positions.pop(0)
+        if line.startswith("bestmove"):
+            words = line.split()
+            assert len(words) in (2, 4), line
+            if words[1] not in ("resign", "win"):
+                play(self._positions[0], words[1::2])
+            self._positions.pop(0)
+
+    def _write(self, data: bytes) -> None:
+        raise NotImplementedError
+
+    def end_input(self) -> None:
+        """Close the engine's input."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """End the engine whatever it does."""
+        raise NotImplementedError
+
+
+def check_form(raw: bytes) -> str:
+    """A whole line of 7-bit ASCII without a carriage return or double spaces."""
+    assert raw.endswith(b"\n"), raw
+    line = raw[:-1].decode("ascii")
+    board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
+    assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
+    return line
+
+
+def replay(line: str, before: Board) -> Board:
+    """The position a line sets up; the one before where the line is wrong."""
+    place, _, moves = line.removeprefix("position ").partition("moves")
+    try:
+        board = Board(place.strip())
+        play(board, moves.split(), keep=True)
+    except ValueError:
+        return before
+    return board
+
+
+def play(board: Board, moves: list[str], keep: bool = False) -> None:
+    """Play moves, which must be legal."""
+    board = board if keep else board.copy()
+    for move in moves:
+        board.push(move)
+
+
+class Lines:
+    """A binary stream that hands every whole line on."""
+
+    def __init__(self, into: queue.Queue[bytes]) -> None:
+        self._into = into
+        self._rest = b""
+
+    def write(self, data: bytes) -> int:
+        """Take bytes in."""
+        *whole, self._rest = (self._rest + data).split(b"\n")
+        for line in whole:
+            self._into.put(line + b"\n")
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+
+class InProcess(Transport):
+    """The engine on a thread of this process, with any core."""
+
+    def __init__(self, load: Callable[[], Core]) -> None:
+        super().__init__()
+        reading, writing = os.pipe()
+        self._source: BinaryIO = os.fdopen(reading, "rb")
+        self._sink: BinaryIO = os.fdopen(writing, "wb", buffering=0)
+        self._thread = threading.Thread(target=self._serve, args=(load,), daemon=True)
+        self._thread.start()
+
+    def _serve(self, load: Callable[[], Core]) -> None:
+        stream: BinaryIO = Lines(self._received)  # type: ignore[assignment]
+        try:
+            serve(self._source, Writer(stream), load)
+        finally:
+            self._received.put(b"")
+
+    def _write(self, data: bytes) -> None:
+        self._sink.write(data)
+
+    def end_input(self) -> None:
+        """Close the engine's input."""
+        self._sink.close()
+
+    def close(self) -> None:
+        """End the engine whatever it does."""
+        self._sink.close()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive(), "the engine does not end"
+        self._source.close()
+
+
+class Program(Transport):
+    """The real program."""
+
+    def __init__(self, *arguments: str, cwd: str | None = None) -> None:
+        super().__init__()
+        pipe = subprocess.PIPE
+        command = [sys.executable, "-m", "usi_engine", *arguments]
+        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+        environment = {**os.environ, "PYTHONPATH": root}
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._received.put(line)
+        self._received.put(b"")
+
+    def _write(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def end_input(self) -> None:
+        """Close the engine's input."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+
+    def close(self) -> None:
+        """End the engine whatever it does; it must leave with status 0 and say nothing on its error stream."""
+        assert self.process.stdin is not None and self.process.stderr is not None and self.process.stdout is not None
+        self.process.stdin.close()
+        try:
+            status = self.process.wait(PATIENCE)
+        finally:
+            self.process.kill()
+        self._thread.join(PATIENCE)
+        errors = self.process.stderr.read()
+        self.process.stderr.close()
+        self.process.stdout.close()
+        assert (status, errors) == (0, b"")

@@ -1,0 +1,88 @@
+"""The program `usi_engine`: USI without arguments, else the arguments are commands."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import sysconfig
+import threading
+from pathlib import Path
+
+from usi_engine import NAME, __version__
+from usi_engine.core import CoreError, load_core
+from usi_engine.output import Writer
+from usi_engine.usi import carry_out, serve
+
+HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
+
+usi_engine                    speak USI on standard input and output (what a GUI starts)
+usi_engine COMMAND            carry out one command, e.g. usi_engine perft 5
+usi_engine "COMMAND" "..."    carry out several, e.g. usi_engine "position startpos moves 7g7f" "go depth 10"
+usi_engine --where            the path to register in a GUI
+usi_engine --version, --help
+
+Commands besides those of USI:
+  d, sfen, key, side          the position
+  moves, checks               its legal moves, those that give check
+  eval                        its static value
+  perft N                     leaves of the tree of legal moves
+  bench [DEPTH] [MEGABYTES]   nodes and speed over fixed positions
+  getoption [NAME]            what is set"""
+
+
+def where() -> str:
+    """The program file a GUI should start."""
+    name = "usi_engine.exe" if os.name == "nt" else "usi_engine"
+    started = Path(sys.argv[0])
+    if started.name.startswith("usi_engine") and started.is_file():
+        return str(started.resolve())
+    installed = Path(sysconfig.get_path("scripts")) / name
+    return str(installed) if installed.is_file() else shutil.which(name) or f"{sys.executable} -m usi_engine"
+
+
+def commands_of(arguments: list[str]) -> list[str]:
+    """Arguments with spaces in them are commands; words alone make one command together."""
+    return arguments if any(" " in argument for argument in arguments) else [" ".join(arguments)]
+
+
+def main() -> int:
+    """Entry point; returns the exit status."""
+    arguments = sys.argv[1:]
+    answers = {"--help": HELP, "-h": HELP, "--version": f"{NAME} {__version__}"}
+    if arguments and arguments[0] in answers:
+        print(answers[arguments[0]])
+    elif arguments[:1] == ["--where"]:
+        print(where())
+    elif arguments:
+        return _carry_out(arguments)
+    else:
+        _serve_standard_streams()
+    return 0
+
+
+def _carry_out(arguments: list[str]) -> int:
+    try:
+        load_core()
+    except CoreError as error:
+        print(error)
+        return 1
+    carry_out(commands_of(arguments), Writer(sys.stdout.buffer))
+    return 0
+
+
+def _serve_standard_streams() -> None:
+    # A stream of our own: the interpreter locks its own stdin while it shuts down, and the reader may still be in it.
+    with open(sys.stdin.fileno(), "rb", closefd=False) as source:
+        serve(source, Writer(sys.stdout.buffer))
+        _leave()
+
+
+def _leave() -> None:
+    if threading.active_count() > 1:
+        # The reader waits for a line that will not come, or a count for its end: nothing of theirs needs saving.
+        os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

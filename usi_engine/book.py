@@ -1,0 +1,143 @@
+"""An opening book in YaneuraOu's text format, `#YANEURAOU-DB2016 1.00`.
+
+    sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
+    2g2f 8c8d 25 20 1
+    7g7f 3c3d 10 20 3
+
+A line of a position begins with `sfen`; below it stand its moves: move, answer, value for the side to move, depth,
+count. The move number of the position does not matter. A small file is read whole; a large one, whose positions must
+then be sorted as YaneuraOu writes them, is searched on the disk.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+MARK = b"#YANEURAOU-DB2016"
+READ_WHOLE_UP_TO = 32 * 2**20
+# Moves this much worse than the best one (centipawns) are not played.
+WORST_LOSS = 30
+COMMENT = re.compile(r"(#|//).*")
+NO_MOVES = frozenset({"none", "resign", "win", "0000"})
+
+
+@dataclass(frozen=True)
+class BookMove:
+    """One move of the book; `answer` may be empty."""
+
+    move: str
+    answer: str
+    value: int
+    depth: int
+    count: int
+
+
+class BookError(Exception):
+    """The file cannot be used as a book; the text says why and names it."""
+
+
+class Book:
+    """A book file. Probing never raises."""
+
+    def __init__(self, path: str) -> None:
+        """BookError where the file is missing or no book."""
+        self.path = path
+        try:
+            with Path(path).open("rb") as file:
+                self._begin(file)
+        except OSError as error:
+            raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
+
+    def probe(self, sfen: str) -> list[BookMove]:
+        """The moves of this position, best value first; an empty list where the book does not know it."""
+        key = position_key(sfen)
+        text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
+        moves = [move for line in text.splitlines() if (move := read_move(line.decode("ascii", "replace")))]
+        return sorted(moves, key=lambda move: -move.value)
+
+    def _begin(self, file: BinaryIO) -> None:
+        if not file.readline().removeprefix(b"\xef\xbb\xbf").startswith(MARK):
+            raise BookError(f"book '{self.path}' does not begin with {MARK.decode()}")
+        self._size = Path(self.path).stat().st_size
+        self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None
+
+    def _on_disk(self, key: bytes) -> bytes:
+        try:
+            with Path(self.path).open("rb") as file:
+                return search_sorted(file, self._size, key)
+        except OSError:
+            return b""
+
+
+def read_positions(text: bytes) -> dict[bytes, bytes]:
+    """Key of each position -> its move lines."""
+    positions: dict[bytes, bytes] = {}
+    for part in text.replace(b"\r", b"").split(b"sfen ")[1:]:
+        head, _, moves = part.partition(b"\n")
+        key = position_key(head.decode("ascii", "replace"))
+        positions[key] = positions.get(key, b"") + moves
+    return positions
+
+
+def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
+    """Move lines of the position, found by bisection; empty where it is not there."""
+    low, high = 0, size
+    while low < high:
+        middle = (low + high) // 2
+        start, found = position_from(file, middle)
+        if start is None or start >= high or found >= key:
+            high = middle
+        else:
+            low = middle + 1
+    _, found = position_from(file, low)
+    return moves_here(file) if found == key else b""
+
+
+def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
+    """Start and key of the first position line that begins at or after `offset`; the file then stands behind it."""
+    file.seek(max(offset - 1, 0))
+    if offset:
+        file.readline()
+    start = file.tell()
+    while line := file.readline():
+        if line.startswith(b"sfen "):
+            return start, position_key(line[5:].decode("ascii", "replace"))
+        start += len(line)
+    return None, b""
+
+
+def moves_here(file: BinaryIO) -> bytes:
+    """The lines up to the next position."""
+    lines = []
+    while (line := file.readline()) and not line.startswith(b"sfen "):
+        lines.append(line)
+    return b"".join(lines)
+
+
+def position_key(sfen: str) -> bytes:
+    """Board, side to move and hands, without the move number."""
+    return " ".join(sfen.split()[:3]).encode("ascii", "replace")
+
+
+def read_move(line: str) -> BookMove | None:
+    """One move line; figures that are missing count as 0. None for a comment or an empty line."""
+    words = COMMENT.sub("", line).split()
+    if not words or words[0] in NO_MOVES:
+        return None
+    answer = words[1] if len(words) > 1 and words[1] not in NO_MOVES else ""
+    numbers = [int(word) if word.lstrip("+-").isdigit() else 0 for word in words[2:5]]
+    value, depth, count = numbers + [0] * (3 - len(numbers))
+    return BookMove(words[0], answer, value, depth, count)
+
+
+def choose(moves: list[BookMove], chance: random.Random) -> BookMove | None:
+    """One of the moves that are about as good as the best, by how often each was played."""
+    if not moves:
+        return None
+    best = max(move.value for move in moves)
+    good = [move for move in moves if move.value >= best - WORST_LOSS]
+    return chance.choices(good, [max(move.count, 1) for move in good])[0]

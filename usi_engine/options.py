@@ -1,0 +1,162 @@
+"""Every option the engine has: its kind, its range, its default, and what was set. Names are YaneuraOu's.
+
+Only options that do something stand here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ENTERING_KING_RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
+TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
+FALSE_WORDS = frozenset({"false", "0", "no", "off"})
+
+
+@dataclass(frozen=True)
+class Spin:
+    """A whole number in a range; what lies outside is clamped."""
+
+    default: int
+    least: int
+    most: int
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return f"spin default {self.default} min {self.least} max {self.most}"
+
+    def read(self, text: str) -> int:
+        """The clamped number; ValueError where the text is none."""
+        return min(max(int(float(text)), self.least), self.most)
+
+
+@dataclass(frozen=True)
+class Check:
+    """True or false."""
+
+    default: bool
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return f"check default {str(self.default).lower()}"
+
+    def read(self, text: str) -> bool:
+        """ValueError where the text is neither a yes nor a no."""
+        word = text.lower()
+        if word not in TRUE_WORDS | FALSE_WORDS:
+            raise ValueError(text)
+        return word in TRUE_WORDS
+
+
+@dataclass(frozen=True)
+class Combo:
+    """One of some words."""
+
+    default: str
+    words: tuple[str, ...]
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return " ".join([f"combo default {self.default}", *(f"var {word}" for word in self.words)])
+
+    def read(self, text: str) -> str:
+        """The word as declared, whatever case it came in; ValueError where it is none of them."""
+        for word in self.words:
+            if word.lower() == text.lower():
+                return word
+        raise ValueError(text)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Any text; empty is written `<empty>`."""
+
+    default: str = ""
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return f"string default {self.default or '<empty>'}"
+
+    def read(self, text: str) -> str:
+        """The text as it is."""
+        return text
+
+
+Kind = Spin | Check | Combo | Text
+Value = int | bool | str
+
+DECLARED: dict[str, Kind] = {
+    "USI_Hash": Spin(256, 1, 1048576),
+    "USI_Ponder": Check(False),
+    "Threads": Spin(1, 1, 512),
+    "MultiPV": Spin(1, 1, 593),
+    "USI_OwnBook": Check(True),
+    "BookFile": Text(),
+    "BookMoves": Spin(16, 0, 10000),
+    "NetworkDelay": Spin(120, 0, 10000),
+    "NetworkDelay2": Spin(1120, 0, 10000),
+    "MinimumThinkingTime": Spin(2000, 0, 100000),
+    "SlowMover": Spin(100, 1, 1000),
+    "RoundUpToFullSecond": Check(True),
+    "ResignValue": Spin(99999, 0, 99999),
+    "MaxMovesToDraw": Spin(0, 0, 100000),
+    "EnteringKingRule": Combo("CSARule27", ENTERING_KING_RULES),
+    "DrawValueBlack": Spin(-2, -30000, 30000),
+    "DrawValueWhite": Spin(-2, -30000, 30000),
+    "GenerateAllLegalMoves": Check(False),
+    "PvInterval": Spin(300, 0, 1000000),
+    "ConsiderationMode": Check(False),
+    "DepthLimit": Spin(0, 0, 1000),
+    "NodesLimit": Spin(0, 0, 2**31 - 1),
+}
+
+
+class Options:
+    """What is set now. Names are found whatever case they come in."""
+
+    def __init__(self) -> None:
+        self._kinds = DECLARED
+        self._names = {name.lower(): name for name in self._kinds}
+        self._values: dict[str, Value] = {name: kind.default for name, kind in self._kinds.items()}
+
+    def declarations(self) -> list[str]:
+        """The option lines that answer `usi`."""
+        return [f"option name {name} type {kind.declaration()}" for name, kind in self._kinds.items()]
+
+    def set(self, name: str, text: str) -> str | None:
+        """Set one option; returns None, or one sentence that says why it was left as it was."""
+        known = self._names.get(name.lower())
+        if known is None:
+            return f"no option is named '{name}'"
+        try:
+            self._values[known] = self._kinds[known].read(text.strip())
+        except (ValueError, OverflowError):
+            return f"option {known} cannot be '{text}'; it stays {self.shown(known)}"
+        return None
+
+    def shown(self, name: str) -> str:
+        """The value as text. KeyError where there is no such option."""
+        value = self._values[name]
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value) or "<empty>"
+
+    def listing(self, name: str = "") -> list[str]:
+        """Lines `NAME = VALUE`, of one option or of all; none where the name is unknown."""
+        if name:
+            known = self._names.get(name.lower())
+            names = [known] if known else []
+        else:
+            names = list(self._kinds)
+        return [f"{each} = {self.shown(each)}" for each in names]
+
+    def number(self, name: str) -> int:
+        """Value of a spin option."""
+        return int(self._values[name])
+
+    def flag(self, name: str) -> bool:
+        """Value of a check option."""
+        return bool(self._values[name])
+
+    def text(self, name: str) -> str:
+        """Value of a string or combo option."""
+        return str(self._values[name])

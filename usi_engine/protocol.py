@@ -1,0 +1,304 @@
+"""One line of USI text -> one frozen command, or a Problem that quotes the text. No state of a game here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+START = "startpos"
+# A number no clock or node count reaches; anything above is a typing error, not a limit.
+LARGEST = 2**62
+
+
+@dataclass(frozen=True)
+class Usi:
+    """`usi`: who are you, what can be set."""
+
+
+@dataclass(frozen=True)
+class IsReady:
+    """`isready`: load all."""
+
+
+@dataclass(frozen=True)
+class NewGame:
+    """`usinewgame`."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    """`stop`: answer the running go now."""
+
+
+@dataclass(frozen=True)
+class Quit:
+    """`quit`, and the end of input."""
+
+
+@dataclass(frozen=True)
+class GameOver:
+    """`gameover [win|lose|draw|unknown]`."""
+
+    result: str = "unknown"
+
+
+@dataclass(frozen=True)
+class SetOption:
+    """`setoption name N [value V]`; V may be empty and may hold spaces."""
+
+    name: str
+    value: str = ""
+
+
+@dataclass(frozen=True)
+class GetOption:
+    """`getoption [NAME]`; an empty name asks for all."""
+
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class SetPosition:
+    """`position`: a start position and the moves of the game from there, all unchecked text."""
+
+    sfen: str
+    moves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Times:
+    """The clocks of a go or a ponderhit, in milliseconds; None where not given."""
+
+    btime: int | None = None
+    wtime: int | None = None
+    byoyomi: int | None = None
+    binc: int | None = None
+    winc: int | None = None
+
+    def given(self) -> bool:
+        """Whether any clock was named, be it a zero."""
+        return self != Times()
+
+
+@dataclass(frozen=True)
+class Go:
+    """`go`: every limit named. With no limit at all the search runs until `stop`."""
+
+    times: Times = field(default_factory=Times)
+    ponder: bool = False
+    infinite: bool = False
+    movetime: int | None = None
+    depth: int | None = None
+    nodes: int | None = None
+    searchmoves: tuple[str, ...] = ()
+
+    def open_ended(self) -> bool:
+        """Whether only `stop` ends it (a pondering search aside)."""
+        limits = (self.movetime, self.depth, self.nodes)
+        return self.infinite or (not self.times.given() and limits == (None, None, None))
+
+
+@dataclass(frozen=True)
+class GoMate:
+    """`go mate infinite|MS` or `go mate nodes N`; None = no such limit."""
+
+    milliseconds: int | None = None
+    nodes: int | None = None
+
+
+@dataclass(frozen=True)
+class PonderHit:
+    """`ponderhit`, perhaps with new times."""
+
+    times: Times = field(default_factory=Times)
+
+
+@dataclass(frozen=True)
+class Show:
+    """A question about the position: one of SHOWN."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Perft:
+    """`perft N`."""
+
+    depth: int
+
+
+@dataclass(frozen=True)
+class Bench:
+    """`bench [DEPTH] [MEGABYTES]`; None = the standard one."""
+
+    depth: int | None = None
+    megabytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """An empty line or a word we do not know."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A line we know but cannot read; `text` says why and quotes it."""
+
+    text: str
+
+
+Command = (
+    Usi
+    | IsReady
+    | NewGame
+    | Stop
+    | Quit
+    | GameOver
+    | SetOption
+    | GetOption
+    | SetPosition
+    | Go
+    | GoMate
+    | PonderHit
+    | Show
+    | Perft
+    | Bench
+    | Ignored
+    | Problem
+)
+
+SHOWN = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
+TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
+LIMITS = frozenset({"movetime", "depth", "nodes"})
+GO_WORDS = TIMES | LIMITS | {"ponder", "infinite", "mate", "searchmoves"}
+EMPTY_VALUES = frozenset({"<empty>", "<none>"})
+
+
+def decode(line: bytes) -> str:
+    """Text of a line of input: without BOM and line end; utf-8, or cp932 as Japanese Windows writes it."""
+    stripped = line.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
+    try:
+        return stripped.decode("utf-8")
+    except UnicodeDecodeError:
+        return stripped.decode("cp932", errors="replace")
+
+
+def parse(line: str) -> Command:
+    """The command that this line holds. Never raises."""
+    word, _, rest = line.strip().partition(" ")
+    if word in SIMPLE:
+        return SIMPLE[word]
+    if word in SHOWN:
+        return Show(word)
+    reader = READERS.get(word)
+    return reader(rest.strip()) if reader else Ignored()
+
+
+def parse_setoption(rest: str) -> Command:
+    """`name N [value V]`. N has no spaces, so the first `value` after it begins V, which is the rest of the line."""
+    words = rest.split(None, 3)
+    if len(words) < 2 or words[0] != "name":
+        return Problem(f"setoption without a name: '{rest}'")
+    if len(words) > 2 and words[2] != "value":
+        return Problem(f"option names hold no spaces: '{rest}'")
+    value = words[3].strip() if len(words) > 3 else ""
+    return SetOption(words[1], "" if value in EMPTY_VALUES else value)
+
+
+def parse_position(rest: str) -> Command:
+    """`startpos [moves ...]` or `[sfen] FIELDS [moves ...]`."""
+    words = rest.split()
+    split = words.index("moves") if "moves" in words else len(words)
+    place, moves = words[:split], tuple(words[split + 1 :])
+    if place[:1] == ["sfen"]:
+        place = place[1:]
+    if not place:
+        return Problem(f"position without a place: 'position {rest}'".rstrip())
+    return SetPosition(" ".join(place), moves)
+
+
+def parse_go(rest: str) -> Command:
+    """Every form of `go`; unknown words are skipped, unreadable numbers count as not given."""
+    words = iter(rest.split())
+    times: dict[str, int] = {}
+    limits: dict[str, int] = {}
+    flags: set[str] = set()
+    searchmoves: tuple[str, ...] = ()
+    for word in words:
+        if word == "mate":
+            return parse_mate(words)
+        if word == "searchmoves":
+            searchmoves = tuple(words)
+        elif word in ("ponder", "infinite"):
+            flags.add(word)
+        elif word in TIMES or word in LIMITS:
+            _take_number(times if word in TIMES else limits, word, words)
+    return Go(Times(**times), "ponder" in flags, "infinite" in flags, searchmoves=searchmoves, **limits)
+
+
+def parse_mate(words: Iterator[str]) -> GoMate:
+    """What follows `go mate`: `infinite`, nothing, milliseconds, or `nodes N`."""
+    word = next(words, "infinite")
+    if word == "nodes":
+        return GoMate(nodes=read_number(next(words, "")))
+    return GoMate(milliseconds=read_number(word))
+
+
+def parse_ponderhit(rest: str) -> Command:
+    """`ponderhit [btime N] [wtime N] ...`."""
+    words = iter(rest.split())
+    times: dict[str, int] = {}
+    for word in words:
+        if word in TIMES:
+            _take_number(times, word, words)
+    return PonderHit(Times(**times))
+
+
+def parse_perft(rest: str) -> Command:
+    """`perft N`, N from 1 on."""
+    depth = read_number(rest)
+    return Perft(depth) if depth else Problem(f"perft wants a depth from 1 on, not '{rest}'")
+
+
+def parse_bench(rest: str) -> Command:
+    """`bench [DEPTH] [MEGABYTES]`."""
+    numbers = [read_number(word) for word in rest.split()[:2]]
+    if not all(numbers):
+        return Problem(f"bench wants a depth and megabytes from 1 on, not '{rest}'")
+    return Bench(*numbers)
+
+
+def read_number(text: str) -> int | None:
+    """A number from 0 on; `0.9` is read as 0, a negative clock as 0, anything else as None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return min(max(int(value), 0), LARGEST) if math.isfinite(value) else None
+
+
+def _take_number(into: dict[str, int], name: str, words: Iterator[str]) -> None:
+    value = read_number(next(words, ""))
+    if value is not None:
+        into[name] = value
+
+
+SIMPLE: dict[str, Command] = {
+    "": Ignored(),
+    "usi": Usi(),
+    "isready": IsReady(),
+    "usinewgame": NewGame(),
+    "stop": Stop(),
+    "quit": Quit(),
+}
+READERS: dict[str, Callable[[str], Command]] = {
+    "setoption": parse_setoption,
+    "getoption": lambda rest: GetOption(rest.split(" ")[0]),
+    "position": parse_position,
+    "go": parse_go,
+    "ponderhit": parse_ponderhit,
+    "gameover": lambda rest: GameOver(rest.split(" ")[0] or "unknown"),
+    "perft": parse_perft,
+    "bench": parse_bench,
+}

@@ -1,0 +1,119 @@
+"""What a game needs in memory: core, table, workers, book. All is loaded here, at isready or before a go."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from usi_engine.book import Book, BookError
+from usi_engine.core import Core
+from usi_engine.options import Options
+from usi_engine.output import Writer
+from usi_engine.team import Team
+
+if TYPE_CHECKING:
+    from core_ext.engine import Signal
+
+KEEPALIVE_SECONDS = 1.0
+
+
+class Resources:
+    """Loaded parts, kept up to date with the options. `load` and what follows it belong to one thread at a time."""
+
+    def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
+        self._options = options
+        self._writer = writer
+        self._load_core = load
+        self._core: Core | None = None
+        self._signal: Signal | None = None
+        self._team: Team | None = None
+        self._book: Book | None = None
+        self._book_path = ""
+        self.chance = random.Random()
+
+    @property
+    def core(self) -> Core:
+        """The core, imported at the first call. CoreError where it cannot run."""
+        if self._core is None:
+            self._core = self._load_core()
+        return self._core
+
+    @property
+    def signal(self) -> Signal:
+        """The stop signal of every search."""
+        if self._signal is None:
+            self._signal = self.core.signal()
+        return self._signal
+
+    @property
+    def team(self) -> Team:
+        """The workers, as the options wanted them at the last load."""
+        if self._team is None:
+            self._load_team()
+        assert self._team is not None
+        return self._team
+
+    @property
+    def book(self) -> Book | None:
+        """The book, where there is one and it is wanted."""
+        return self._book if self._options.flag("USI_OwnBook") else None
+
+    def load(self) -> None:
+        """Bring everything into line with the options; cheap where nothing changed. CoreError as `core`."""
+        self._load_team()
+        self._load_book()
+        # An evaluation named by an option is loaded here too: it is part of what isready waits for.
+
+    def load_patiently(self) -> None:
+        """`load`, with an empty line now and then so that nobody who waits loses patience."""
+        done = threading.Event()
+        thread = threading.Thread(target=self._keep_alive, args=(done,), name="keepalive", daemon=True)
+        thread.start()
+        try:
+            self.load()
+        finally:
+            done.set()
+            thread.join()
+
+    def new_game(self) -> None:
+        """Forget the last game."""
+        if self._team is not None:
+            self._team.new_game()
+
+    def _keep_alive(self, done: threading.Event) -> None:
+        while not done.wait(KEEPALIVE_SECONDS):
+            self._writer.line("")
+
+    def _load_team(self) -> None:
+        megabytes, threads = self._options.number("USI_Hash"), self._options.number("Threads")
+        if self._team is not None and self._team.table.megabytes == megabytes:
+            self._team.resize(threads)
+            return
+        self._team = None
+        self._team = self._largest_team(megabytes, threads)
+
+    def _largest_team(self, megabytes: int, threads: int) -> Team:
+        """A team with this much memory, or with half of it, and so on. MemoryError where even 1 MB is not to be had."""
+        while True:
+            try:
+                return Team(self.core, self.signal, megabytes, threads)
+            except MemoryError as error:
+                if megabytes == 1:
+                    raise
+                self._writer.info(f"{error or 'out of memory'}; trying half of {megabytes} MB")
+                megabytes //= 2
+                self._options.set("USI_Hash", str(megabytes))
+
+    def _load_book(self) -> None:
+        path = self._options.text("BookFile")
+        if path == self._book_path:
+            return
+        self._book, self._book_path = None, path
+        if not path:
+            return
+        try:
+            self._book = Book(path)
+        except BookError as error:
+            self._writer.info(str(error))

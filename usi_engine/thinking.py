@@ -1,0 +1,159 @@
+"""One go from its start to its answer: book, declaration, resignation, else the search; one bestmove."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from usi_engine.book import choose
+from usi_engine.control import Control
+from usi_engine.core import Core, CoreError
+from usi_engine.deepening import Deepening, Goals, Outcome, legal_part
+from usi_engine.options import Options
+from usi_engine.output import Writer
+from usi_engine.protocol import Go
+from usi_engine.report import Count, Line, Reporter, score_text
+from usi_engine.resources import Resources
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What stands behind `bestmove`: a move, `resign` or `win`, and the move expected next, which may be empty."""
+
+    move: str
+    ponder: str = ""
+
+    def text(self) -> str:
+        """The whole line."""
+        return f"bestmove {self.move}" + (f" ponder {self.ponder}" if self.ponder else "")
+
+
+RESIGN = Answer("resign")
+WIN = Answer("win")
+# What is left to say and to do when the answer may be given.
+Finish = Callable[[], Answer]
+
+
+def resign() -> Answer:
+    """No move is to be had, or none can be right."""
+    return RESIGN
+
+
+class Thinking:
+    """A go at work. `run` is the body of its thread and ends with one bestmove whatever happens."""
+
+    def __init__(self, resources: Resources, options: Options, writer: Writer, control: Control) -> None:
+        self._resources = resources
+        self._options = options
+        self._writer = writer
+        self._control = control
+
+    def run(self, go: Go, board: Board | None) -> None:
+        """Think about `board` (None: a game we do not know, where no move can be right) and answer."""
+        finish = resign if board is None else self._decide(board, go)
+        self._control.wait_open()
+        self._control.finish()
+        self._writer.line(finish().text())
+
+    def _decide(self, board: Board, go: Go) -> Finish:
+        try:
+            self._resources.load()
+            return self._quick(board, go) or self._search(board, go)
+        except (CoreError, MemoryError) as error:
+            self._writer.info(str(error))
+        except Exception as error:
+            self._writer.info(f"error in search: {type(error).__name__}: {error}")
+        return self._any_move(board)
+
+    def _quick(self, board: Board, go: Go) -> Finish | None:
+        """The answer where nothing needs to be searched; None elsewhere."""
+        if not board.legal_moves(useless=True):
+            return resign
+        rule = self._options.text("EnteringKingRule")
+        declaration = board.declaration_move(rule)
+        if declaration:
+            return lambda: self._declare(declaration, rule)
+        return None if go.searchmoves else self._from_book(board)
+
+    def _declare(self, declaration: str, rule: str) -> Answer:
+        if declaration != WIN.move:
+            self._writer.line(f"info depth 1 seldepth 1 score mate 1 nodes 0 time 0 multipv 1 pv {declaration}")
+        self._writer.info(f"the game is won by declaration under {rule}")
+        return Answer(declaration)
+
+    def _from_book(self, board: Board) -> Finish | None:
+        book = self._resources.book
+        if book is None or board.ply > self._options.number("BookMoves"):
+            return None
+        moves = [move for move in book.probe(board.sfen()) if board.is_legal(move.move)]
+        chosen = choose(moves, self._resources.chance)
+        if chosen is None:
+            return None
+        pv = legal_part(board, [chosen.move, *([chosen.answer] if chosen.answer else [])])
+        score = score_text(self._resources.core, chosen.value)
+        depth = max(chosen.depth, 1)
+        count = Count(0, self._control.total, 0).text()
+        line = f"info depth {depth} seldepth {depth} {score} {count} multipv 1 pv {' '.join(pv)}"
+        return lambda: self._say(line, answer_of(pv))
+
+    def _say(self, line: str, answer: Answer) -> Answer:
+        self._writer.line(line)
+        return answer
+
+    def _search(self, board: Board, go: Go) -> Finish:
+        core, team = self._resources.core, self._resources.team
+        root_moves = self._set_root(board, go)
+        reporter = Reporter(self._writer, core, self._interval(go), self._count)
+        outcome = Deepening(core, team, self._control, self._goals(core, go), reporter).run(board, root_moves)
+        if not outcome.lines:
+            return self._any_move(board)
+        return lambda: self._conclude(reporter, outcome)
+
+    def _set_root(self, board: Board, go: Go) -> int:
+        team = self._resources.team
+        wanted = [move for move in go.searchmoves if board.is_legal(move)]
+        if go.searchmoves and not wanted:
+            self._writer.info(f"no move of searchmoves is legal: '{' '.join(go.searchmoves)}'")
+        count = team.set_root(board, wanted or None, self._options)
+        # searchmoves may name nothing but moves that the search leaves out as useless.
+        return count or team.set_root(board, None, self._options)
+
+    def _goals(self, core: Core, go: Go) -> Goals:
+        depths = (go.depth, self._options.number("DepthLimit"), core.max_depth)
+        nodes = [limit for limit in (go.nodes, self._options.number("NodesLimit")) if limit]
+        return Goals(
+            max_depth=min(depth for depth in depths if depth),
+            node_limit=min(nodes, default=0),
+            multipv=self._options.number("MultiPV"),
+        )
+
+    def _interval(self, go: Go) -> int:
+        if self._options.flag("ConsiderationMode") or (go.open_ended() and not go.ponder):
+            return 0
+        return self._options.number("PvInterval")
+
+    def _count(self) -> Count:
+        team = self._resources.team
+        return Count(team.nodes, self._control.total, team.table.hashfull())
+
+    def _conclude(self, reporter: Reporter, outcome: Outcome) -> Answer:
+        best: Line = outcome.lines[0]
+        reporter.last(outcome.depth, outcome.lines)
+        lost = best.value <= -self._options.number("ResignValue")
+        if lost and self._control.limits.soft is not None:
+            return RESIGN
+        return answer_of(best.pv)
+
+    def _any_move(self, board: Board) -> Finish:
+        """Stopped before anything was known: a legal move, the first there is."""
+        moves = board.legal_moves(useless=True)
+        return lambda: Answer(moves[0]) if moves else RESIGN
+
+
+def answer_of(pv: tuple[str, ...]) -> Answer:
+    """The first move of a line, and the answer expected to it."""
+    return Answer(pv[0], pv[1] if len(pv) > 1 else "")
