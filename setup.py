@@ -11,6 +11,7 @@ Each combination builds in a directory of its own, so changing back and forth co
 
 import os
 import platform
+import subprocess
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
 MODULES = [
-    "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history",
+    "processor", "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history",
     "perft", "tune", "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
 ]
 
@@ -73,14 +74,34 @@ def macros() -> list[tuple[str, str | None]]:
     return found
 
 
-def unix_flags() -> list[str]:
-    """gcc and clang."""
-    flags = ["-O3", "-g0"] if PROFILE == "release" else ["-O1", "-g", "-UNDEBUG"]
+# Instruction sets that processor.h asks for before the core runs, by the compilers' names for them.
+INSTRUCTION_SETS = [
+    "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
+]
+
+
+def instructions_used(compiler: list[str]) -> list[str]:
+    """The instruction sets that gcc or clang may use under our flags: those whose macro it defines."""
+    command = [*compiler, *target_flags(), "-dM", "-E", "-x", "c", os.devnull]
+    defined = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return [name for name in INSTRUCTION_SETS if f"__{name}__" in defined]
+
+
+def msvc_instructions() -> list[str]:
+    return {"x86-64-v3": ["POPCNT", "SSE4_2", "AVX2", "BMI2"], "x86-64-v2": ["POPCNT", "SSE4_2"]}.get(ARCH, [])
+
+
+def target_flags() -> list[str]:
+    """gcc's and clang's flags for the target CPU."""
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     if ARCH == "native":
-        flags.append("-march=native" if x86 else "-mcpu=native")
-    elif ARCH != "portable":
-        flags.append(f"-march={ARCH}")
+        return ["-march=native" if x86 else "-mcpu=native"]
+    return [] if ARCH == "portable" else [f"-march={ARCH}"]
+
+
+def unix_flags() -> list[str]:
+    """gcc and clang, but for the target CPU."""
+    flags = ["-O3", "-g0"] if PROFILE == "release" else ["-O1", "-g", "-UNDEBUG"]
     flags += ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"] + [f"-Wno-{name}" for name in CYTHON_WARNINGS]
     flags += ["-Werror"] * WERROR
     return flags + sanitizers() + ["-fno-omit-frame-pointer"] * SANITIZE
@@ -90,10 +111,10 @@ def sanitizers() -> list[str]:
     return ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else []
 
 
-def msvc_flags() -> list[str]:
+def msvc_flags(target: bool = True) -> list[str]:
     flags = ["/O2", "/W3"] if PROFILE == "release" else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
     flags += ["/std:c11"] + ["/WX"] * WERROR
-    return flags + (["/arch:AVX2"] if ARCH == "x86-64-v3" else [])
+    return flags + (["/arch:AVX2"] if target and ARCH == "x86-64-v3" else [])
 
 
 class Build(build):
@@ -114,8 +135,12 @@ class BuildExt(build_ext):
 
     def build_extensions(self) -> None:
         msvc = self.compiler.compiler_type == "msvc"
+        used = msvc_instructions() if msvc else instructions_used(self.compiler.compiler_so[:1])
         for extension in self.extensions:
-            extension.extra_compile_args = msvc_flags() if msvc else unix_flags()
+            extension.extra_compile_args = msvc_flags() if msvc else unix_flags() + target_flags()
+            if extension.name == "core_ext.processor":  # it must run on any processor to say that this one will not do
+                extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
+                extension.define_macros = extension.define_macros + [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
             extension.extra_link_args = [] if msvc else sanitizers()
         super().build_extensions()
 

@@ -13,9 +13,6 @@ MATE_BOUND: int  # 31000
 INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
 
-def processor_error() -> str | None:
-    """One sentence where this processor lacks the instructions the core was built for, else None."""
-
 class Signal:
     """A flag that any thread raises to stop every search that watches it; seen within a millisecond."""
 

@@ -57,12 +57,14 @@ class Core:
 def load_core() -> Core:
     """Import the compiled core. CoreError where it is missing or this processor cannot run it."""
     try:
-        from core_ext import board, engine  # noqa: PLC0415  (heavy: not before it is needed)
+        from core_ext.processor import processor_error  # noqa: PLC0415  (heavy: not before it is needed)
+
+        problem = processor_error()
+        if problem is not None:
+            raise CoreError(problem)
+        from core_ext import board, engine  # noqa: PLC0415
     except ImportError as error:
         raise CoreError(f"the compiled core cannot be loaded: {error}") from error
-    problem = engine.processor_error()
-    if problem:
-        raise CoreError(problem)
     return Core(
         board=board.Board,
         black=board.BLACK,

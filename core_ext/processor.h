@@ -1,0 +1,67 @@
+/* Does this processor have the instructions that the other modules were compiled for?
+ * This file alone is compiled for the plainest processor; setup.py passes CORE_EXT_NEEDS_... for what the others use. */
+#ifndef KOMADORI_PROCESSOR_H
+#define KOMADORI_PROCESSOR_H
+#include <stddef.h>
+
+#if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
+#define LACKS(feature) (!__builtin_cpu_supports(feature))
+#elif defined(_M_X64)
+#include <intrin.h>
+#include <string.h>
+/* MSVC knows the levels v2 and v3 only: leaf 1 for SSE4.2 and POPCNT, leaf 7 for AVX2 and BMI2. */
+static int lacks_leaf(const char *feature)
+{
+    int one[4], seven[4];
+    __cpuid(one, 1);
+    __cpuidex(seven, 7, 0);
+    if (!strcmp(feature, "popcnt")) return !(one[2] >> 23 & 1);
+    if (!strcmp(feature, "sse4.2")) return !(one[2] >> 20 & 1);
+    if (!strcmp(feature, "avx2")) return !(seven[1] >> 5 & 1);
+    if (!strcmp(feature, "bmi2")) return !(seven[1] >> 8 & 1);
+    return 0;
+}
+#define LACKS(feature) lacks_leaf(feature)
+#else
+#define LACKS(feature) 0
+#endif
+
+/* The name of the first instruction set that is missing, or NULL. */
+static const char *missing_instructions(void)
+{
+#ifdef CORE_EXT_NEEDS_POPCNT
+    if (LACKS("popcnt")) return "POPCNT";
+#endif
+#ifdef CORE_EXT_NEEDS_SSE4_2
+    if (LACKS("sse4.2")) return "SSE4.2";
+#endif
+#ifdef CORE_EXT_NEEDS_AVX
+    if (LACKS("avx")) return "AVX";
+#endif
+#ifdef CORE_EXT_NEEDS_AVX2
+    if (LACKS("avx2")) return "AVX2";
+#endif
+#ifdef CORE_EXT_NEEDS_FMA
+    if (LACKS("fma")) return "FMA";
+#endif
+#ifdef CORE_EXT_NEEDS_BMI
+    if (LACKS("bmi")) return "BMI1";
+#endif
+#ifdef CORE_EXT_NEEDS_BMI2
+    if (LACKS("bmi2")) return "BMI2";
+#endif
+#ifdef CORE_EXT_NEEDS_AVX512F
+    if (LACKS("avx512f")) return "AVX-512";
+#endif
+#ifdef CORE_EXT_NEEDS_AVX512VL
+    if (LACKS("avx512vl")) return "AVX-512VL";
+#endif
+#ifdef CORE_EXT_NEEDS_AVX512BW
+    if (LACKS("avx512bw")) return "AVX-512BW";
+#endif
+#ifdef CORE_EXT_NEEDS_AVX512VBMI
+    if (LACKS("avx512vbmi")) return "AVX-512VBMI";
+#endif
+    return NULL;
+}
+#endif
