@@ -94,3 +94,9 @@ class Worker:
 
 def bench_search(sfens: Sequence[str], depth: int, megabytes: int = ...) -> int:
     """Total nodes of searching each position to `depth` with a cleared state; the signature."""
+
+def tunables() -> list[tuple[str, int, int, int, int]]:
+    """Every constant of the search: name, value now, default, least, greatest."""
+
+def set_tunable(name: str, value: int) -> None:
+    """For the next searches of this process; ValueError where the name or the range is wrong."""

@@ -45,6 +45,7 @@ class Core:
     max_depth: int
     solver: type[Solver] | None
     bench: Callable[..., int]
+    tune: Callable[[str, int], None]
 
     def in_plies(self, value: int) -> int | None:
         """Plies to mate, negative for the side that is mated, never 0; None where the value says no mate."""
@@ -77,4 +78,5 @@ def load_core() -> Core:
         max_depth=engine.MAX_DEPTH,
         solver=getattr(engine, "MateSolver", None),
         bench=engine.bench_search,
+        tune=engine.set_tunable,
     )

@@ -28,6 +28,8 @@ from usi_engine.thinking import Thinking
 if TYPE_CHECKING:
     from core_ext.board import Board
 
+# Undeclared options for tuners: `Tune_` and the name of a constant in the core's table.
+TUNING_PREFIX = "Tune_"
 # How long a search that was told to stop may take to say so before we leave without it.
 LEAVE_SECONDS = 5.0
 
@@ -174,9 +176,20 @@ class Session:
         self._writer.info(command.text)
 
     def _setoption(self, command: protocol.SetOption) -> None:
-        trouble = self._options.set(command.name, command.value)
+        if command.name.startswith(TUNING_PREFIX):
+            trouble = self._tune(command.name.removeprefix(TUNING_PREFIX), command.value)
+        else:
+            trouble = self._options.set(command.name, command.value)
         if trouble:
             self._writer.info(trouble)
+
+    def _tune(self, name: str, text: str) -> str | None:
+        """Set a constant of the search; None, or one sentence that says why not."""
+        try:
+            self._resources.core.tune(name, int(float(text)))
+        except ValueError as error:
+            return f"option {TUNING_PREFIX}{name}: {error}"
+        return None
 
     def _getoption(self, command: protocol.GetOption) -> None:
         lines = self._options.listing(command.name)
