@@ -142,5 +142,6 @@ def make_core(script: Script) -> Core:
         infinite=INFINITE,
         max_depth=MAX_DEPTH,
         bench=lambda sfens, depth, megabytes: 1000 * len(sfens) * depth,
+        tune=lambda name, value: None,
         **fake,
     )
