@@ -89,7 +89,7 @@ match: build
 lint: $(VENV)/.done
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/cython-lint core_ext
+	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
 
 annotate: $(VENV)/.done
 	mkdir -p build/annotate

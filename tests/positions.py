@@ -57,6 +57,19 @@ def walk(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, 
         position = position.after(lively(rng, position, moves))
 
 
+def random_game(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, str]]:
+    """Each position of a random game with the move played there."""
+    rng = random.Random(seed)
+    position = Position(start)
+    for _ in range(plies):
+        moves = position.legal_moves()
+        if not moves:
+            return
+        move = lively(rng, position, moves)
+        yield position, move
+        position = position.after(move)
+
+
 def sampled(seed: int, games: int, plies: int) -> Iterator[tuple[Position, list[str]]]:
     """Positions of `games` random games from different starts."""
     for game in range(games):

@@ -9,18 +9,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; a module may import from the floors below and from names to its left.
 FLOORS = [
-    ["types", "hand", "debug"],
-    ["bitboard", "zobrist", "tt"],
+    ["types", "hand", "debug", "memory"],
+    ["bitboard", "zobrist", "tt", "tune"],
     ["position"],
     ["movegen", "see", "sfen", "features"],
     ["evaluate", "mate", "history", "perft"],
-    ["movepick", "dfpn", "search"],
+    ["movepick", "dfpn", "searcher", "rules", "search"],
     ["board", "learning", "engine"],
     ["_probe"],
 ]
 ORDER = {name: (floor, place) for floor, names in enumerate(FLOORS) for place, name in enumerate(names)}
 DOORS = {"board", "learning", "engine"}
-STATEMENT = re.compile(r"^[ \t]*(?:from[ \t]+(core_ext[\w.]*|\.\w*)[ \t]+c?import|c?import[ \t]+(core_ext[\w.]*))", re.M)
+STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 
 SOURCES = [path for pattern in ("*.pxd", "*.pyx") for path in (ROOT / "core_ext").glob(pattern)]

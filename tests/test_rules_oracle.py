@@ -49,21 +49,14 @@ def test_pieces_and_checkers_of_the_twin(start, seed):
 def test_playing_a_game_through(start, seed):
     """push and pop, with the sfen and the key after each move the same as those of a board set up afresh."""
     board, played = Board(start), []
-    for position, _ in positions.walk(seed + 300, 60, start):
-        if played:
-            board.push(played_move(board, position))
+    for position, move in positions.random_game(seed + 300, 60, start):
         assert board.sfen() == position.sfen()
         assert board.key == Board(position.sfen()).key
-        played.append(board.sfen())
-    for sfen in reversed(played[:-1]):
-        board.pop()
+        played.append((position.sfen(), move))
+        board.push(move)
+    for sfen, move in reversed(played):
+        assert board.pop() == move
         assert board.sfen() == sfen
-
-
-def played_move(board, position):
-    """The move that leads from the board to the position."""
-    before = Position(board.sfen())
-    return next(move for move in before.legal_moves() if before.after(move).core() == position.core())
 
 
 @pytest.mark.parametrize("start, seed", CASES)
