@@ -10,8 +10,10 @@ from core_ext.bitboard cimport (
 )
 from core_ext.types cimport (
     BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PIECE_TYPES, ROOK,
-    RichMove, SILVER, SQUARES, from_square, is_drop, dropped_type, make_piece, rich_move, uint8_t, uint16_t, uint64_t,
+    RichMove, SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
+    raw_type, rich_move, to_square, type_of, uint8_t, uint16_t, uint64_t,
 )
+from core_ext.zobrist cimport zobrist
 
 cdef enum:
     SEEN_SLOTS = 4096
@@ -120,6 +122,19 @@ cdef inline RichMove enrich(const Position *pos, Move move) noexcept nogil:
     if is_drop(move):
         return rich_move(move, make_piece(pos.side, dropped_type(move)), 0)
     return rich_move(move, pos.board[from_square(move)], pos.board[move & 127])
+
+
+cdef inline uint64_t key_after(const Position *pos, RichMove move) noexcept nogil:
+    """full_key once the move is made: known before it is, so that memory can be fetched meanwhile."""
+    cdef uint64_t board_key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
+    cdef uint64_t hand_key = pos.state.hand_key
+    cdef int captured = captured_piece(move)
+    if is_drop(move):
+        return board_key ^ (hand_key - zobrist.hand[pos.side][dropped_type(move)])
+    board_key ^= zobrist.board[moved_piece(move)][from_square(move)] ^ zobrist.board[captured][to_square(move)]
+    if captured:
+        hand_key += zobrist.hand[pos.side][raw_type(type_of(captured))]
+    return board_key ^ hand_key
 
 
 cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:

@@ -18,7 +18,7 @@ from core_ext.movepick cimport (
 from core_ext.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY,
     allocate_position, can_declare, do_move, do_null, enrich, find_repetition, free_position, full_key, game_length, in_check,
-    try_move, undo_move, undo_null,
+    key_after, try_move, undo_move, undo_null,
 )
 from core_ext.rules cimport (
     bonus_of, clamp, corrected, correction_by_hands, correction_by_move, decided, futile_for_opponent, hash_cuts,
@@ -76,9 +76,9 @@ cdef void forget(Searcher *s) noexcept nogil:
 cdef inline void make_move(Searcher *s, Frame *frame, Move move, RichMove rich) noexcept nogil:
     frame.move = rich
     frame.continuation = &s.histories.continuation[placed_piece(rich)][to_square(rich)]
+    prefetch_entry(s.table, key_after(&s.pos, rich))
     do_move(&s.pos, move)
     s.nodes += 1
-    prefetch_entry(s.table, full_key(&s.pos))
 
 
 cdef inline void make_null(Searcher *s, Frame *frame) noexcept nogil:
