@@ -199,11 +199,12 @@ cdef inline Bitboard shift_forward(int color, Bitboard a) noexcept nogil:
 
 
 cdef inline uint64_t open_groups(uint64_t pawns, uint64_t last_rank) noexcept nogil:
-    """The nine-bit groups without a pawn: `last_rank` minus a pawn clears its group's top bit."""
-    cdef uint64_t top = (last_rank - pawns) & last_rank
+    """The nine-bit groups without a pawn. Adding 255 to the eight lower bits of a group carries into the ninth where one is set."""
+    cdef uint64_t taken = ((pawns & ~last_rank) + (last_rank - (last_rank >> 8))) | pawns
+    cdef uint64_t top = last_rank & ~taken
     return top | (top - (top >> 8))
 
 
 cdef inline Bitboard files_without(Bitboard pawns) noexcept nogil:
-    """All squares of the files that hold none of `pawns` (at most one a file)."""
+    """All squares of the files that hold none of `pawns`."""
     return make(open_groups(pawns.low, GROUP_SUM << 8), open_groups(pawns.high, (GROUP_SUM << 8) & HIGH_MASK))

@@ -7,7 +7,7 @@ import time
 from usi_engine.answers import speed_line
 from usi_engine.core import Core
 
-DEPTH = 8
+DEPTH = 11
 MEGABYTES = 16
 
 # The start position, two with very many moves, and positions from games a program played against itself.

@@ -1,0 +1,183 @@
+"""The search of one depth through its door: right at mates and at the rules' ends, deterministic, obedient."""
+
+import threading
+import time
+
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import (
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, Signal, Table, Worker, bench_search, set_tunable, tunables,
+)
+from tests.positions import START, shared_file
+
+MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
+
+
+@pytest.fixture
+def worker() -> Worker:
+    worker = Worker(Table(16), Signal())
+    worker.configure()
+    return worker
+
+
+def deepen(worker: Worker, sfen: str | Board, depth: int, node_limit: int = 0) -> int:
+    """Search depth by depth from a fresh root; returns the last finished value."""
+    worker.set_root(sfen if isinstance(sfen, Board) else Board(sfen))
+    value = 0
+    for plies in range(1, depth + 1):
+        found = worker.search(plies, -INFINITE, INFINITE, 0, node_limit)
+        if worker.stopped:
+            break
+        value = found
+    return value
+
+
+@pytest.mark.parametrize("length", [1, 3, 5])
+def test_finds_short_mates(worker: Worker, length: int) -> None:
+    rows = [row.split("\t") for row in shared_file("mate_problems.tsv").read_text().splitlines()]
+    for sfen in [row[1] for row in rows if row[0] == str(length)][:5]:
+        worker.new_game()
+        assert deepen(worker, sfen, length + 8, 400_000) >= MATE_BOUND, sfen
+
+
+def test_mated_side_sees_it(worker: Worker) -> None:
+    rows = [row.split("\t") for row in shared_file("mate_problems.tsv").read_text().splitlines()]
+    _, sfen, solution = next(row for row in rows if row[0] == "3")
+    board = Board(sfen)
+    board.push(solution.split()[0])
+    assert deepen(worker, board, 6) == 2 - MATE
+
+
+def test_principal_variation_is_legal_and_leads_with_the_root_move(worker: Worker) -> None:
+    deepen(worker, MIDDLE_GAME, 9)
+    for line in worker.lines(600):
+        board = Board(MIDDLE_GAME)
+        for move in line.pv:
+            board.push(move)
+    best = worker.lines()[0]
+    assert len(best.pv) >= 3
+    assert best.bound == "exact"
+
+
+def test_values_stay_inside_an_aspiration_window_or_say_so(worker: Worker) -> None:
+    value = deepen(worker, MIDDLE_GAME, 6)
+    assert worker.search(7, value + 300, value + 301) <= value + 300
+    assert worker.search(7, value - 301, value - 300) >= value - 300
+
+
+def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
+    deepen(worker, MIDDLE_GAME, 5)
+    best = worker.lines()[0].pv[0]
+    worker.search(5, -INFINITE, INFINITE, first=1)
+    first, second = worker.lines(2)
+    assert first.pv[0] == best
+    assert second.pv[0] != best
+    assert second.value > -INFINITE
+
+
+def test_only_the_wanted_root_moves_are_searched(worker: Worker) -> None:
+    assert worker.set_root(Board(), ["9g9f", "1g1f"]) == 2
+    worker.search(3, -INFINITE, INFINITE)
+    assert {line.pv[0] for line in worker.lines(9)} == {"9g9f", "1g1f"}
+
+
+def test_same_nodes_after_new_game(worker: Worker) -> None:
+    counts = []
+    for _ in range(2):
+        table = Table(8)
+        fresh = Worker(table, Signal())
+        fresh.configure()
+        for _ in range(2):
+            table.clear()
+            fresh.new_game()
+            game = []
+            for sfen in (START, MIDDLE_GAME):
+                deepen(fresh, sfen, 9)
+                game.append(fresh.nodes)
+            counts.append(game)
+    assert all(game == counts[0] for game in counts)
+
+
+def test_node_limit_is_exact(worker: Worker) -> None:
+    deepen(worker, MIDDLE_GAME, 60, 20_000)
+    assert worker.stopped
+    assert worker.nodes == 20_000
+
+
+def test_signal_stops_within_20_ms() -> None:
+    signal = Signal()
+    worker = Worker(Table(16), signal)
+    worker.configure()
+    delays = []
+    for _ in range(5):
+        signal.clear()
+        worker.set_root(Board(MIDDLE_GAME))
+        thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
+        thread.start()
+        time.sleep(0.05)
+        begun = time.perf_counter()
+        signal.set()
+        thread.join()
+        delays.append(time.perf_counter() - begun)
+        assert worker.stopped
+    assert min(delays) < 0.02
+
+
+def test_repetition_is_worth_a_draw(worker: Worker) -> None:
+    board = Board()
+    for move in ("2h3h", "8b7b", "3h2h"):
+        board.push(move)
+    worker.configure(draw_white=-50)
+    worker.set_root(board, ["7b8b"])
+    assert worker.search(3, -INFINITE, INFINITE) == -50
+
+
+def test_perpetual_check_loses(worker: Worker) -> None:
+    board = Board("4k4/9/9/9/9/9/9/4R4/3K5 w - 1")
+    for move in ("5a4a", "5h4h", "4a5a"):
+        board.push(move)
+    worker.set_root(board, ["4h5h"])
+    assert worker.search(3, -INFINITE, INFINITE) < -20_000
+    worker.set_root(board)
+    assert worker.search(3, -INFINITE, INFINITE) > 0
+
+
+def test_declaration_wins(worker: Worker) -> None:
+    sfen = "K+R+B6/+P+P+P+P+P+P3/+P+P+P6/9/9/9/9/9/8k b RB4G4S4N4L9P 1"
+    assert Board(sfen).can_declare("CSARule27")
+    worker.configure(declaration="CSARule27")
+    after = Board(sfen.replace(" b ", " w "))
+    assert deepen(worker, after, 3) == 2 - MATE
+    worker.configure(declaration="NoEnteringKing")
+    assert deepen(worker, after, 1) > -MATE + 2
+
+
+def test_move_limit_is_a_draw_but_for_mate(worker: Worker) -> None:
+    mate = "4k4/9/4P4/9/9/9/9/9/4K4 b G 10"
+    worker.configure(draw_black=-7, draw_white=-7, max_moves=10)
+    assert deepen(worker, mate, 3) == MATE - 1
+    assert deepen(worker, "4k4/9/9/9/9/9/9/9/4K4 b R 10", 3) == -7
+
+
+def test_depths_and_windows_are_checked(worker: Worker) -> None:
+    worker.set_root(Board())
+    for depth, alpha, beta, first in [(0, -1, 1, 0), (MAX_DEPTH + 1, -1, 1, 0), (1, 1, 1, 0), (1, -1, 1, 30), (1, -1, 1, -1)]:
+        with pytest.raises(ValueError, match=r"\d"):
+            worker.search(depth, alpha, beta, first)
+
+
+def test_tunables_change_the_search_and_keep_their_ranges() -> None:
+    base = bench_search([MIDDLE_GAME], 8)
+    name, value, default, least, greatest = tunables()[0]
+    assert least <= default <= greatest
+    with pytest.raises(ValueError, match=name):
+        set_tunable(name, greatest + 1)
+    with pytest.raises(ValueError, match="NoSuchName"):
+        set_tunable("NoSuchName", 1)
+    set_tunable("LmrBase", 1500)
+    try:
+        assert bench_search([MIDDLE_GAME], 8) != base
+    finally:
+        set_tunable("LmrBase", dict((row[0], row[2]) for row in tunables())["LmrBase"])
+    assert bench_search([MIDDLE_GAME], 8) == base

@@ -1,0 +1,42 @@
+"""The transposition table through its door."""
+
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import INFINITE, Signal, Table, Worker
+
+
+def test_fills_as_the_search_goes_and_empties() -> None:
+    table = Table(1)
+    worker = Worker(table, Signal())
+    worker.configure()
+    assert table.hashfull() == 0
+    worker.set_root(Board())
+    for depth in range(1, 10):
+        worker.search(depth, -INFINITE, INFINITE)
+    filled = table.hashfull()
+    assert 0 < filled <= 1000
+    table.new_search()
+    assert table.hashfull() == 0
+    table.clear()
+    table.new_search()
+    assert table.hashfull() == 0
+
+
+def test_knows_what_it_searched() -> None:
+    """The second search of a root finds its values in the table: far fewer nodes."""
+    worker = Worker(Table(16), Signal())
+    worker.configure()
+    counts = []
+    for _ in range(2):
+        worker.set_root(Board())
+        worker.search(7, 500, 501)
+        counts.append(worker.nodes)
+    assert counts[1] < counts[0] / 4
+
+
+def test_refuses_a_size_that_is_none() -> None:
+    with pytest.raises(ValueError, match="0 MB"):
+        Table(0)
+    with pytest.raises(MemoryError, match="1000000000 MB"):
+        Table(1_000_000_000)
