@@ -251,7 +251,7 @@ def test_a_crash_in_the_search_still_answers(fake: FakeFactory) -> None:
 
 def test_mate_solver_is_used(fake: FakeFactory) -> None:
     """With a solver in the core, its verdict is printed."""
-    place = "position sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1"
+    place = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
     for solution, answer in ((("mate", ["G*2b"]), "G*2b"), (("nomate", []), "nomate"), (("unknown", []), "timeout")):
         engine = fake(Script(solution=solution))
         engine.send(place, "go mate infinite")
@@ -261,7 +261,7 @@ def test_mate_solver_is_used(fake: FakeFactory) -> None:
 def test_mate_solver_is_stopped_by_its_clock(fake: FakeFactory) -> None:
     """`go mate MS` that finds nothing in time is a timeout."""
     engine = fake(Script(solution=("nomate", []), solve_seconds=30))
-    engine.send("position sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1", "go mate 50")
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", "go mate 50")
     assert engine.expect("^checkmate", patience=1) == "checkmate timeout"
 
 
