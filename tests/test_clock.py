@@ -12,6 +12,13 @@ from usi_engine.protocol import Go, Times
 
 MAIN_TIMES = (0, 1, 50, 999, 1000, 1001, 5000, 60_000, 600_000, 10_000_000)
 BYOYOMIS = (0, 1, 100, 1000, 5000, 30_000)
+UNUSUAL: list[dict[str, object]] = [
+    {},
+    {"NetworkDelay2": 0},
+    {"SlowMover": 1000},
+    {"MaxMovesToDraw": 320},
+    {"RoundUpToFullSecond": False},
+]
 INCREMENTS = (0, 10, 100, 1000, 10_000)
 
 
@@ -29,7 +36,7 @@ def test_never_overstep(ply: int) -> None:
     for main, (byoyomi, increment) in itertools.product(
         MAIN_TIMES, [(b, 0) for b in BYOYOMIS] + [(0, i) for i in INCREMENTS]
     ):
-        for extra in ({}, {"NetworkDelay2": 0}, {"SlowMover": 1000}, {"MaxMovesToDraw": 320}, {"RoundUpToFullSecond": False}):
+        for extra in UNUSUAL:
             times = Times(main, 1, byoyomi, increment, 1)
             limits = limits_of(times, ply, **extra)
             usable = read_clock(times, True).usable

@@ -10,7 +10,8 @@ from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options
 
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
-    r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|combo default \S+( var \S+)+|string default \S+)"
+    r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
+    r"combo default \S+( var \S+)+|string default \S+)"
 )
 DEFAULTS = {
     "USI_Hash": "256",
