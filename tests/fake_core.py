@@ -1,4 +1,4 @@
-"""A core whose search is a script: it answers what a test tells it to, in the time a test gives it. The board is real."""
+"""A core whose search is a script: it answers what a test tells it to, when the test says. The board is real."""
 
 from __future__ import annotations
 
@@ -90,6 +90,8 @@ def make_core(script: Script) -> Core:
             if script.crash:
                 raise RuntimeError("as the script says")
             script.windows.append((depth, alpha, beta, first))
+            for line in self.root[first:]:
+                line.previous, line.value = line.value, -INFINITE
             self.seldepth = depth + 2
             self.nodes += 100 * depth
             self.stopped = self.signal.wait(script.seconds(depth)) or bool(node_limit and self.nodes >= node_limit)

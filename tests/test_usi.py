@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
+import re
+import statistics
+import subprocess
+import sys
 import textwrap
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.fake_core import Script, make_core
 from tests.transcripts import TRANSCRIPTS
 from tests.usi_transport import InProcess, Program, Transport
+from usi_engine.core import CoreError
 
 HAVE_CORE = importlib.util.find_spec("core_ext.engine") is not None
 needs_core = pytest.mark.skipif(not HAVE_CORE, reason="core_ext.engine is not built")
+ROOT = str(Path(__file__).resolve().parents[1])
 SMALL = "setoption name USI_Hash value 4"
 
 
@@ -89,6 +98,96 @@ def test_last_line_without_its_end(engine: Transport) -> None:
     assert "usiok" in engine.drain()
 
 
+@pytest.fixture
+def program() -> Iterator[Program]:
+    """The real program."""
+    if not HAVE_CORE:
+        pytest.skip("core_ext.engine is not built")
+    transport = Program()
+    yield transport
+    transport.close()
+
+
+def test_stop_is_answered_at_once(program: Program) -> None:
+    """Stop to bestmove: 20 ms at most, as the middle of 15; in a deep search, with two threads."""
+    program.send("setoption name Threads value 2", SMALL, "isready")
+    program.expect("^readyok$")
+    delays = []
+    for number in range(15):
+        program.send("go infinite")
+        program.silent("^bestmove", 0.02 * number)
+        begun = time.perf_counter()
+        program.send("stop")
+        program.expect("^bestmove")
+        delays.append(time.perf_counter() - begun)
+    assert statistics.median(delays) < 0.020, delays
+
+
+@pytest.mark.parametrize(("go", "most"), [("go byoyomi 100", 0.1), ("go btime 0 wtime 0 byoyomi 1000", 1.0)])
+def test_time_is_kept(program: Program, go: str, most: float) -> None:
+    """Every answer comes before the flag falls, and no sooner than half the byoyomi."""
+    program.send(SMALL, "isready")
+    program.expect("^readyok$")
+    for _ in range(5 if most < 1 else 1):
+        begun = time.perf_counter()
+        program.send(go)
+        program.expect("^bestmove")
+        assert most / 2 < time.perf_counter() - begun < most
+
+
+def test_start_is_quick() -> None:
+    """usiok within a second even on a busy machine, and nothing heavy imported before it."""
+    begun = time.perf_counter()
+    engine = Program()
+    engine.send("usi")
+    engine.expect("^usiok$")
+    assert time.perf_counter() - begun < 1.0
+    engine.close()
+    check = "import sys, usi_engine.__main__; print([n for n in sys.modules if n.startswith(('numpy', 'core_ext.'))])"
+    heavy = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert heavy.stdout.strip() == "[]"
+
+
+def test_from_another_folder(tmp_path: Path) -> None:
+    """The program starts from any folder, be its name in Japanese and with a space."""
+    folder = tmp_path / "将棋 エンジン"
+    folder.mkdir()
+    engine = Program(cwd=str(folder))
+    engine.send("usi", "quit")
+    engine.expect("^usiok$")
+    engine.close()
+
+
+@needs_core
+@pytest.mark.parametrize(
+    ("arguments", "pattern"),
+    [
+        (["perft", "2"], r"^nodes 900 time"),
+        (["go", "depth", "3"], r"^bestmove [1-9]"),
+        (["position startpos moves 7g7f", "d", "go depth 2"], r"^bestmove [1-9]"),
+        (["bench", "2"], r"^nodes \d+ time \d+ nps \d+$"),
+        (["--version"], r"^Komadori \d"),
+        (["--help"], r"^usi_engine --where"),
+        (["--where"], r"usi_engine"),
+        (["eval"], r"^total -?\d+$"),
+        (["getoption"], r"^Threads = 1$"),
+        (["usi"], r"^usiok$"),
+    ],
+)
+def test_command_line(arguments: list[str], pattern: str) -> None:
+    """Arguments are carried out as commands; the status is 0."""
+    done = subprocess.run(
+        [sys.executable, "-m", "usi_engine", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        timeout=60,
+    )
+    assert any(re.search(pattern, line) for line in done.stdout.splitlines()), done.stdout
+    assert done.stderr == ""
+
+
 FakeFactory = Callable[[Script], InProcess]
 
 
@@ -161,7 +260,7 @@ def test_windows_widen_until_they_hold(fake: FakeFactory) -> None:
     engine.send("go depth 6")
     engine.expect("^bestmove")
     tried = [(alpha, beta) for depth, alpha, beta, _ in script.windows if depth == 6]
-    assert len(tried) >= 3 and all(new[1] >= old[1] for old, new in zip(tried, tried[1:], strict=False))
+    assert len(tried) >= 3 and all(new[1] >= old[1] for old, new in itertools.pairwise(tried))
     assert tried[-1][0] < 500 < tried[-1][1]
 
 
@@ -223,7 +322,7 @@ def test_new_game_clears_only_what_was_used(fake: FakeFactory) -> None:
     engine.send("isready", "usinewgame", "go depth 1", "usinewgame", "isready")
     for pattern in ("^readyok$", "^bestmove", "^readyok$"):
         engine.expect(pattern)
-    assert script.made == {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
+    assert script.made == {"tables": 1, "workers": 1, "cleared": 2, "new_games": 1}
 
 
 def test_settings_reach_the_core(fake: FakeFactory) -> None:
@@ -251,7 +350,7 @@ def test_a_crash_in_the_search_still_answers(fake: FakeFactory) -> None:
 
 def test_mate_solver_is_used(fake: FakeFactory) -> None:
     """With a solver in the core, its verdict is printed."""
-    place = "position sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1"
+    place = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
     for solution, answer in ((("mate", ["G*2b"]), "G*2b"), (("nomate", []), "nomate"), (("unknown", []), "timeout")):
         engine = fake(Script(solution=solution))
         engine.send(place, "go mate infinite")
@@ -261,14 +360,12 @@ def test_mate_solver_is_used(fake: FakeFactory) -> None:
 def test_mate_solver_is_stopped_by_its_clock(fake: FakeFactory) -> None:
     """`go mate MS` that finds nothing in time is a timeout."""
     engine = fake(Script(solution=("nomate", []), solve_seconds=30))
-    engine.send("position sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1", "go mate 50")
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", "go mate 50")
     assert engine.expect("^checkmate", patience=1) == "checkmate timeout"
 
 
 def test_a_core_that_cannot_run() -> None:
     """On the wrong processor the engine says so once a command, and lives."""
-    from usi_engine.core import CoreError
-
     def load() -> None:
         raise CoreError("this processor lacks AVX2")
 

@@ -1,5 +1,7 @@
-"""Conversations with the engine that must hold with any core: `>` sends, `<` waits for a line that matches, `!` sees that
-none matches for so many seconds, `|` ends the input. At the end every go must have had exactly one answer.
+"""Conversations with the engine that must hold with any core.
+
+`>` sends, `<` waits for a line that matches, `!` sees that none matches for so many seconds, `|` ends the input.
+At the end every go must have had exactly one answer.
 """
 
 MATE_IN_ONE = "sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1"
@@ -279,7 +281,8 @@ TRANSCRIPTS = {
         < ^bestmove
         ! 0.05 ^bestmove""",
     "a whole script in one piece": """
-        > usi\\nisready\\nusinewgame\\nposition startpos\\ngo infinite\\nstop\\nposition startpos moves 7g7f\\ngo depth 1
+        > usi\\nisready\\nusinewgame\\nposition startpos\\ngo infinite\\nstop
+        > position startpos moves 7g7f\\ngo depth 1
         < ^usiok$
         < ^readyok$
         < ^bestmove

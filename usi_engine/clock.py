@@ -22,11 +22,11 @@ LEAST_MARGIN = 20
 LEAST_TIME = 10
 # Moves a side still has to make, as planned at move 1 and at least. Strong engines' games last about 120 plies.
 MOVES_AT_START = 48
-MOVES_AT_LEAST = 24
+MOVES_AT_LEAST = 30
 PONDER_BONUS = 1.25
 # How much longer than the soft limit a move in trouble may take, and its share of the main time.
 HARD_RATIO = 4.0
-HARD_SHARE = 0.25
+HARD_SHARE = 0.15
 SOFT_SHARE = 0.10
 
 
@@ -106,7 +106,7 @@ def _margin(usable: int, options: Options) -> int:
 
 def _shared_out(clock: Clock, cap: int, ply: int, options: Options) -> Limits:
     left = moves_to_go(ply, options.number("MaxMovesToDraw"))
-    free = clock.byoyomi + clock.increment * 9 // 10
+    free = clock.byoyomi + clock.increment * 4 // 5
     share = min(clock.main / left, max(clock.main * SOFT_SHARE, clock.main / left if left < 10 else 0))
     usual = (share + free) * options.number("SlowMover") / 100
     if options.flag("USI_Ponder"):

@@ -70,7 +70,10 @@ class Deepening:
 
     def _search_line(self, board: Board, depth: int, first: int) -> bool:
         leader = self._team.leader
-        window = Window(self._core, depth, leader.lines(first + 1)[first].value)
+        last = leader.lines(first + 1)[first]
+        # With several lines wanted, the search of the line before has put this one's value behind it.
+        guess = last.value if last.value > -self._core.infinite else last.previous
+        window = Window(self._core, depth, guess)
         node_limit = self._team.share(self._goals.node_limit)
         while True:
             value = leader.search(depth, window.alpha, window.beta, first, node_limit)
@@ -104,13 +107,11 @@ class Deepening:
         known = root.value > -self._core.infinite and root.bound != "upper" and bool(root.pv)
         if not known:
             return before
-        if not before.lines:
-            return Outcome(depth, (self._line(board, root),))
         best = self._line(board, root)
-        if best.move == before.lines[0].move:
+        if root.bound == "lower" and before.lines and best.move == before.lines[0].move:
             return before
         others = tuple(line for line in before.lines if line.move != best.move)
-        return Outcome(depth, (best, *others[: len(before.lines) - 1]))
+        return Outcome(depth, (best, *others[: max(len(before.lines) - 1, 0)]))
 
     def _lines(self, board: Board, wanted: int) -> tuple[Line, ...]:
         lines = [self._line(board, root) for root in self._team.leader.lines(wanted)]

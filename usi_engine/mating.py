@@ -46,6 +46,9 @@ class Mating:
     def _solve(self, go: GoMate, board: Board) -> tuple[str, list[str]]:
         if not board.checking_moves(useless=True):
             return "nomate", []
+        at_once = board.mate_in_one()
+        if at_once:
+            return "mate", [at_once]
         core = self._resources.core
         if core.solver is None:
             return self._by_search(go, board)

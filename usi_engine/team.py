@@ -52,6 +52,8 @@ class Team:
         self._helping: list[threading.Thread] = []
         self._used = False
         self.table: Table = core.table(megabytes)
+        # The system hands memory out when it is first written to: better now than on the clock of a first move.
+        self.table.clear()
         self.workers: list[Worker] = []
         self.resize(threads)
 

@@ -1,0 +1,136 @@
+"""Time: what is planned is never more than what there is, and a whole game can be paid for."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from usi_engine.clock import LEAST_TIME, Limits, moves_to_go, plan, read_clock
+from usi_engine.options import Options
+from usi_engine.protocol import Go, Times
+
+MAIN_TIMES = (0, 1, 50, 999, 1000, 1001, 5000, 60_000, 600_000, 10_000_000)
+BYOYOMIS = (0, 1, 100, 1000, 5000, 30_000)
+UNUSUAL: list[dict[str, object]] = [
+    {},
+    {"NetworkDelay2": 0},
+    {"SlowMover": 1000},
+    {"MaxMovesToDraw": 320},
+    {"RoundUpToFullSecond": False},
+]
+INCREMENTS = (0, 10, 100, 1000, 10_000)
+
+
+def limits_of(times: Times, ply: int = 1, black: bool = True, **set_to: object) -> Limits:
+    """The plan under some options."""
+    options = Options()
+    for name, value in set_to.items():
+        assert options.set(name, str(value).lower()) is None
+    return plan(Go(times), black, ply, options)
+
+
+@pytest.mark.parametrize("ply", [1, 40, 119, 200, 319, 1000])
+def test_never_overstep(ply: int) -> None:
+    """Soft <= hard < what may be used, whatever the clock and the options; and always some time to move at all."""
+    for main, (byoyomi, increment) in itertools.product(
+        MAIN_TIMES, [(b, 0) for b in BYOYOMIS] + [(0, i) for i in INCREMENTS]
+    ):
+        for extra in UNUSUAL:
+            times = Times(main, 1, byoyomi, increment, 1)
+            limits = limits_of(times, ply, **extra)
+            usable = read_clock(times, True).usable
+            assert limits.soft is not None and limits.hard is not None
+            assert LEAST_TIME <= limits.soft <= limits.hard <= max(usable - 20, LEAST_TIME)
+            for elapsed in (0, limits.soft, limits.hard - 1):
+                assert elapsed <= limits.end_of(elapsed) <= limits.hard
+
+
+def test_the_side_to_move_counts() -> None:
+    """White's clock is White's."""
+    times = Times(btime=600_000, wtime=6_000, binc=0, winc=0)
+    black, white = limits_of(times), limits_of(times, black=False)
+    assert black.hard is not None and white.hard is not None and white.hard < 6_000 < black.hard
+
+
+def test_byoyomi_is_used_up() -> None:
+    """Without main time, the whole byoyomi less the worst delay is thought through."""
+    limits = limits_of(Times(0, 0, 10_000))
+    assert (limits.soft, limits.hard, limits.minimum) == (8_880, 8_880, 8_880)
+
+
+def test_short_byoyomi_keeps_a_share() -> None:
+    """A delay meant for servers must not eat a move of 100 ms, nor overstep it."""
+    limits = limits_of(Times(0, 0, 100))
+    assert limits.hard == 80
+
+
+def test_increment_below_main_is_in_it_already() -> None:
+    """btime counts alone, but for btime < binc."""
+    assert read_clock(Times(5000, 5000, None, 1000, 1000), True).usable == 5000
+    assert read_clock(Times(500, 5000, None, 1000, 1000), True).usable == 1500
+
+
+def test_movetime() -> None:
+    """movetime is kept, less the way out."""
+    assert plan(Go(movetime=1000), True, 1, Options()).hard == 980
+    assert plan(Go(movetime=0), True, 1, Options()).hard == LEAST_TIME
+
+
+@pytest.mark.parametrize("go", [Go(), Go(infinite=True), Go(depth=5), Go(Times(1, 1), infinite=True), Go(nodes=5)])
+def test_no_clock(go: Go) -> None:
+    """Where no clock runs, there is no limit of time."""
+    assert plan(go, True, 1, Options()) == Limits()
+
+
+def test_round_up() -> None:
+    """On clocks of whole seconds a decision waits for the end of its second, less NetworkDelay."""
+    limits = limits_of(Times(600_000, 600_000))
+    assert limits.round_up
+    assert [limits.end_of(elapsed) for elapsed in (0, 1_880, 1_881, 3_000)] == [1_880, 1_880, 2_880, 3_880]
+
+
+def test_no_rounding_on_fine_clocks() -> None:
+    """A clock that is no multiple of a second counts milliseconds: what is saved is kept."""
+    limits = limits_of(Times(600_001, 600_000))
+    assert (limits.round_up, limits.minimum) == (False, 0)
+    assert limits.end_of(7) == 7
+
+
+def test_minimum_thinking_time() -> None:
+    """No move sooner than this on clocks of whole seconds, less the usual delay; unless time is short."""
+    assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=5000).minimum == 4_880
+    assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=0).minimum == 0
+    assert limits_of(Times(10_000, 10_000), MinimumThinkingTime=5000).minimum == 500
+
+
+def test_slow_mover_and_ponder() -> None:
+    """SlowMover is percent of the soft limit; with ponder there is a quarter more."""
+    times = Times(600_000, 600_000)
+    usual = limits_of(times).soft or 0
+    assert limits_of(times, SlowMover=200).soft == pytest.approx(usual * 2, abs=2)
+    assert limits_of(times, USI_Ponder=True).soft == pytest.approx(usual * 1.25, abs=2)
+
+
+def test_moves_to_go() -> None:
+    """Fewer moves are left later in the game, never none; a move limit counts."""
+    left = [moves_to_go(ply, 0) for ply in (1, 60, 120, 500)]
+    assert left == sorted(left, reverse=True) and left[-1] > 10
+    assert [moves_to_go(ply, 320) for ply in (317, 319, 320, 400)] == [2, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("main", "increment", "byoyomi", "step"),
+    [(600_000, 0, 0, 1000), (60_000, 0, 0, 1), (10_000, 100, 0, 1), (1_000, 50, 0, 1), (300_000, 0, 10_000, 1000)],
+)
+def test_a_long_game_is_paid_for(main: int, increment: int, byoyomi: int, step: int) -> None:
+    """Every move is thought over up to its rounded soft limit, each eighth up to the hard one: 200 moves, or 110."""
+    left = main
+    for move in range(200 if increment or byoyomi else 110):
+        limits = limits_of(Times(left, left, byoyomi, increment, increment), ply=2 * move + 1)
+        assert limits.soft is not None and limits.hard is not None
+        spent = limits.hard if move % 8 == 7 else limits.end_of(limits.soft)
+        counted = (spent + 5) // step * step
+        left = max(left - counted, 0) if byoyomi and counted <= left + byoyomi else left - counted
+        assert left >= 0, f"flag fell at move {move}"
+        left += increment

@@ -1,0 +1,145 @@
+"""A line of text -> a command."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from usi_engine.protocol import (
+    LARGEST,
+    Bench,
+    Command,
+    GameOver,
+    GetOption,
+    Go,
+    GoMate,
+    Ignored,
+    IsReady,
+    NewGame,
+    Perft,
+    PonderHit,
+    Problem,
+    Quit,
+    SetOption,
+    SetPosition,
+    Show,
+    Stop,
+    Times,
+    Usi,
+    decode,
+    parse,
+    read_number,
+)
+
+READ: list[tuple[str, Command]] = [
+    ("usi", Usi()),
+    ("isready", IsReady()),
+    ("usinewgame", NewGame()),
+    ("stop", Stop()),
+    ("quit", Quit()),
+    ("  stop  ", Stop()),
+    ("", Ignored()),
+    ("USI", Ignored()),
+    ("bestmove 7g7f", Ignored()),
+    ("gameover", GameOver("unknown")),
+    ("gameover lose", GameOver("lose")),
+    ("setoption name A value B", SetOption("A", "B")),
+    ("setoption name A", SetOption("A", "")),
+    ("setoption name A value", SetOption("A", "")),
+    ("setoption name A value <empty>", SetOption("A", "")),
+    ("setoption name A value b c  d", SetOption("A", "b c  d")),
+    ("setoption name A value value", SetOption("A", "value")),
+    ("getoption", GetOption("")),
+    ("getoption Threads", GetOption("Threads")),
+    ("position startpos", SetPosition("startpos")),
+    ("position startpos moves", SetPosition("startpos")),
+    ("position startpos moves 7g7f 3c3d", SetPosition("startpos", ("7g7f", "3c3d"))),
+    ("position sfen a b c 1 moves x", SetPosition("a b c 1", ("x",))),
+    ("position sfen a b c", SetPosition("a b c")),
+    ("position a b c 1", SetPosition("a b c 1")),
+    ("go", Go()),
+    ("go infinite", Go(infinite=True)),
+    ("go ponder btime 1 wtime 2 byoyomi 3", Go(Times(1, 2, 3), ponder=True)),
+    ("go btime 1 wtime 2 binc 3 winc 4 ponder", Go(Times(1, 2, None, 3, 4), ponder=True)),
+    ("go byoyomi 0", Go(Times(byoyomi=0))),
+    ("go depth 3 nodes 4 movetime 5", Go(depth=3, nodes=4, movetime=5)),
+    ("go movetime 0.9", Go(movetime=0)),
+    ("go btime -5 wtime 1e3", Go(Times(0, 1000))),
+    ("go depth x nodes", Go()),
+    ("go foo depth 2 bar", Go(depth=2)),
+    ("go depth 2 searchmoves 7g7f P*5e", Go(depth=2, searchmoves=("7g7f", "P*5e"))),
+    ("go mate infinite", GoMate()),
+    ("go mate", GoMate()),
+    ("go mate 5000", GoMate(milliseconds=5000)),
+    ("go mate nodes 77", GoMate(nodes=77)),
+    ("ponderhit", PonderHit()),
+    ("ponderhit btime 1 wtime 2 byoyomi 3", PonderHit(Times(1, 2, 3))),
+    ("d", Show("d")),
+    ("eval", Show("eval")),
+    ("perft 4", Perft(4)),
+    ("bench", Bench()),
+    ("bench 6 32", Bench(6, 32)),
+]
+
+
+@pytest.mark.parametrize(("line", "command"), READ, ids=[line for line, _ in READ])
+def test_read(line: str, command: Command) -> None:
+    """Each line is read as this command."""
+    assert parse(line) == command
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "setoption",
+        "setoption name",
+        "setoption Threads 1",
+        "setoption name Two Words value 1",
+        "position",
+        "position moves 7g7f",
+        "perft",
+        "perft 0",
+        "perft x",
+        "bench x",
+        "bench 0",
+    ],
+)
+def test_problem(line: str) -> None:
+    """What cannot be read is a problem that quotes the line."""
+    command = parse(line)
+    assert isinstance(command, Problem)
+    assert all(word in command.text for word in line.split()[1:])
+
+
+def test_numbers() -> None:
+    """Lenient where a number is meant, None elsewhere, never a surprise."""
+    assert [read_number(text) for text in ("7", "7.9", "-7", "1e400", "nan", "inf", "", "x")] == [
+        7, 7, 0, None, None, None, None, None,
+    ]  # fmt: skip
+    assert read_number("1e300") == LARGEST
+
+
+def test_decode() -> None:
+    """BOM and line ends go; utf-8 and cp932 both are text."""
+    assert decode(b"\xef\xbb\xbfusi\r\n") == "usi"
+    assert decode("将棋".encode()) == decode("将棋".encode("cp932")) == "将棋"
+
+
+def test_any_bytes_are_read() -> None:
+    """No line whatever makes the reader fail: 5,000 seeded mixtures of words, numbers and noise."""
+    chance = random.Random(7)
+    words = ["", "position", "sfen", "startpos", "moves", "go", "btime", "mate", "nodes", "setoption", "name", "value"]
+    words += ["perft", "bench", "ponderhit", "gameover", "-1", "x"]
+    for _ in range(5000):
+        noise = bytes(chance.randrange(256) for _ in range(chance.randrange(6)))
+        line = " ".join(chance.choices(words, k=chance.randrange(8))).encode() + noise
+        assert isinstance(parse(decode(line)), Command)
+
+
+def test_open_ended() -> None:
+    """Only what has no limit at all runs until stop."""
+    ended = ("go depth 1", "go nodes 1", "go movetime 1", "go byoyomi 0", "go btime 0 wtime 0")
+    assert [parse(line).open_ended() for line in ended] == [False] * 5  # type: ignore[union-attr]
+    unended = ("go", "go infinite", "go ponder", "go searchmoves 7g7f", "go infinite depth 3")
+    assert [parse(line).open_ended() for line in unended] == [True] * 5  # type: ignore[union-attr]
