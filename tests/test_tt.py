@@ -4,6 +4,7 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import INFINITE, Signal, Table, Worker
+from tests.positions import MATSURI
 
 
 def test_fills_as_the_search_goes_and_empties() -> None:
@@ -29,8 +30,8 @@ def test_knows_what_it_searched() -> None:
     worker.configure()
     counts = []
     for _ in range(2):
-        worker.set_root(Board())
-        worker.search(7, 500, 501)
+        worker.set_root(Board(MATSURI))
+        worker.search(5, -700, -699)
         counts.append(worker.nodes)
     assert counts[1] < counts[0] / 4
 
