@@ -1,6 +1,5 @@
 """The search as Python sees it; every signature and its contract stands in engine.pyi."""
 
-from core_ext cimport tt
 from core_ext.board cimport Board, declaration_rule
 from core_ext.evaluate cimport Evaluator, evaluate
 from core_ext.movegen cimport generate_legal
@@ -9,6 +8,10 @@ from core_ext.search cimport allocate_searcher, forget, free_searcher, search_ro
 from core_ext.searcher cimport FRAMES_BEHIND, RootMove, Searcher
 from core_ext.sfen cimport format_move, parse_move
 from core_ext.tune import set_tunable, tunables  # noqa: F401 (part of the door)
+from core_ext.tt cimport (
+    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
+    free_table, table_fill,
+)
 from core_ext.types cimport MAX_MOVES, MAX_PLY, Move, NO_MOVE
 from core_ext.types cimport INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH
 
@@ -17,7 +20,7 @@ MATE_BOUND = _MATE_BOUND
 INFINITE = _INFINITE
 MAX_DEPTH = _MAX_DEPTH
 
-_BOUNDS = {tt.BOUND_NONE: "exact", tt.BOUND_EXACT: "exact", tt.BOUND_LOWER: "lower", tt.BOUND_UPPER: "upper"}
+_BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
 
 
 cdef class Signal:
@@ -34,28 +37,28 @@ cdef class Signal:
 
 
 cdef class Table:
-    cdef tt.Table table
+    cdef TableMemory table
     cdef readonly int megabytes
 
     def __init__(self, megabytes: int):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
-        tt.free_table(&self.table)
-        tt.allocate_table(&self.table, megabytes)
+        free_table(&self.table)
+        allocate_table(&self.table, megabytes)
         self.megabytes = megabytes
 
     def __dealloc__(self):
-        tt.free_table(&self.table)
+        free_table(&self.table)
 
     def clear(self):
         with nogil:
-            tt.clear_table(&self.table)
+            clear_table(&self.table)
 
     def new_search(self):
-        tt.age_table(&self.table)
+        age_table(&self.table)
 
     def hashfull(self):
-        return tt.table_fill(&self.table)
+        return table_fill(&self.table)
 
 
 cdef class RootLine:
@@ -132,7 +135,7 @@ cdef class Worker:
             root = self.searcher.roots + i
             root.move = move
             root.value = root.previous = -_INFINITE
-            root.bound = tt.BOUND_EXACT
+            root.bound = BOUND_EXACT
             root.seldepth = 0
             root.nodes = 0
             root.pv[0] = move

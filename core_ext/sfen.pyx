@@ -54,7 +54,7 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
             file -= int(letter)
         else:
             if file < 0:
-                break
+                raise ValueError(f"rank '{row}' holds more than nine files in '{text}'")
             place_piece(pos, read_piece(promotion + letter, text), 9 * file + rank, text)
             promotion = ""
             file -= 1

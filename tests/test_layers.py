@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; a module may import from the floors below and from names to its left.
 FLOORS = [
-    ["types", "hand", "debug", "memory"],
+    ["processor", "types", "hand", "debug", "memory"],
     ["bitboard", "zobrist", "tt", "tune"],
     ["position"],
     ["movegen", "see", "sfen", "features"],
@@ -19,7 +19,7 @@ FLOORS = [
     ["_probe"],
 ]
 ORDER = {name: (floor, place) for floor, names in enumerate(FLOORS) for place, name in enumerate(names)}
-DOORS = {"board", "learning", "engine"}
+DOORS = {"processor", "board", "learning", "engine"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 
