@@ -165,6 +165,7 @@ def test_from_another_folder(tmp_path: Path) -> None:
         (["perft", "2"], r"^nodes 900 time"),
         (["go", "depth", "3"], r"^bestmove [1-9]"),
         (["position startpos moves 7g7f", "d", "go depth 2"], r"^bestmove [1-9]"),
+        (["position", "startpos", "moves", "7g7f", "d", "go", "depth", "2"], r"w - 2$"),
         (["bench", "2"], r"^nodes \d+ time \d+ nps \d+$"),
         (["--version"], r"^Komadori \d"),
         (["--help"], r"^usi_engine --where"),

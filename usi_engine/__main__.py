@@ -14,11 +14,12 @@ from usi_engine.core import CoreError, load_core
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
+BEGINS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
 HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 
 usi_engine                    speak USI on standard input and output (what a GUI starts)
-usi_engine COMMAND            carry out one command, e.g. usi_engine perft 5
-usi_engine "COMMAND" "..."    carry out several, e.g. usi_engine "position startpos moves 7g7f" "go depth 10"
+usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
+                              usi_engine position startpos moves 7g7f go depth 10, or each in quotes
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -42,8 +43,15 @@ def where() -> str:
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """Arguments with spaces in them are commands; words alone make one command together."""
-    return arguments if any(" " in argument for argument in arguments) else [" ".join(arguments)]
+    """Arguments with spaces in them are commands; words alone make commands, each begun by a word of BEGINS."""
+    if any(" " in argument for argument in arguments):
+        return arguments
+    commands: list[list[str]] = []
+    for word in arguments:
+        if not commands or (word in BEGINS and commands[-1][0] != "setoption"):
+            commands.append([])
+        commands[-1].append(word)
+    return [" ".join(words) for words in commands]
 
 
 def main() -> int:

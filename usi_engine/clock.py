@@ -18,7 +18,7 @@ from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
 
 # The answer's own way out: waking a thread, printing, a pipe.
-LEAST_MARGIN = 20
+LEAST_MARGIN = 30
 LEAST_TIME = 10
 # Moves a side still has to make, as planned at move 1 and at least. Strong engines' games last about 120 plies.
 MOVES_AT_START = 48

@@ -1,0 +1,13 @@
+#!/bin/sh
+# A match in ShogiArena (PyPI: shogiarena) of an engine against itself, or against a second one, as one quick SPRT run:
+#   sh bench/arena.sh ENGINE GAMES FOLDER [SECOND_ENGINE]
+# SHOGIARENA names the program where it is not on the PATH. Results stand below FOLDER.
+set -eu
+engine=$(command -v "$1")
+games=$2
+folder=$3
+second=$(command -v "${4:-$1}")
+mkdir -p "$folder"
+exec "${SHOGIARENA:-shogiarena}" --output-dir "$folder" run sprt --games "$games" \
+    --engine name=A path="$engine" --engine name=B path="$second" \
+    --rules time_control.time_ms=2000 time_control.increment_ms=50 --dashboard enabled=false
