@@ -4,18 +4,19 @@ The constants stand in tune.pyx. Most ideas are common to the modern alpha-beta 
 form was followed, the numbers are ours.
 """
 
-from core_ext.history cimport (
-    BUTTERFLY_LIMIT, CORRECTION_SLOTS, Histories, continuation_entry, capture_entry, move_slot,
-)
+from core_ext.history cimport CORRECTION_SLOTS, continuation_entry, move_slot
 from core_ext.movepick cimport Picker
-from core_ext.position cimport full_key
-from core_ext.see cimport see_at_least, see_value
 from core_ext.searcher cimport Candidate, Frame, Node, Searcher
+from core_ext.see cimport see_at_least, see_value
 from core_ext.tt cimport BOUND_LOWER, BOUND_UPPER
-from core_ext.tune cimport *
-from core_ext.types cimport (
-    MATE_BOUND, Move, NULL_MOVE, captured_piece, int16_t, type_of,
+from core_ext.tune cimport (
+    BONUS_LIMIT, BONUS_SLOPE, CAPTURE_FUTILITY_BASE, CAPTURE_FUTILITY_SLOPE, CAPTURE_SEE_SLOPE, CORRECTION_WEIGHT,
+    FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HISTORY_PRUNE, IIR_DEPTH, LMP_BASE, LMP_DEPTH, LMR_BASE, LMR_CHECK,
+    LMR_CUT, LMR_HISTORY, LMR_KILLER, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR,
+    NULL_EVAL, NULL_MARGIN, NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH,
+    REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH, SINGULAR_MARGIN, tune,
 )
+from core_ext.types cimport MATE_BOUND, Move, NULL_MOVE, captured_piece, int16_t, type_of
 
 
 cdef inline int clamp(int value, int least, int greatest) noexcept nogil:

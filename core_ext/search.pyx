@@ -4,43 +4,34 @@ from libc.math cimport log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
-from core_ext.debug cimport ASSERT
 from core_ext.evaluate cimport evaluate
-from core_ext.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, LOW_PLIES, allocate_histories, capture_entry,
-    clear_histories, continuation_entry, free_histories, move_slot, nudge,
-)
-from core_ext.mate cimport mate_in_one
-from core_ext.movegen cimport gives_check, has_legal_move, init_check_info, is_legal
+from core_ext.history cimport allocate_histories, clear_histories, free_histories
+from core_ext.movegen cimport gives_check, init_check_info
 from core_ext.movepick cimport (
-    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, is_quiet, next_move,
+    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, is_quiet,
+    next_move,
 )
-from core_ext.position cimport (
-    NO_REPETITION, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY,
-    allocate_position, can_declare, do_move, do_null, enrich, find_repetition, free_position, full_key, game_length, in_check,
-    key_after, try_move, undo_move, undo_null,
+from core_ext.node cimport (
+    accept, describe, finds_mate, game_over, keep, look_up, make_move, make_null, must_stop, open_node, remember_tried,
+    set_continuations, set_static_value,
 )
+from core_ext.position cimport allocate_position, enrich, free_position, undo_move, undo_null
 from core_ext.rules cimport (
-    bonus_of, clamp, corrected, correction_by_hands, correction_by_move, decided, futile_for_opponent, hash_cuts,
-    late_move_limit, malus_of, may_be_singular, may_pass, may_probcut, null_reduction, quiet_history, razors, reduction,
-    singular_beta, skips, without_hash_move,
+    clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, razors,
+    reduction, singular_beta, skips, without_hash_move,
 )
-from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Frame, Node, RootMove, Searcher, TRIED_MOVES
+from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Node, RootMove, Searcher
 from core_ext.see cimport see_at_least, see_value
-from core_ext.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, prefetch_entry, probe, store, value_from_table, value_to_table,
+from core_ext.teaching cimport teach_correction, teach_cut
+from core_ext.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
+from core_ext.tune cimport (
+    CHECK_EXTENSION_DEPTH, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, QUIESCENCE_CHECKS,
+    QUIESCENCE_FUTILITY, tune,
 )
-from core_ext.tune cimport *
 from core_ext.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, RichMove,
-    captured_piece, is_promotion, placed_piece, to_square, type_of, uint64_t,
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, is_promotion, to_square,
+    type_of, uint64_t,
 )
-
-cdef enum:
-    WIN_BY_RULE = 30000         # the opponent gives perpetual check: won unless it deviates, so not a mate
-    SUPERIOR_VALUE = 28000      # the same board came before with less in hand
-    FULL_DEPTH = 250            # stored with what needs no search
-
 
 # ---- memory ----
 
@@ -69,141 +60,6 @@ cdef void free_searcher(Searcher *s) noexcept nogil:
 
 cdef void forget(Searcher *s) noexcept nogil:
     clear_histories(s.histories)
-
-
-# ---- moving along the line ----
-
-cdef inline void make_move(Searcher *s, Frame *frame, Move move, RichMove rich) noexcept nogil:
-    frame.move = rich
-    frame.continuation = &s.histories.continuation[placed_piece(rich)][to_square(rich)]
-    prefetch_entry(s.table, key_after(&s.pos, rich))
-    do_move(&s.pos, move)
-    s.nodes += 1
-
-
-cdef inline void make_null(Searcher *s, Frame *frame) noexcept nogil:
-    frame.move = NULL_MOVE
-    frame.continuation = &s.histories.continuation[0][0]
-    do_null(&s.pos)
-    prefetch_entry(s.table, full_key(&s.pos))
-
-
-cdef inline bint must_stop(Searcher *s) noexcept nogil:
-    if s.signal[0] or (s.node_limit and s.nodes >= s.node_limit):
-        s.stopped = True
-    return s.stopped
-
-
-cdef inline int draw_value(const Searcher *s) noexcept nogil:
-    return s.draw_value[s.pos.side]
-
-
-cdef inline void copy_line(Frame *frame, Move move) noexcept nogil:
-    """This node's principal variation: the move, then the child's."""
-    cdef Frame *child = frame + 1
-    frame.pv[0] = move
-    memcpy(frame.pv + 1, child.pv, child.pv_length * sizeof(Move))
-    frame.pv_length = child.pv_length + 1
-
-
-# ---- the end of the game ----
-
-cdef bint repetition_value(Searcher *s, int ply, int *value) noexcept nogil:
-    """A position that came before: judged as if it were played out. Better or worse hands count only within the search."""
-    cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
-    if repetition == NO_REPETITION:
-        return False
-    if repetition == REPETITION_DRAW:
-        value[0] = draw_value(s)
-    elif repetition == REPETITION_WIN:
-        value[0] = WIN_BY_RULE - ply
-    elif repetition == REPETITION_LOSS:
-        value[0] = ply - WIN_BY_RULE
-    elif find_repetition(&s.pos, ply) != repetition:
-        return False
-    else:
-        value[0] = SUPERIOR_VALUE - ply if repetition == REPETITION_SUPERIOR else ply - SUPERIOR_VALUE
-    return True
-
-
-cdef bint game_over(Searcher *s, int ply, int *value) noexcept nogil:
-    """Repetition, the move limit, a declaration: the value is the rule's."""
-    if repetition_value(s, ply, value):
-        return True
-    if s.max_moves and s.pos.ply > s.max_moves:     # a mate on the last move still wins
-        value[0] = ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
-        return True
-    if s.declaration and (can_declare(&s.pos, s.declaration)
-                          or (s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE)):
-        value[0] = MATE - ply - 1
-        return True
-    return False
-
-
-# ---- the table ----
-
-cdef void look_up(Searcher *s, Node *node) noexcept nogil:
-    """What the table knows; a hash move that is not legal here belongs to another position with the same key."""
-    probe(s.table, full_key(&s.pos), &node.hash)
-    node.hash_value = NO_VALUE
-    if node.hash.hit:
-        node.hash_value = value_from_table(node.hash.value, node.ply)
-        if node.hash.move and not is_legal(&s.pos, node.hash.move):
-            node.hash.move = NO_MOVE
-    node.hash_capture = node.hash.move != NO_MOVE and not is_quiet(&s.pos, node.hash.move)
-    node.frame.on_pv = node.pv or (node.hash.hit and node.hash.on_pv)
-
-
-cdef void keep(Searcher *s, const Node *node, int value, int bound, int depth, Move move) noexcept nogil:
-    store(s.table, full_key(&s.pos), move, value_to_table(value, node.ply), node.raw_value, depth, bound,
-          node.frame.on_pv)
-
-
-cdef bint finds_mate(Searcher *s, Node *node) noexcept nogil:
-    """A mate in one move ends the node; the table keeps it."""
-    cdef Move move
-    if not tune[MATE_IN_ONE] or node.in_check or node.hash.hit:
-        return False
-    move = mate_in_one(&s.pos)
-    if not move:
-        return False
-    node.raw_value = 0
-    node.best_value = MATE - node.ply - 1
-    keep(s, node, node.best_value, BOUND_EXACT, MAX_DEPTH, move)
-    if node.pv:
-        node.frame.pv[0] = move
-        node.frame.pv_length = 1
-    return True
-
-
-cdef void set_static_value(Searcher *s, Node *node) noexcept nogil:
-    """The evaluation, corrected by what earlier searches taught; `value` also by the table's bound."""
-    cdef Frame *frame = node.frame
-    if node.in_check:
-        frame.static_value = NO_VALUE
-        node.raw_value = NO_VALUE
-        node.value = NO_VALUE
-        node.improving = False
-        return
-    if node.hash.hit and node.hash.static_value != NO_VALUE:
-        node.raw_value = node.hash.static_value
-    else:
-        node.raw_value = evaluate(s.evaluator, &s.pos)
-    frame.static_value = corrected(s, frame, node.raw_value)
-    node.value = frame.static_value
-    if node.hash.hit and not decided(node.hash_value):
-        if node.hash.bound & (BOUND_LOWER if node.hash_value > node.value else BOUND_UPPER):
-            node.value = node.hash_value
-    node.improving = improves(frame)
-
-
-cdef inline bint improves(const Frame *frame) noexcept nogil:
-    """Better than two plies ago (four, where that was in check)."""
-    if (frame - 2).static_value != NO_VALUE:
-        return frame.static_value > (frame - 2).static_value
-    if (frame - 4).static_value != NO_VALUE:
-        return frame.static_value > (frame - 4).static_value
-    return True
 
 
 # ---- whole-node rules that search ----
@@ -272,30 +128,6 @@ cdef bint gives_up(Searcher *s, Node *node, int *value) noexcept nogil:
     return probcuts(s, node, value)
 
 
-# ---- moves ----
-
-cdef void describe(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
-    candidate.move = move
-    candidate.rich = enrich(&s.pos, move)
-    candidate.quiet = is_quiet(&s.pos, move)
-    candidate.checks = gives_check(&s.pos, &node.check, move)
-    candidate.killer = move == node.frame.killers[0] or move == node.frame.killers[1]
-    candidate.extension = 0
-    if candidate.quiet:
-        candidate.history = quiet_history(s, node.frame, candidate)
-    else:
-        candidate.history = capture_entry(s.histories, candidate.rich)[0]
-
-
-cdef void remember_tried(Node *node, const Candidate *move) noexcept nogil:
-    if move.quiet and node.quiet_count < TRIED_MOVES:
-        node.quiets[node.quiet_count] = move.move
-        node.quiet_count += 1
-    elif not move.quiet and node.capture_count < TRIED_MOVES:
-        node.captures[node.capture_count] = move.move
-        node.capture_count += 1
-
-
 cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) noexcept nogil:
     """Search the node without the hash move: where all else falls short, the hash move is extended; where even without it beta
     is beaten, the node is cut (multi-cut, Y. Bjornsson). Returns whether it is cut."""
@@ -347,30 +179,6 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *move) noexcept no
     return value
 
 
-cdef bint accept(Node *node, Move move, int value) noexcept nogil:
-    """Take the value into account; True where it beats beta."""
-    if value <= node.best_value:
-        return False
-    node.best_value = value
-    if value <= node.alpha:
-        return False
-    node.best_move = move
-    if node.pv:
-        copy_line(node.frame, move)
-    if value >= node.beta:
-        node.frame.cutoffs += 1
-        return True
-    node.alpha = value
-    return False
-
-
-cdef void set_continuations(Picker *picker, const Frame *frame) noexcept nogil:
-    picker.continuations[0] = (frame - 1).continuation
-    picker.continuations[1] = (frame - 2).continuation
-    picker.continuations[2] = (frame - 4).continuation
-    picker.continuations[3] = (frame - 6).continuation
-
-
 cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     """Every move that no rule leaves out."""
     cdef Picker picker
@@ -410,55 +218,6 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     return node.best_value
 
 
-# ---- what a node teaches ----
-
-cdef void credit_quiet(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:
-    """Butterfly, low-ply and continuation histories of one quiet move."""
-    cdef RichMove rich = enrich(&s.pos, move)
-    cdef const Frame *frame = node.frame
-    nudge(&s.histories.butterfly[s.pos.side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
-    if node.ply < LOW_PLIES:
-        nudge(&s.histories.low_ply[node.ply][move_slot(move)], bonus, BUTTERFLY_LIMIT)
-    credit_continuation(frame - 1, rich, bonus)
-    credit_continuation(frame - 2, rich, bonus)
-    credit_continuation(frame - 4, rich, bonus)
-    credit_continuation(frame - 6, rich, bonus // 2)
-
-
-cdef inline void credit_continuation(const Frame *earlier, RichMove rich, int bonus) noexcept nogil:
-    if earlier.move:
-        nudge(continuation_entry(earlier.continuation, rich), bonus, CONTINUATION_LIMIT)
-
-
-cdef void teach_cut(Searcher *s, Node *node) noexcept nogil:
-    """The best move is credited, those tried before it are charged."""
-    cdef int i, bonus = bonus_of(node.depth), malus = -malus_of(node.depth)
-    cdef Move best = node.best_move
-    if is_quiet(&s.pos, best):
-        credit_quiet(s, node, best, bonus)
-        if node.frame.killers[0] != best:
-            node.frame.killers[1] = node.frame.killers[0]
-            node.frame.killers[0] = best
-        for i in range(node.quiet_count):
-            credit_quiet(s, node, node.quiets[i], malus)
-    else:
-        nudge(capture_entry(s.histories, enrich(&s.pos, best)), bonus, CAPTURE_LIMIT)
-    for i in range(node.capture_count):
-        nudge(capture_entry(s.histories, enrich(&s.pos, node.captures[i])), malus, CAPTURE_LIMIT)
-
-
-cdef void teach_correction(Searcher *s, Node *node) noexcept nogil:
-    """How far the static value was from the searched one, where the bound says something about it."""
-    cdef int error = node.best_value - node.frame.static_value, bonus
-    if node.in_check or decided(node.best_value) or (node.best_move and not is_quiet(&s.pos, node.best_move)):
-        return
-    if (error < 0 and node.best_value >= node.beta) or (error > 0 and not node.best_move):
-        return
-    bonus = clamp(error * node.depth // 8, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
-    nudge(correction_by_hands(s), bonus, CORRECTION_LIMIT)
-    nudge(correction_by_move(s, node.frame), bonus, CORRECTION_LIMIT)
-
-
 cdef int close_node(Searcher *s, Node *node) noexcept nogil:
     """No legal move is a loss; otherwise learn from the result and keep it."""
     cdef int bound
@@ -474,32 +233,6 @@ cdef int close_node(Searcher *s, Node *node) noexcept nogil:
     keep(s, node, node.best_value, bound, node.depth, node.best_move)
     teach_correction(s, node)
     return node.best_value
-
-
-# ---- nodes ----
-
-cdef void open_node(Searcher *s, Node *node, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
-    cdef Frame *frame = s.frames + FRAMES_BEHIND + ply
-    node.frame = frame
-    node.alpha = alpha
-    node.beta = beta
-    node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1
-    node.ply = ply
-    node.pv = beta - alpha > 1
-    node.cut = cut
-    node.in_check = in_check(&s.pos)
-    node.best_value = -INFINITE
-    node.best_move = NO_MOVE
-    node.first_alpha = alpha
-    node.move_count = 0
-    node.quiet_count = 0
-    node.capture_count = 0
-    frame.in_check = node.in_check
-    frame.pv_length = 0
-    (frame + 2).cutoffs = 0
-    (frame + 1).excluded = NO_MOVE
-    if node.pv and ply + 1 > s.seldepth:
-        s.seldepth = ply + 1
 
 
 cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:

@@ -14,7 +14,7 @@ FLOORS = [
     ["position"],
     ["movegen", "see", "sfen", "features"],
     ["evaluate", "mate", "history", "perft"],
-    ["movepick", "dfpn", "searcher", "rules", "search"],
+    ["movepick", "dfpn", "searcher", "rules", "node", "teaching", "search"],
     ["board", "learning", "engine"],
     ["_probe"],
 ]
