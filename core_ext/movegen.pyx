@@ -99,8 +99,10 @@ cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard t
                               bint useless) noexcept nogil:
     """Legal moves of all pieces but the king to `target` (pawns: to `pawn_target`)."""
     cdef Bitboard movers = without(pos.color[us], pos.state.pinned)
-    cdef Bitboard occ = occupied(pos)
-    out = write_pawns(out, us, both(shift_forward(us, both(movers, pos.kind[PAWN])), pawn_target), useless)
+    cdef Bitboard occ = occupied(pos), pawns
+    # A published position may hold a pawn on its last rank: it must not step round the edge of the board.
+    pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
+    out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), useless)
     out = free_pieces(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, useless)
     out = free_pieces(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, useless)
     out = free_pieces(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, useless)

@@ -84,6 +84,8 @@ def test_most_moves():
     "k8/9/9/9/9/9/9/9/9 b 2P 1",        # no own king
     "9/9/9/9/9/9/9/9/4K4 b 2G 1",       # no king to check
     "4k4/4P4/4K4/9/9/9/9/9/9 w - 1",
+    "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 b 2Pp 1",  # pieces without a move, two pawns on a file
+    "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 w 2Pp 1",
 ])
 def test_sparse_positions(sfen):
     probe, position = Probe(sfen), Position(sfen)
