@@ -21,8 +21,8 @@ from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
 MODULES = [
-    "processor", "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate", "history",
-    "perft", "tune", "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
+    "processor", "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate",
+    "history", "perft", "tune", "movepick", "search", "dfpn", "board", "engine", "learning", "_probe",
 ]
 
 # What a module means; the same in every profile.

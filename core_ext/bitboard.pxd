@@ -3,10 +3,12 @@
 Layout: `low` holds the files 1 to 7 (squares 0 to 62), `high` the files 8 and 9 (squares 63 to 80 in bits 0 to 17).
 A file is nine neighbouring bits, rank a lowest, so Black's forward step is a shift down by one.
 
-Sliding attacks need no table larger than the first-level cache and no PEXT. A diagonal crosses each rank at most once, so
+Sliding attacks need no table larger than the first-level cache and no PEXT. A diagonal crosses each rank at most once,
+so
 adding up its seven nine-bit file groups (one multiplication; the two groups of `high` fall into free cells) gives its
 occupancy by rank; a table of 9 x 128 words turns that into the attacked ranks, repeated in every group, and the mask of
-the diagonal keeps the squares. The same multiplication as chess's kindergarten bitboards (G. McCarthy, 2006), in groups of nine.
+the diagonal keeps the squares. The same multiplication as chess's kindergarten bitboards (G. McCarthy, 2006), in
+groups of nine.
 """
 
 from core_ext.types cimport (
@@ -36,8 +38,8 @@ cdef struct BitboardTables:
     Bitboard rising[SQUARES]                # the two diagonals without the square itself
     Bitboard falling[SQUARES]
     Bitboard between[SQUARES][SQUARES]      # squares strictly between two on a line; empty where there is no line
-    Bitboard line[SQUARES][SQUARES]         # the whole line through two squares, both included; empty where there is none
-    Bitboard king_zone[2][SQUARES]          # from outside it no step of the other colour reaches a square next to the king
+    Bitboard line[SQUARES][SQUARES]         # the whole line through two squares; empty where there is none
+    Bitboard king_zone[2][SQUARES]          # from outside no step of the enemy reaches a square next to the king
     Bitboard zone[2]                        # promotion zone of each colour
     Bitboard drop_ranks[2][PIECE_TYPES]     # where a piece of the type has a move left
     uint64_t spread[9][128]                 # [rank][occupancy of ranks b-h]: attacked ranks, repeated in seven groups
@@ -199,7 +201,9 @@ cdef inline Bitboard shift_forward(int color, Bitboard a) noexcept nogil:
 
 
 cdef inline uint64_t open_groups(uint64_t pawns, uint64_t last_rank) noexcept nogil:
-    """The nine-bit groups without a pawn. Adding 255 to the eight lower bits of a group carries into the ninth where one is set."""
+    """The nine-bit groups without a pawn. Adding 255 to the eight lower bits of a group carries into the ninth where
+    one is set.
+    """
     cdef uint64_t taken = ((pawns & ~last_rank) + (last_rank - (last_rank >> 8))) | pawns
     cdef uint64_t top = last_rank & ~taken
     return top | (top - (top >> 8))

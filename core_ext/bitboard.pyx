@@ -1,8 +1,8 @@
 """The tables of bitboard.pxd, computed from the rules of movement."""
 
 from core_ext.types cimport (
-    BISHOP, BLACK, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, NO_SQUARE, PAWN, PIECE_TYPES, PRO_PAWN, PRO_SILVER, ROOK, SILVER,
-    SQUARES, WHITE, uint16_t, uint64_t,
+    BISHOP, BLACK, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, NO_SQUARE, PAWN, PIECE_TYPES, PRO_PAWN, PRO_SILVER, ROOK,
+    SILVER, SQUARES, WHITE, uint16_t, uint64_t,
 )
 
 # Steps as (file, rank) seen by Black, whose forward is rank - 1.
@@ -87,7 +87,9 @@ cdef void init_pairs():
 
 
 cdef void init_zones():
-    """A knight of the other colour attacks from two ranks further on; every other step stays within two squares of the king."""
+    """A knight of the other colour attacks from two ranks further on; every other step stays within two squares of the
+    king.
+    """
     for square in range(SQUARES):
         for color in range(2):
             ahead, behind = (3, 2) if color == BLACK else (2, 3)

@@ -6,13 +6,13 @@ from core_ext.mate cimport mate_in_one
 from core_ext.movegen cimport CheckInfo, generate_checks, generate_legal, gives_check, init_check_info
 from core_ext.perft cimport perft
 from core_ext.position cimport (
-    DeclarationRule, NO_DECLARATION, Position, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP,
-    RULE_27, RULE_27_HANDICAP, RULE_TRY, allocate_position, can_declare, copy_position, do_move, free_position, full_key,
+    NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
+    RULE_27_HANDICAP, RULE_TRY, allocate_position, can_declare, copy_position, do_move, free_position, full_key,
     game_repetition, in_check, reserve_plies, try_move, undo_move,
 )
 from core_ext.see cimport see
 from core_ext.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters
-from core_ext.types cimport GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, make_piece, raw_type, type_of, uint64_t
+from core_ext.types cimport GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, make_piece, uint64_t
 
 BLACK = 0
 WHITE = 1
@@ -23,8 +23,8 @@ _RULES = {
     "CSARule27H": RULE_27_HANDICAP, "TryRule": RULE_TRY,
 }
 _REPETITIONS = {REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose"}
-_KANJI = {"P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉", "+P": "と", "+L": "杏", "+N": "圭",
-          "+S": "全", "+B": "馬", "+R": "龍"}
+_KANJI = {"P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
+          "+P": "と", "+L": "杏", "+N": "圭", "+S": "全", "+B": "馬", "+R": "龍"}
 _NUMERALS = "〇一二三四五六七八九"
 _HAND_TYPES = "RBGSNLP"
 
@@ -190,7 +190,7 @@ cdef class Board:
         for rank in range(9):
             cells = [self._letters(9 * file + rank, ".") for file in range(8, -1, -1)]
             rows.append("".join(f"{cell:>3}" for cell in cells) + "  " + "abcdefghi"[<Py_ssize_t>rank])
-        hands = [" ".join(f"{letter}{number}" for letter, number in self.hand(color).items()) or "-" for color in (1, 0)]
+        hands = [self._ascii_hand(color) for color in (1, 0)]
         return "\n".join([f"White in hand: {hands[0]}"] + rows + [f"Black in hand: {hands[1]}"])
 
     def kanji(self):
@@ -211,6 +211,9 @@ cdef class Board:
         cdef int piece = self.pos.board[<int>square]
         return piece_letters(piece) if piece else blank
 
+    def _ascii_hand(self, color: int):
+        return " ".join(f"{letter}{number}" for letter, number in self.hand(color).items()) or "-"
+
     def _kanji_cell(self, square: int):
         letters = self._letters(square, "")
         if not letters:
@@ -219,5 +222,6 @@ cdef class Board:
 
     def _kanji_hand(self, color: int):
         held = self.hand(color)
-        names = [_KANJI[letter] + (str(held[letter]) if held[letter] > 1 else "") for letter in _HAND_TYPES if letter in held]
+        names = [_KANJI[letter] + (str(held[letter]) if held[letter] > 1 else "")
+                 for letter in _HAND_TYPES if letter in held]
         return " ".join(names) or "なし"

@@ -7,7 +7,7 @@ from core_ext.position cimport copy_position
 from core_ext.search cimport allocate_searcher, forget, free_searcher, search_root
 from core_ext.searcher cimport FRAMES_BEHIND, RootMove, Searcher
 from core_ext.sfen cimport format_move, parse_move
-from core_ext.tune import set_tunable, tunables  # noqa: F401 (part of the door)
+from core_ext import tune as _tune
 from core_ext.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
     free_table, table_fill,
@@ -19,6 +19,9 @@ MATE = _MATE
 MATE_BOUND = _MATE_BOUND
 INFINITE = _INFINITE
 MAX_DEPTH = _MAX_DEPTH
+
+set_tunable = _tune.set_tunable
+tunables = _tune.tunables
 
 _BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
 
@@ -105,8 +108,8 @@ cdef class Worker:
     def new_game(self):
         forget(&self.searcher)
 
-    def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0, declaration: str = "CSARule27",
-                  useless: bool = False):
+    def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
+                  declaration: str = "CSARule27", useless: bool = False):
         self.searcher.declaration = declaration_rule(declaration)
         self.draws[0] = draw_black
         self.draws[1] = draw_white

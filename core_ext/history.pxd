@@ -1,10 +1,11 @@
 """What moves did well: the statistics that order moves and steer reductions, one set a thread.
 
-Every entry moves towards its bonus and is drawn back to zero in proportion ("gravity", Stockfish): it stays within its limit.
+Every entry moves towards its bonus and is drawn back to zero in proportion ("gravity", Stockfish): it stays within its
+limit.
 """
 
 from core_ext.types cimport (
-    Move, PIECE_TYPES, PIECES, RichMove, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
+    Move, PIECES, PIECE_TYPES, RichMove, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
 )
 
 cdef enum:

@@ -1,13 +1,15 @@
 """Legal moves by kind, pins and checks handled while generating.
 
-Every generator writes moves from `out` on and returns the end; a list needs room for MAX_MOVES (drops are stored eight at a
-time). "Useless" moves are the non-promotions of pawn, bishop and rook that may promote, and of a lance to the second rank:
+Every generator writes moves from `out` on and returns the end; a list needs room for MAX_MOVES (drops are stored eight
+at a
+time). "Useless" moves are the non-promotions of pawn, bishop and rook that may promote, and of a lance to the second
+rank:
 legal, never better, and left out where not asked for.
 """
 
 from core_ext.bitboard cimport Bitboard
 from core_ext.position cimport Position
-from core_ext.types cimport Move, NO_SQUARE, PIECE_TYPES
+from core_ext.types cimport Move, PIECE_TYPES
 
 # Where each piece type would give check, and our pieces that uncover one when they leave the line.
 cdef struct CheckInfo:

@@ -1,8 +1,8 @@
 """Legal move generation. Both colours run one code; the C compiler makes a copy for each from the constant `us`."""
 
 from core_ext.bitboard cimport (
-    Bitboard, attacks, bishop_attacks, both, count, either, empty, files_without, has, lance_attacks, lowest, lowest_bit, many,
-    meet, pop, rook_attacks, shift_forward, some, step_attacks, store_sums, tables, without, LOW_SQUARES,
+    Bitboard, LOW_SQUARES, attacks, bishop_attacks, both, either, empty, files_without, has, lowest, lowest_bit, many,
+    meet, pop, rook_attacks, shift_forward, some, step_attacks, store_sums, tables, without,
 )
 from core_ext.debug cimport ASSERT
 from core_ext.hand cimport HAND_PAWNS, hand_has
@@ -10,9 +10,9 @@ from core_ext.position cimport (
     Position, attacked, attackers, hand_of, in_check, occupied, pieces, scan_king, slide_attackers, step_attackers,
 )
 from core_ext.types cimport (
-    BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES,
-    PROMOTED, PROMOTION, ROOK, SILVER, WHITE, can_promote, color_of, drop_move, dropped_type, from_square, in_promotion_zone,
-    is_drop, is_promotion, relative_rank, to_square, type_of, uint16_t, uint64_t,
+    BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN,
+    PIECE_TYPES, PROMOTED, PROMOTION, ROOK, SILVER, WHITE, can_promote, color_of, dropped_type, from_square,
+    in_promotion_zone, is_drop, is_promotion, relative_rank, to_square, type_of, uint64_t,
 )
 
 
@@ -32,8 +32,11 @@ cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept no
     return out
 
 
-cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitboard promotable, bint useless) noexcept nogil:
-    """Targets where the piece may stay as it is: it must keep a move, and where `useless` is false the stay must have a point."""
+cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitboard promotable,
+                                  bint useless) noexcept nogil:
+    """Targets where the piece may stay as it is: it must keep a move, and where `useless` is false the stay must have
+    a point.
+    """
     if useless or piece_type == SILVER or piece_type == KNIGHT:
         return both(targets, tables.drop_ranks[us][piece_type])
     if piece_type == LANCE:
@@ -41,7 +44,8 @@ cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitb
     return without(targets, promotable)
 
 
-cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bitboard targets, bint useless) noexcept nogil:
+cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bitboard targets,
+                              bint useless) noexcept nogil:
     """All moves of one piece to `targets`, promotions first."""
     cdef int base = origin << 7
     cdef Bitboard promotable
@@ -118,7 +122,7 @@ cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard t
 
 cdef inline Bitboard safe_squares(const Position *pos, int us, Bitboard targets, Bitboard occ) noexcept nogil:
     """The squares of `targets`, all next to the king of `us`, that the enemy does not attack on the occupancy `occ`."""
-    cdef Bitboard safe = empty(), square
+    cdef Bitboard safe = empty()
     cdef int target
     cdef bint steppers = meet(tables.king_zone[us][pos.king[us]], pos.color[us ^ 1])
     while some(targets):
@@ -181,7 +185,6 @@ cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) n
 cdef inline Move *far_drops(Hand hand, Move *out, int us, Bitboard targets) noexcept nogil:
     """Drops without pawns on the two last ranks: no lance on the last, no knight on either."""
     cdef Move words[16]
-    cdef Move *kept = words
     cdef Bitboard second = both(targets, tables.drop_ranks[us][LANCE])
     cdef int held = drop_words(hand, SILVER, words)
     out = write_drops(out, words, held, without(targets, second))
@@ -297,8 +300,7 @@ cdef Move *generate_legal(const Position *pos, Move *out, bint useless) noexcept
 
 cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint useless) noexcept nogil:
     cdef int us = pos.side, origin, piece_type
-    cdef Bitboard men = pos.color[us], occ = occupied(pos), targets, pawns
-    cdef Move words[16]
+    cdef Bitboard men = pos.color[us], occ = occupied(pos), targets
     cdef Bitboard free = empty_squares(pos)
     while some(men):
         origin = pop(&men)
@@ -322,7 +324,9 @@ cdef bint has_legal_move(const Position *pos) noexcept nogil:
 # ---- checks ----
 
 cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil:
-    """For the side to move: squares from which each type checks the enemy king, and the pieces that may uncover a check."""
+    """For the side to move: squares from which each type checks the enemy king, and the pieces that may uncover a
+    check.
+    """
     cdef int us = pos.side, king = pos.king[us ^ 1], piece_type
     cdef Bitboard checkers, shields, occ = occupied(pos), diagonal, straight
     info.king = king

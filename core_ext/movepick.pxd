@@ -1,4 +1,5 @@
-"""The staged move picker: gives the moves of a node one by one, the most promising first, and generates no kind before it is due.
+"""The staged move picker: gives the moves of a node one by one, the most promising first, and generates no kind before
+it is due.
 
     main search   hash move, good captures, killers, quiets and drops, bad captures
     in check      hash move, evasions

@@ -1,8 +1,6 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
-from core_ext.history cimport (
-    Histories, LOW_PLIES, PieceTo, capture_entry, continuation_entry, move_slot,
-)
+from core_ext.history cimport Histories, LOW_PLIES, capture_entry, continuation_entry, move_slot
 from core_ext.movegen cimport (
     generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets, is_legal,
 )

@@ -1,4 +1,6 @@
-"""What happens at a node beside the rules and the recursion: its start, its end by the rules of the game, the table, its moves."""
+"""What happens at a node beside the rules and the recursion: its start, its end by the rules of the game, the table,
+its moves.
+"""
 
 from libc.string cimport memcpy
 
@@ -88,7 +90,9 @@ cdef inline int draw_value(const Searcher *s) noexcept nogil:
 # ---- the end of the game ----
 
 cdef inline bint repetition_value(Searcher *s, int ply, int *value) noexcept nogil:
-    """A position that came before: judged as if it were played out. Better or worse hands count only within the search."""
+    """A position that came before: judged as if it were played out. Better or worse hands count only within the
+    search.
+    """
     cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
     if repetition == NO_REPETITION:
         return False

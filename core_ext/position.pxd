@@ -1,17 +1,15 @@
 """A position with the game behind it: pieces, hands, keys, checkers, pinned pieces; do and undo.
 
-A Position owns its stack of States, one a ply; `state` points to the current one. What a move changes for good stands in
+A Position owns its stack of States, one a ply; `state` points to the current one. What a move changes for good stands
+in
 the State, so undoing drops it and puts the pieces back.
 """
 
-from core_ext.bitboard cimport (
-    Bitboard, attacks, bishop_attacks, both, either, empty, lance_attacks, meet, pop, rook_attacks, some, step_attacks, tables,
-    without, many,
-)
+from core_ext.bitboard cimport Bitboard, bishop_attacks, both, count, either, lance_attacks, rook_attacks, some, tables
 from core_ext.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PIECE_TYPES, ROOK,
-    RichMove, SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
-    raw_type, rich_move, to_square, type_of, uint8_t, uint16_t, uint64_t,
+    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, RichMove,
+    SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
+    raw_type, rich_move, to_square, type_of, uint16_t, uint64_t, uint8_t,
 )
 from core_ext.zobrist cimport zobrist
 
@@ -158,7 +156,9 @@ cdef inline Bitboard straight_sliders(const Position *pos) noexcept nogil:
 
 
 cdef inline Bitboard slide_attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
-    """Lances, bishops, rooks and their promotions of colour `by` that slide onto `square` through the empty squares of `occ`."""
+    """Lances, bishops, rooks and their promotions of colour `by` that slide onto `square` through the empty squares of
+    `occ`.
+    """
     cdef Bitboard enemies = pos.color[by]
     cdef Bitboard found = both(tables.forward[by ^ 1][square], both(pos.kind[LANCE], enemies))
     cdef Bitboard aligned

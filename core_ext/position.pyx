@@ -4,14 +4,14 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from core_ext.bitboard cimport (
-    Bitboard, both, count, differ, either, empty, has, many, meet, pop, some, step_attacks, tables, without,
+    Bitboard, both, count, differ, either, empty, has, many, pop, some, step_attacks, tables, without,
 )
 from core_ext.debug cimport ASSERT
 from core_ext.hand cimport hand_count, hand_covers, hand_one
 from core_ext.types cimport (
-    BISHOP, BLACK, DRAGON, GOLD, GOLDS, HORSE, KING, KNIGHT, LANCE, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, RichMove,
-    SILVER, SQUARES, WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, is_promotion, make_piece,
-    moved_piece, moves_like_gold, placed_piece, raw_type, rich_move, to_square, type_of, uint64_t,
+    BISHOP, BLACK, GOLD, GOLDS, Hand, KING, LANCE, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, RichMove, SQUARES,
+    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, moved_piece,
+    moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
 )
 from core_ext.zobrist cimport zobrist
 
@@ -124,7 +124,9 @@ cdef void begin_game(Position *pos) noexcept nogil:
 
 
 cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *shields) noexcept nogil:
-    """The enemy pieces that check the king of `us`, and all pieces (of both colours) that alone stand between it and a slider."""
+    """The enemy pieces that check the king of `us`, and all pieces (of both colours) that alone stand between it and a
+    slider.
+    """
     cdef int king = pos.king[us], sniper
     cdef int them = us ^ 1
     cdef Bitboard snipers, found, line, occ
@@ -287,9 +289,11 @@ cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogi
 
 
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
-    """For the search: the nearest earlier position, at most `limit` plies back, with the same board and the same side to move.
+    """For the search: the nearest earlier position, at most `limit` plies back, with the same board and the same side
+    to move.
 
-    With equal hands it is a repetition (judged as if it went on to the fourth), with other hands superior or inferior for
+    With equal hands it is a repetition (judged as if it went on to the fourth), with other hands superior or inferior
+    for
     the side to move where one covers the other.
     """
     cdef const State *state = pos.state
@@ -312,7 +316,9 @@ cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
 
 
 cdef Repetition game_repetition(const Position *pos) noexcept nogil:
-    """By the rules of the game: has this position come for the fourth time? The cycle runs from its first coming to now."""
+    """By the rules of the game: has this position come for the fourth time? The cycle runs from its first coming to
+    now.
+    """
     cdef const State *state = pos.state
     cdef int plies, times = 1
     if pos.seen[state.board_key & (SEEN_SLOTS - 1)] < 3:
@@ -340,11 +346,14 @@ cdef int hand_points(Hand hand) noexcept nogil:
 cdef int missing_points(const Position *pos) noexcept nogil:
     """What a handicap took away: a full set counts 54 (38 pieces, the four large ones four more each)."""
     cdef Bitboard men = without(occupied(pos), pos.kind[KING])
-    return 54 - (count(men) + 4 * large_pieces(pos, men) + hand_points(pos.state.hand[0]) + hand_points(pos.state.hand[1]))
+    cdef int held = hand_points(pos.state.hand[BLACK]) + hand_points(pos.state.hand[WHITE])
+    return 54 - (count(men) + 4 * large_pieces(pos, men) + held)
 
 
 cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """31 by the 24-point rule; by the 27-point rule 28 for Black and 27 for White. White, who gave a handicap, needs so many less."""
+    """31 by the 24-point rule; by the 27-point rule 28 for Black and 27 for White. White, who gave a handicap, needs
+    so many less.
+    """
     cdef int needed = 31
     if rule == RULE_27 or rule == RULE_27_HANDICAP:
         needed = 28 if pos.side == BLACK else 27
@@ -354,7 +363,8 @@ cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil
 
 
 cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """Whether the side to move wins by entering king: king in the zone and not in check, ten others there, points enough.
+    """Whether the side to move wins by entering king: king in the zone and not in check, ten others there, points
+    enough.
 
     Rules of the CSA protocol and of the Shogi Association; always False for the try rule (see try_move).
     """

@@ -1,6 +1,7 @@
 """The selective rules of the search, each a small function of the node with its reason.
 
-The constants stand in tune.pyx. Most ideas are common to the modern alpha-beta engines; the source named is the one whose
+The constants stand in tune.pyx. Most ideas are common to the modern alpha-beta engines; the source named is the one
+whose
 form was followed, the numbers are ours.
 """
 
@@ -140,7 +141,9 @@ cdef inline bint skips(Searcher *s, Node *node, Picker *picker, const Candidate 
 # ---- how deep to search a move ----
 
 cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The hash move, backed by a deep enough search: if all others fall short of it by a margin, it is searched deeper."""
+    """The hash move, backed by a deep enough search: if all others fall short of it by a margin, it is searched
+    deeper.
+    """
     return (move == node.hash.move and not node.frame.excluded and node.depth >= tune[SINGULAR_DEPTH]
             and node.ply < 2 * s.root_depth and not decided(node.hash_value) and (node.hash.bound & BOUND_LOWER)
             and node.hash.depth >= node.depth - 3)
@@ -157,7 +160,8 @@ cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nog
 
 
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
-    """The late-move reduction of a move, in 1/1024 ply: more where a cut is expected, less on the principal variation, for
+    """The late-move reduction of a move, in 1/1024 ply: more where a cut is expected, less on the principal variation,
+    for
     checks, killers and moves with a good history."""
     cdef int plies = base_reduction(s, node) - tune[LMR_BASE]
     if node.cut:

@@ -129,7 +129,8 @@ cdef bint gives_up(Searcher *s, Node *node, int *value) noexcept nogil:
 
 
 cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) noexcept nogil:
-    """Search the node without the hash move: where all else falls short, the hash move is extended; where even without it beta
+    """Search the node without the hash move: where all else falls short, the hash move is extended; where even without
+    it beta
     is beaten, the node is cut (multi-cut, Y. Bjornsson). Returns whether it is cut."""
     cdef int beta = singular_beta(node)
     node.frame.excluded = move.move
@@ -373,7 +374,9 @@ cdef void prepare(Searcher *s, int depth, int alpha, int beta) noexcept nogil:
 
 
 cdef void record(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
-    """What the root learned of a move; one that neither came first nor beat alpha says nothing but that it is not better."""
+    """What the root learned of a move; one that neither came first nor beat alpha says nothing but that it is not
+    better.
+    """
     if node.move_count > 1 and value <= node.alpha:
         root.value = -INFINITE
         return

@@ -1,10 +1,11 @@
-"""Static exchange evaluation by the swap algorithm: the cheapest attacker takes next, x-rays are uncovered as pieces leave."""
+"""Static exchange evaluation by the swap algorithm: the cheapest attacker takes next, x-rays are uncovered as pieces
+leave.
+"""
 
 from core_ext.bitboard cimport Bitboard, both, either, empty, lowest, meet, some, tables, without
 from core_ext.position cimport Position, attackers, occupied, slide_attackers
 from core_ext.types cimport (
-    BISHOP, DRAGON, GOLD, GOLDS, HORSE, KING, KNIGHT, LANCE, Move, NO_PIECE, PAWN, PROMOTED, ROOK, SILVER, dropped_type,
-    from_square, is_drop, is_promotion, raw_type, to_square, type_of,
+    KING, Move, NO_PIECE, PROMOTED, dropped_type, from_square, is_drop, is_promotion, to_square, type_of,
 )
 
 cdef extern from *:

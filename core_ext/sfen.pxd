@@ -3,7 +3,8 @@
 from core_ext.position cimport Position
 from core_ext.types cimport Move
 
-# Set up `text` (3 or 4 fields, hand pieces in any order). On an error the position is left empty: parse into a spare one.
+# Set up `text` (3 or 4 fields, hand pieces in any order). On an error the position is left half set up:
+# parse into a spare one.
 cdef int parse_sfen(Position *pos, str text) except -1
 cdef str format_sfen(const Position *pos)
 # The move that `text` means, legal here.

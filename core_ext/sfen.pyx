@@ -4,9 +4,9 @@ from core_ext.hand cimport hand_count, hand_one
 from core_ext.movegen cimport is_legal
 from core_ext.position cimport Position, attacked, begin_game, clear_position, occupied, put_piece
 from core_ext.types cimport (
-    BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PROMOTED, ROOK, SILVER, WHITE, board_move, can_promote,
-    color_of, drop_move, dropped_type, from_square, is_drop, is_promotion, make_piece, promotion_move, raw_type, to_square,
-    type_of,
+    BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PROMOTED, ROOK, SILVER, WHITE, board_move,
+    can_promote, color_of, drop_move, dropped_type, from_square, is_drop, is_promotion, make_piece, promotion_move,
+    raw_type, to_square, type_of,
 )
 
 _LETTERS = {PAWN: "P", LANCE: "L", KNIGHT: "N", SILVER: "S", GOLD: "G", BISHOP: "B", ROOK: "R", KING: "K"}
@@ -64,7 +64,9 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
 
 
 cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
-    """Published problems hold pieces without a move and two pawns on a file: only what the rest cannot bear is refused."""
+    """Published problems hold pieces without a move and two pawns on a file: only what the rest cannot bear is
+    refused.
+    """
     cdef int color = color_of(piece), piece_type = type_of(piece)
     if piece_type == KING and pos.king[color] != NO_SQUARE:
         raise ValueError(f"two kings of one colour in '{text}'")

@@ -4,13 +4,14 @@ Entry, 16 bytes, two words:
     check   the position's full key XOR the data word
     data    bits 0-15 move, 16-31 value, 32-47 static value, 48-55 depth + 8, 56-57 bound, 58 on a principal variation,
             59-63 generation
-Threads write without locks. A torn entry (one thread's check word beside another's data) no longer gives the key back and
+Threads write without locks. A torn entry (one thread's check word beside another's data) no longer gives the key back
+and
 is not found: R. Hyatt and T. Mann, "A lock-less transposition table implementation for parallel search", 2002.
 Four entries fill a cache line, a bucket.
 """
 
-from core_ext.types cimport MATE_BOUND, Move, int16_t, uint64_t
 from core_ext.bitboard cimport prefetch
+from core_ext.types cimport MATE_BOUND, Move, int16_t, uint64_t
 
 cdef enum:
     BOUND_NONE = 0

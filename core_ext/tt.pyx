@@ -50,7 +50,9 @@ cdef inline int worth(const Table *table, uint64_t data) noexcept nogil:
 
 cdef void store(Table *table, uint64_t key, Move move, int value, int static_value, int depth, int bound,
                 bint on_pv) noexcept nogil:
-    """Keep a result; `value` has been through value_to_table. The same position, else the least worthy entry, makes room."""
+    """Keep a result; `value` has been through value_to_table. The same position, else the least worthy entry, makes
+    room.
+    """
     cdef Entry *entry = bucket_of(table, key)
     cdef Entry *chosen = entry
     cdef uint64_t data

@@ -1,4 +1,7 @@
-"""The table of tune.pxd's constants, and its door for tuning: (name, default, least, greatest) in the order of the enum."""
+"""The table of tune.pxd's constants and its door for tuning.
+
+A row is (name, default, least, greatest), in the order of the enum.
+"""
 
 _TABLE = (
     ("RazorBase", 300, 0, 2000),

@@ -1,6 +1,6 @@
 """The keys of zobrist.pxd, drawn from splitmix64 (S. Vigna, public domain algorithm) with a fixed seed."""
 
-from core_ext.types cimport NO_PIECE, PIECES, SQUARES, uint64_t
+from core_ext.types cimport PIECES, SQUARES, uint64_t
 
 cdef uint64_t _state = 0x4B6F6D61646F7269   # "Komadori"
 

@@ -7,7 +7,16 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, Signal, Table, Worker, bench_search, set_tunable, tunables,
+    INFINITE,
+    MATE,
+    MATE_BOUND,
+    MAX_DEPTH,
+    Signal,
+    Table,
+    Worker,
+    bench_search,
+    set_tunable,
+    tunables,
 )
 from tests.positions import START, shared_file
 
@@ -162,14 +171,15 @@ def test_move_limit_is_a_draw_but_for_mate(worker: Worker) -> None:
 
 def test_depths_and_windows_are_checked(worker: Worker) -> None:
     worker.set_root(Board())
-    for depth, alpha, beta, first in [(0, -1, 1, 0), (MAX_DEPTH + 1, -1, 1, 0), (1, 1, 1, 0), (1, -1, 1, 30), (1, -1, 1, -1)]:
+    wrong = [(0, -1, 1, 0), (MAX_DEPTH + 1, -1, 1, 0), (1, 1, 1, 0), (1, -1, 1, 30), (1, -1, 1, -1)]
+    for depth, alpha, beta, first in wrong:
         with pytest.raises(ValueError, match=r"\d"):
             worker.search(depth, alpha, beta, first)
 
 
 def test_tunables_change_the_search_and_keep_their_ranges() -> None:
     base = bench_search([MIDDLE_GAME], 8)
-    name, value, default, least, greatest = tunables()[0]
+    name, _, default, least, greatest = tunables()[0]
     assert least <= default <= greatest
     with pytest.raises(ValueError, match=name):
         set_tunable(name, greatest + 1)
@@ -179,5 +189,5 @@ def test_tunables_change_the_search_and_keep_their_ranges() -> None:
     try:
         assert bench_search([MIDDLE_GAME], 8) != base
     finally:
-        set_tunable("LmrBase", dict((row[0], row[2]) for row in tunables())["LmrBase"])
+        set_tunable("LmrBase", {row[0]: row[2] for row in tunables()}["LmrBase"])
     assert bench_search([MIDDLE_GAME], 8) == base
