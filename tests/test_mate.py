@@ -1,0 +1,103 @@
+"""Mate in one against brute force: every checking move tried."""
+
+import random
+
+import pytest
+
+from core_ext.board import Board
+from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE, shared_file
+
+# sfen, whether there is a mate in one.
+CASES = [
+    ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", True),               # a gold on the king's head
+    ("4k4/9/4P4/9/9/9/9/9/9 b P2r2b4g4s4n4l16p 1", False),              # a pawn may not mate by a drop
+    ("4k4/9/4G4/9/9/9/9/9/9 b P2r2b3g4s4n4l17p 1", False),
+    ("3gkg3/9/4P4/4L4/9/9/9/9/9 b 2r2b2g4s4n3l17p 1", False),           # the pawn's promotion is taken
+    ("7nk/7pp/9/8N/9/9/9/9/9 b N2r2b4g4s1n4l16p 1", False),  # neither knight mates while 1b is free to flee
+    ("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1", False),                 # a distant check met by an interposition
+    ("k8/9/K8/9/9/9/9/9/8R b - 1", True),                               # the same where nobody has a piece to interpose
+    ("9/9/9/9/9/9/9/9/4K4 b RB 1", False),                              # nobody to mate
+]
+
+
+def brute_force(board):
+    """The moves that mate at once."""
+    mates = set()
+    for move in board.checking_moves(useless=True):
+        board.push(move)
+        if not board.legal_moves(useless=True):
+            mates.add(move)
+        board.pop()
+    return mates
+
+
+def compare(board):
+    """Whether there is a mate; fails where mate_in_one says otherwise."""
+    mates, found = brute_force(board), board.mate_in_one()
+    assert (found in mates) if mates else found is None, f"{board.sfen()}: {found}, by force {sorted(mates)}"
+    return bool(mates)
+
+
+def random_walk(seed, start, plies):
+    """Boards of one game, with more checks and captures than chance gives."""
+    rng, board = random.Random(seed), Board(start)
+    for _ in range(plies):
+        yield board
+        moves = board.legal_moves(useless=rng.random() < 0.2)
+        if not moves:
+            return
+        checks = board.checking_moves()
+        board.push(rng.choice(checks if checks and rng.random() < 0.4 else moves))
+
+
+def scattered(rng):
+    """A random legal position: both kings close together or not, pieces anywhere, hands of what is left."""
+    while True:
+        cells = rng.sample(range(81), rng.randint(6, 24))
+        letters = [rng.choice(["P", "L", "N", "S", "G", "B", "R", "+P", "+L", "+N", "+S", "+B", "+R"]) for _ in cells]
+        placed = {cell: rng.choice([letter, letter.lower()]) for cell, letter in zip(cells, letters, strict=True)}
+        placed[cells[0]] = "k"
+        if rng.random() < 0.8:
+            placed[cells[1]] = "K"
+        rows = ["".join(placed.get(9 * rank + file, "1") for file in range(9)) for rank in range(9)]
+        hands = "".join(f"{rng.randint(1, 2)}{letter}" for letter in "RBGSNLPrbgsnlp" if rng.random() < 0.25)
+        hands = hands.replace("1", "")
+        try:
+            return Board(f"{'/'.join(rows)} b {hands or '-'} 1")
+        except ValueError:
+            continue
+
+
+def two_pawns_on_a_file(sfen):
+    """Some of the problems are no legal positions, and Board takes none of those."""
+    try:
+        Board(sfen)
+    except ValueError as error:
+        assert "two pawns on file" in str(error)
+        return True
+    return False
+
+
+@pytest.mark.parametrize("sfen, mate", CASES)
+def test_cases(sfen, mate):
+    assert compare(Board(sfen)) == mate
+
+
+@pytest.mark.parametrize("start", ["startpos", MATSURI, MOST_MOVES, MIDGAME, HANDS, *SPARSE])
+def test_random_games(start):
+    for seed in range(6):
+        for board in random_walk(seed, start, 200):
+            compare(board)
+
+
+def test_scattered_positions():
+    rng = random.Random(20)
+    mates = sum(compare(scattered(rng)) for _ in range(20000))
+    assert mates > 300
+
+
+def test_problems_of_one_ply():
+    for line in shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        length, sfen, _ = line.split("\t")
+        if not two_pawns_on_a_file(sfen):
+            assert compare(Board(sfen)) == (length == "1"), sfen
