@@ -1,7 +1,7 @@
 """The search as Python sees it; every signature and its contract stands in engine.pyi."""
 
 from core_ext.board cimport Board, declaration_rule
-from core_ext.evaluate cimport Evaluator, evaluate
+from core_ext.evaluate cimport Evaluator, Weights, evaluate, free_evaluator, init_evaluator
 from core_ext.movegen cimport generate_legal
 from core_ext.position cimport copy_position
 from core_ext.search cimport allocate_searcher, forget, free_searcher, search_root
@@ -89,20 +89,24 @@ cdef class Worker:
     cdef Evaluator evaluator
     cdef Table table
     cdef Signal signal
+    cdef Weights weights
     cdef int index
     cdef int draws[2]
     cdef bint useless
 
-    def __cinit__(self, Table table not None, Signal signal not None, int index=0):
+    def __cinit__(self, Table table not None, Signal signal not None, int index=0, Weights weights=None):
         allocate_searcher(&self.searcher)
         self.table = table
         self.signal = signal
         self.index = index
         self.searcher.table = &table.table
         self.searcher.signal = &signal.flag
+        self.weights = weights
+        init_evaluator(&self.evaluator, weights)
         self.searcher.evaluator = &self.evaluator
 
     def __dealloc__(self):
+        free_evaluator(&self.evaluator)
         free_searcher(&self.searcher)
 
     def new_game(self):

@@ -1,11 +1,49 @@
-"""The static value of a position."""
+"""The static value of a position: material, or pieces + KKP + KPP where weights are loaded.
 
+    value for Black = (sum piece + sum KKP[black king][white king] + sum KPP[black king] - sum KPP[white king, inversed]) / 32
+
+over the pieces, and the pairs of pieces, that features.pxd numbers. Weights are in 1/32 centipawn.
+"""
+
+from core_ext.features cimport BONAPIECES, LIST_SIZE, PieceLists
 from core_ext.position cimport Position
+from core_ext.types cimport COLORS, int16_t, int32_t, uint64_t
+
+cdef enum:
+    FV_SCALE = 32
+    EVALUATOR_FRAMES = 512      # a power of two above MAX_PLY
+
+# Weights as play reads them. Without `kpp` the pieces alone count.
+cdef struct Terms:
+    int32_t piece[BONAPIECES]
+    int32_t tempo               # for the side to move
+    const int16_t *kkp          # [81][81][BONAPIECES], White's king as Black sees it
+    const int16_t *kpp          # [81][BONAPIECES][BONAPIECES], both orders, zero on the diagonal
+
+# What was summed for the position of one ply.
+cdef struct Sums:
+    uint64_t key                # of the position; 0: nothing yet
+    int king[COLORS]            # as each colour sees its own
+    PieceLists lists
+    int32_t pairs[COLORS]       # KPP of each colour's king, as that colour sees it
+    int32_t pieces              # pieces and KKP, for Black
 
 # What one thread needs to evaluate along a line of play.
 cdef struct Evaluator:
-    int unused
+    const Terms *terms
+    Sums *frames                # by the ply, modulo EVALUATOR_FRAMES
 
+# Owns the memory of the weights; the Evaluators that use it must not outlive it.
+cdef class Weights:
+    cdef Terms terms
+    cdef void *kkp_block
+    cdef void *kpp_block
+
+# Use `weights`, or the plain piece values where None; may be called again. MemoryError.
+cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1
+cdef void free_evaluator(Evaluator *evaluator) noexcept nogil
 # Centipawns for the side to move. Nothing needs to be told of do and undo: the evaluator knows a position by its key and its
-# ply, follows from the parent's sums where it has them and sums anew where not.
+# ply, follows from the sums of a ply not far behind where it has them, and sums anew where not.
 cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil
+# The terms behind it, for Black: [0] pieces, [1] KKP, [2] KPP of Black's king, [3] of White's (negated); 1/32 centipawns. Slow.
+cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_t *terms) noexcept nogil

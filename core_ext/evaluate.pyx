@@ -1,18 +1,275 @@
-"""Material: the sum of the piece values."""
+"""Full sums, differences from an earlier ply, and the memory of the weights. See evaluate.pxd for the formula."""
 
-from core_ext.bitboard cimport both, count
-from core_ext.hand cimport hand_count
-from core_ext.position cimport Position, pieces
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from core_ext.debug cimport ASSERT
+from core_ext.features cimport (
+    BONAPIECES, LISTED, LIST_SIZE, PieceLists, features, inverse_square, list_pieces, new_bonapiece, old_bonapiece,
+)
+from core_ext.memory cimport release_large
+from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.see cimport see_value
-from core_ext.types cimport DRAGON, GOLD, KING, PAWN
+from core_ext.types cimport (
+    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t,
+    int32_t, make_piece, moved_piece, to_square, type_of,
+)
+
+cdef extern from "gather.h" nogil:
+    int32_t sum_columns(const int16_t *row, const int32_t *columns, int blocks) noexcept
+
+cdef enum:
+    BLOCKS = LIST_SIZE // 8
+    FOLLOWED_PLIES = 4      # following a move costs about a quarter of a full sum
+
+cdef Terms plain_terms      # piece values alone
+
+
+cdef void set_plain_pieces(int32_t *piece) noexcept:
+    """The exchange values of static exchange evaluation, Black's pieces positive."""
+    cdef int color, kind, n, sign, value
+    memset(piece, 0, BONAPIECES * sizeof(int32_t))
+    for color in range(COLORS):
+        sign = 1 if color == BLACK else -1
+        for kind in range(PAWN, GOLD + 1):
+            value = sign * FV_SCALE * see_value(kind)
+            for n in range(1, features.inverse[features.hand_base[BLACK][kind]] - features.hand_base[BLACK][kind]):
+                piece[features.hand_base[color][kind] + n] = value
+        for kind in range(PAWN, DRAGON + 1):
+            if kind <= GOLD or kind >= HORSE:
+                value = sign * FV_SCALE * see_value(kind)
+                for n in range(SQUARES):
+                    piece[features.board_base[make_piece(color, kind)] + n] = value
+
+
+set_plain_pieces(plain_terms.piece)
+
+
+cdef inline const int16_t *kkp_row(const Terms *terms, const Sums *sums) noexcept nogil:
+    return terms.kkp + (sums.king[BLACK] * SQUARES + inverse_square(sums.king[WHITE])) * BONAPIECES
+
+
+cdef inline const int16_t *kpp_row(const Terms *terms, int king, int number) noexcept nogil:
+    return terms.kpp + (<size_t>king * BONAPIECES + number) * BONAPIECES
+
+
+# ---- full sums ----
+
+cdef int32_t sum_pieces(const Terms *terms, const PieceLists *lists) noexcept nogil:
+    cdef int32_t sum = 0
+    cdef int i
+    for i in range(LIST_SIZE):
+        sum += terms.piece[lists.seen[BLACK][i]]
+    return sum
+
+
+cdef int32_t sum_pairs(const Terms *terms, int king, const int32_t *numbers) noexcept nogil:
+    """KPP of one king over all pairs. Each row is summed over the numbers before it; those not yet written are 0."""
+    cdef int32_t before[LIST_SIZE]
+    cdef int32_t sum = 0
+    cdef int i
+    memset(before, 0, sizeof(before))
+    for i in range(LISTED):
+        sum += sum_columns(kpp_row(terms, king, numbers[i]), before, (i + 7) // 8)
+        before[i] = numbers[i]
+    return sum
+
+
+cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept nogil:
+    cdef int color
+    sums.key = full_key(pos)
+    list_pieces(pos, &sums.lists)
+    sums.pieces = sum_pieces(terms, &sums.lists)
+    if terms.kpp == NULL:
+        return
+    sums.king[BLACK] = pos.king[BLACK]
+    sums.king[WHITE] = inverse_square(pos.king[WHITE])
+    sums.pieces += sum_columns(kkp_row(terms, sums), sums.lists.seen[BLACK], BLOCKS)
+    for color in range(COLORS):
+        sums.pairs[color] = sum_pairs(terms, sums.king[color], sums.lists.seen[color])
+
+
+# ---- differences ----
+
+cdef inline void replace(PieceLists *lists, int old, int new) noexcept nogil:
+    cdef int i = 0
+    while lists.seen[BLACK][i] != old:
+        i += 1
+        ASSERT(i < LISTED)
+    lists.seen[BLACK][i] = new
+    lists.seen[WHITE][i] = features.inverse[new]
+
+
+cdef inline int32_t sum_changed(const Terms *terms, int king, const int32_t *changed, int count,
+                                const int32_t *numbers) noexcept nogil:
+    """KPP of the pairs with a changed piece in them; the pair of both counts once."""
+    cdef const int16_t *row = kpp_row(terms, king, changed[0])
+    cdef int32_t sum = sum_columns(row, numbers, BLOCKS)
+    if count == 2:
+        sum += sum_columns(kpp_row(terms, king, changed[1]), numbers, BLOCKS) - row[changed[1]]
+    return sum
+
+
+cdef inline void seen_by(int color, const int32_t *numbers, int count, int32_t *seen) noexcept nogil:
+    """The numbers as `color` sees them."""
+    cdef int i
+    for i in range(count):
+        seen[i] = features.inverse[numbers[i]] if color == WHITE else numbers[i]
+
+
+cdef inline void follow_pairs(const Terms *terms, const Sums *old, Sums *new, int color, const int32_t *gone,
+                              const int32_t *come, int count) noexcept nogil:
+    """KPP of a king that did not move."""
+    cdef int32_t changed[2]
+    seen_by(color, gone, count, changed)
+    new.pairs[color] -= sum_changed(terms, new.king[color], changed, count, old.lists.seen[color])
+    seen_by(color, come, count, changed)
+    new.pairs[color] += sum_changed(terms, new.king[color], changed, count, new.lists.seen[color])
+
+
+cdef inline void follow_kkp(const Terms *terms, Sums *new, const int32_t *gone, const int32_t *come, int count) noexcept nogil:
+    cdef const int16_t *row = kkp_row(terms, new)
+    cdef int i
+    for i in range(count):
+        new.pieces += row[come[i]] - row[gone[i]]
+
+
+cdef inline void follow_king(const Terms *terms, const Sums *old, Sums *new, int us, int target, const int32_t *gone,
+                             const int32_t *come, int captured) noexcept nogil:
+    """The mover's king stands elsewhere: its pairs and KKP are summed anew; the other king sees the captured piece change."""
+    new.pieces -= sum_columns(kkp_row(terms, old), old.lists.seen[BLACK], BLOCKS)
+    new.king[us] = target if us == BLACK else inverse_square(target)
+    new.pieces += sum_columns(kkp_row(terms, new), new.lists.seen[BLACK], BLOCKS)
+    new.pairs[us] = sum_pairs(terms, new.king[us], new.lists.seen[us])
+    if captured:
+        follow_pairs(terms, old, new, us ^ 1, gone, come, captured)
+
+
+cdef inline int changes_of(const State *state, int32_t *gone, int32_t *come) noexcept nogil:
+    """The numbers that the move changed, the king's left out; returns how many."""
+    cdef Dirty dirty
+    cdef int i, count = 0
+    find_dirty(state, &dirty)
+    for i in range(dirty.count):
+        if type_of(dirty.changed[i].old_piece) != KING:
+            gone[count] = old_bonapiece(&dirty.changed[i])
+            come[count] = new_bonapiece(&dirty.changed[i])
+            count += 1
+    return count
+
+
+cdef void follow(const Terms *terms, const Sums *old, Sums *new, const State *state) noexcept nogil:
+    """The sums after the move that led to `state`, from those before it."""
+    cdef int32_t gone[2]
+    cdef int32_t come[2]
+    cdef int count = changes_of(state, gone, come), i, us = color_of(moved_piece(state.move))
+    new.key = state.board_key ^ state.hand_key
+    new.pieces = old.pieces
+    for i in range(count):
+        new.pieces += terms.piece[come[i]] - terms.piece[gone[i]]
+    if terms.kpp == NULL:
+        return
+    memcpy(new.king, old.king, sizeof(new.king))
+    memcpy(new.pairs, old.pairs, sizeof(new.pairs))
+    memcpy(&new.lists, &old.lists, sizeof(PieceLists))
+    for i in range(count):
+        replace(&new.lists, gone[i], come[i])
+    if type_of(moved_piece(state.move)) == KING:
+        follow_king(terms, old, new, us, to_square(state.move), gone, come, count)
+    elif count:
+        follow_kkp(terms, new, gone, come, count)
+        follow_pairs(terms, old, new, BLACK, gone, come, count)
+        follow_pairs(terms, old, new, WHITE, gone, come, count)
+
+
+cdef inline Sums *frame_at(const Evaluator *evaluator, int ply) noexcept nogil:
+    return evaluator.frames + (ply & (EVALUATOR_FRAMES - 1))
+
+
+cdef inline int known_plies_back(const Evaluator *evaluator, const Position *pos) noexcept nogil:
+    """How many plies ago the sums are known; -1 where it is too long."""
+    cdef int ply = game_length(pos), back
+    cdef const State *state
+    for back in range(min(ply, FOLLOWED_PLIES) + 1):
+        state = pos.state - back
+        if frame_at(evaluator, ply - back).key == state.board_key ^ state.hand_key:
+            return back
+    return -1
+
+
+cdef const Sums *sums_of(Evaluator *evaluator, const Position *pos) noexcept nogil:
+    cdef int ply = game_length(pos), back = known_plies_back(evaluator, pos)
+    if back < 0:
+        sum_anew(evaluator.terms, frame_at(evaluator, ply), pos)
+    while back > 0:
+        back -= 1
+        follow(evaluator.terms, frame_at(evaluator, ply - back - 1), frame_at(evaluator, ply - back), pos.state - back)
+    return frame_at(evaluator, ply)
+
+
+# ---- values ----
+
+cdef inline bint kings_stand(const Position *pos) noexcept nogil:
+    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
+
+
+cdef int without_kings(const Position *pos) noexcept nogil:
+    """A problem with one king only: its plain pieces, for Black."""
+    cdef PieceLists lists
+    list_pieces(pos, &lists)
+    return sum_pieces(&plain_terms, &lists)
 
 
 cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
-    cdef int us = pos.side, value = 0, piece_type
-    for piece_type in range(PAWN, DRAGON + 1):
-        if piece_type != KING:
-            value += see_value(piece_type) * (count(pieces(pos, us, piece_type)) - count(pieces(pos, us ^ 1, piece_type)))
-    for piece_type in range(PAWN, GOLD + 1):
-        value += see_value(piece_type) * (hand_count(pos.state.hand[us], piece_type)
-                                          - hand_count(pos.state.hand[us ^ 1], piece_type))
-    return value
+    cdef const Sums *sums
+    cdef int sum
+    if not kings_stand(pos):
+        sum = without_kings(pos)
+    else:
+        sums = sums_of(evaluator, pos)
+        sum = sums.pieces
+        if evaluator.terms.kpp != NULL:
+            sum += sums.pairs[BLACK] - sums.pairs[WHITE]
+    sum = (sum if pos.side == BLACK else -sum) + evaluator.terms.tempo
+    return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, sum // FV_SCALE))
+
+
+cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_t *terms) noexcept nogil:
+    cdef Sums sums
+    memset(terms, 0, 4 * sizeof(int32_t))
+    if not kings_stand(pos):
+        terms[0] = without_kings(pos)
+        return
+    sum_anew(evaluator.terms, &sums, pos)
+    terms[0] = sum_pieces(evaluator.terms, &sums.lists)
+    if evaluator.terms.kpp != NULL:
+        terms[1] = sums.pieces - terms[0]
+        terms[2] = sums.pairs[BLACK]
+        terms[3] = -sums.pairs[WHITE]
+
+
+# ---- memory ----
+
+cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1:
+    if evaluator.frames == NULL:
+        evaluator.frames = <Sums *>calloc(EVALUATOR_FRAMES, sizeof(Sums))
+        if evaluator.frames == NULL:
+            raise MemoryError("no memory for an evaluator")
+    memset(evaluator.frames, 0, EVALUATOR_FRAMES * sizeof(Sums))
+    evaluator.terms = &plain_terms if weights is None else &weights.terms
+    return 0
+
+
+cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
+    free(evaluator.frames)
+    evaluator.frames = NULL
+
+
+cdef class Weights:
+
+    def __cinit__(self):
+        set_plain_pieces(self.terms.piece)
+
+    def __dealloc__(self):
+        release_large(self.kkp_block)
+        release_large(self.kpp_block)
