@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
 START := lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
-LEAKS := detect_leaks=0
+ASAN := detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 BUILD = $(PY) setup.py --quiet build_ext --inplace
 
 .PHONY: help setup run build test test-all debug sanitize coverage perft signature bench lint annotate match clean
@@ -55,7 +55,7 @@ sanitize: export CORE_EXT_SANITIZE = 1
 sanitize: $(VENV)/.done
 	$(BUILD)
 	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=$(LEAKS):verify_asan_link_order=0 UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(PY) -m pytest -q -s
+	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(PY) -m pytest -q -s
 
 coverage: export CORE_EXT_PROFILE = coverage
 coverage: $(VENV)/.done
