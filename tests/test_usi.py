@@ -161,9 +161,8 @@ def test_from_another_folder(tmp_path: Path) -> None:
 @needs_core
 def test_output_that_nobody_reads() -> None:
     """A GUI that closes the engine's output and goes: status 0, nothing on the error stream."""
-    engine = subprocess.Popen(
-        [sys.executable, "-m", "usi_engine"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT
-    )
+    pipe = subprocess.PIPE
+    engine = subprocess.Popen([sys.executable, "-m", "usi_engine"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT)
     assert engine.stdin and engine.stdout and engine.stderr
     engine.stdin.write(f"{SMALL}\nusi\nisready\n".encode())
     engine.stdin.flush()
