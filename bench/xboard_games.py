@@ -23,7 +23,7 @@ WOOD = str(THEME / "textures/wood_l.png")
 LOOK = [
     "-pid", str(THEME / "shogi"), "-flipBlack", "true", "-trueColors", "true",
     "-liteBackTextureFile", WOOD, "-darkBackTextureFile", WOOD,
-    "-lightSquareColor", "#FF8040", "-darkSquareColor", "#FF8040", "-boardSize", "49",
+    "-lightSquareColor", "#FF8040", "-darkSquareColor", "#FF8040", "-boardSize", "Medium",
 ]  # fmt: skip
 FAULTS = re.compile(r"illegal|forfeits|time out|hung|disconnect|crash", re.IGNORECASE)
 
@@ -47,7 +47,7 @@ class Screen:
 def command(arguments: argparse.Namespace, folder: Path) -> list[str]:
     """XBoard's command line for a match."""
     players = (arguments.engine, arguments.opponent or arguments.engine)
-    first, second = (f"uci2wb -s {program(name)}" for name in players)
+    first, second = (f"uci2wb debug -s {program(name)}" for name in players)
     match = ["-fcp", first, "-scp", second, "-mg", str(arguments.games)]
     clock = ["-tc", f"0:{arguments.seconds}", "-inc", str(arguments.increment)]
     files = ["-sgf", str(folder / "games.pgn"), "-debug", "-nameOfDebugFile", str(folder / "xboard.log")]
@@ -67,7 +67,7 @@ def finished(folder: Path) -> list[str]:
     """Results and reasons of the games so far: `1-0 {Xboard adjudication: Checkmate}`."""
     games = folder / "games.pgn"
     text = games.read_text(encoding="utf-8", errors="replace") if games.exists() else ""
-    endings = re.findall(r"\{([^{}]*)\}\s+(1-0|0-1|1/2-1/2)\s", text)
+    endings = re.findall(r"\{([^{}]*)\}\s+(1-0|0-1|1/2-1/2|\*)\s", text)
     return [f"{result} {' '.join(reason.split())}" for reason, result in endings]
 
 
@@ -116,8 +116,8 @@ def report(folder: Path, games: int) -> int:
     log = (folder / "xboard.log").read_text(encoding="utf-8", errors="replace").splitlines()
     faults += [line for line in log if FAULTS.search(line) and "feature" not in line and "result" not in line]
     print("\n".join(results))
-    hits = sum("ponderhit" in line for line in log)
-    print(f"{len(results)} of {games} games, {len(faults)} faults, {hits} lines on ponderhits")
+    pondered, hits = (sum(word in line for line in log) for word in ("go ponder", "ponderhit"))
+    print(f"{len(results)} of {games} games, {len(faults)} faults; pondered {pondered} times, {hits} hits")
     print("\n".join(faults[:20]))
     return len(faults) + max(games - len(results), 0)
 

@@ -48,6 +48,13 @@ class RootLine:
     nodes: int = 0
 
 
+def mates(board: Board, move: str) -> bool:
+    """Whether this move leaves the opponent in check and without a move."""
+    copy = board.copy()
+    copy.push(move)
+    return copy.is_check() and not copy.legal_moves(useless=True)
+
+
 def make_core(script: Script) -> Core:
     """A Core that plays this script."""
 
@@ -84,6 +91,7 @@ def make_core(script: Script) -> Core:
             self.board, self.nodes = board.copy(), 0
             legal = board.legal_moves(useless=bool(script.configured.get("useless")))
             self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
+            self.mate = next((line.pv[0] for line in self.root if mates(board, line.pv[0])), None)
             return len(self.root)
 
         def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0) -> int:
@@ -100,9 +108,9 @@ def make_core(script: Script) -> Core:
             return self.settle(depth, alpha, beta, first)
 
         def settle(self, depth: int, alpha: int, beta: int, first: int) -> int:
-            value = script.value(depth) - 50 * first
+            value = MATE - 1 if self.mate and first == 0 else script.value(depth) - 50 * first
             if first == 0:
-                favourite = self.root_move(script.best(depth))
+                favourite = self.mate or self.root_move(script.best(depth))
                 self.root.sort(key=lambda line: line.pv[0] != favourite)
             line = self.root[first]
             bound = "upper" if value <= alpha else "lower" if value >= beta else "exact"

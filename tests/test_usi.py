@@ -159,6 +159,23 @@ def test_from_another_folder(tmp_path: Path) -> None:
 
 
 @needs_core
+def test_output_that_nobody_reads() -> None:
+    """A GUI that closes the engine's output and goes: status 0, nothing on the error stream."""
+    pipe = subprocess.PIPE
+    engine = subprocess.Popen([sys.executable, "-m", "usi_engine"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT)
+    assert engine.stdin and engine.stdout and engine.stderr
+    engine.stdin.write(f"{SMALL}\nusi\nisready\n".encode())
+    engine.stdin.flush()
+    while engine.stdout.readline() != b"readyok\n":
+        pass
+    engine.stdout.close()
+    engine.stdin.write(b"go infinite\nusi\nstop\n")
+    engine.stdin.close()
+    assert (engine.wait(10), engine.stderr.read()) == (0, b"")
+    engine.stderr.close()
+
+
+@needs_core
 @pytest.mark.parametrize(
     ("arguments", "pattern"),
     [

@@ -75,20 +75,30 @@ def _carry_out(arguments: list[str]) -> int:
     except CoreError as error:
         print(error)
         return 1
-    carry_out(commands_of(arguments), Writer(sys.stdout.buffer))
+    writer = Writer(sys.stdout.buffer)
+    try:
+        carry_out(commands_of(arguments), writer)
+    except KeyboardInterrupt:
+        os._exit(130)
+    _leave(writer)
     return 0
 
 
 def _serve_standard_streams() -> None:
     # A stream of our own: the interpreter locks its own stdin while it shuts down, and the reader may still be in it.
     with open(sys.stdin.fileno(), "rb", closefd=False) as source:
-        serve(source, Writer(sys.stdout.buffer))
-        _leave()
+        writer = Writer(sys.stdout.buffer)
+        try:
+            serve(source, writer)
+        except KeyboardInterrupt:
+            os._exit(130)
+        _leave(writer)
 
 
-def _leave() -> None:
-    if threading.active_count() > 1:
-        # The reader waits for a line that will not come, or a count for its end: nothing of theirs needs saving.
+def _leave(writer: Writer) -> None:
+    # Where a thread still waits (the reader for a line that will not come) or nobody reads our output any more, an
+    # orderly shutdown of the interpreter would only wait or complain; nothing is left to be saved.
+    if writer.closed or threading.active_count() > 1:
         os._exit(0)
 
 

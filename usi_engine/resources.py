@@ -16,6 +16,8 @@ from usi_engine.team import Team
 if TYPE_CHECKING:
     from core_ext.engine import Signal
 
+# YaneuraOu's users write this for none.
+NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
 
 
@@ -107,7 +109,8 @@ class Resources:
                 self._options.set("USI_Hash", str(megabytes))
 
     def _load_book(self) -> None:
-        path = self._options.text("BookFile")
+        name = self._options.text("BookFile")
+        path = "" if name == NO_BOOK else name
         if path == self._book_path:
             return
         self._book, self._book_path = None, path
