@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-START := lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 ASAN := detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 BUILD = $(PY) setup.py --quiet build_ext --inplace
 
@@ -31,7 +30,7 @@ build: $(VENV)/.done
 	@$(BUILD)
 
 run: build
-	$(BIN)/usi_engine position startpos go movetime 3000
+	$(BIN)/usi_engine go movetime 3000
 	@echo "Register this file in your shogi GUI:"
 	@$(BIN)/usi_engine --where
 
@@ -59,7 +58,7 @@ sanitize: $(VENV)/.done
 
 coverage: export CORE_EXT_PROFILE = coverage
 coverage: $(VENV)/.done
-	$(PY) -m pip install --quiet '.[coverage]' --no-build-isolation --editable '.[coverage]'
+	$(PY) -m pip install --quiet --no-build-isolation --editable '.[coverage]'
 	$(BUILD)
 	$(PY) -m pytest -q --cov --cov-report=html:coverage --cov-report=term
 
@@ -67,6 +66,7 @@ coverage: $(VENV)/.done
 
 perft: build
 	$(PY) -m bench.perft
+	$(PY) -m bench.perft --check
 
 signature: build
 	$(BIN)/usi_engine bench
@@ -82,7 +82,7 @@ GAMES ?= 10
 BYOYOMI ?= 100
 match: build
 	$(PY) -m pip install --quiet --no-build-isolation --editable '.[match]'
-	$(PY) -m cshogi.cli $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
+	$(PY) bench/match.py $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
 
 # ---- care ------------------------------------------------------------------------------------------------------------
 
