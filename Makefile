@@ -18,11 +18,18 @@ help:
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
+INSTALL = $(PY) -m pip install --quiet --no-build-isolation --editable
+
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
+	@echo "Setting up $(VENV) and compiling the core: a minute or two, once"
 	$(PYTHON) bootstrap.py $(VENV)
-	$(PY) -m pip install --quiet --no-build-isolation --editable '.[test,lint]'
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.match $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.done
+	$(INSTALL) '.[$*]'
 	@touch $@
 
 # setup.py compiles only what changed.
@@ -36,14 +43,14 @@ run: build
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-test: build
+test: $(VENV)/.test build
 	$(PY) -m pytest -q
 
-test-all: build
+test-all: $(VENV)/.test build
 	$(PY) -m pytest -q -m ''
 
 debug: export CORE_EXT_PROFILE = debug
-debug: $(VENV)/.done
+debug: $(VENV)/.test
 	$(BUILD)
 	$(PY) -m pytest -q
 
@@ -51,14 +58,13 @@ debug: $(VENV)/.done
 # its end, so leaks are not counted.
 sanitize: export CORE_EXT_PROFILE = debug
 sanitize: export CORE_EXT_SANITIZE = 1
-sanitize: $(VENV)/.done
+sanitize: $(VENV)/.test
 	$(BUILD)
 	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(PY) -m pytest -q -s
 
 coverage: export CORE_EXT_PROFILE = coverage
-coverage: $(VENV)/.done
-	$(PY) -m pip install --quiet --no-build-isolation --editable '.[coverage]'
+coverage: $(VENV)/.test $(VENV)/.coverage
 	$(BUILD)
 	$(PY) -m pytest -q --cov --cov-report=html:coverage --cov-report=term
 
@@ -80,13 +86,12 @@ bench: build
 OPPONENT ?= $(BIN)/usi_engine
 GAMES ?= 10
 BYOYOMI ?= 100
-match: build
-	$(PY) -m pip install --quiet --no-build-isolation --editable '.[match]'
+match: $(VENV)/.match build
 	$(PY) bench/match.py $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
 
 # ---- care ------------------------------------------------------------------------------------------------------------
 
-lint: $(VENV)/.done
+lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
