@@ -3,7 +3,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-START := lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 ASAN := detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 BUILD = $(PY) setup.py --quiet build_ext --inplace
 
@@ -19,11 +18,18 @@ help:
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
+INSTALL = $(PY) -m pip install --quiet --no-build-isolation --editable
+
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
+	@echo "Setting up $(VENV) and compiling the core: a minute or two, once"
 	$(PYTHON) bootstrap.py $(VENV)
-	$(PY) -m pip install --quiet --no-build-isolation --editable '.[test,lint]'
+	$(INSTALL) .
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.match $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.done
+	$(INSTALL) '.[$*]'
 	@touch $@
 
 # setup.py compiles only what changed.
@@ -31,20 +37,20 @@ build: $(VENV)/.done
 	@$(BUILD)
 
 run: build
-	$(BIN)/usi_engine position startpos go movetime 3000
+	$(BIN)/usi_engine go movetime 3000
 	@echo "Register this file in your shogi GUI:"
 	@$(BIN)/usi_engine --where
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-test: build
+test: $(VENV)/.test build
 	$(PY) -m pytest -q
 
-test-all: build
+test-all: $(VENV)/.test build
 	$(PY) -m pytest -q -m ''
 
 debug: export CORE_EXT_PROFILE = debug
-debug: $(VENV)/.done
+debug: $(VENV)/.test
 	$(BUILD)
 	$(PY) -m pytest -q
 
@@ -52,14 +58,13 @@ debug: $(VENV)/.done
 # its end, so leaks are not counted.
 sanitize: export CORE_EXT_PROFILE = debug
 sanitize: export CORE_EXT_SANITIZE = 1
-sanitize: $(VENV)/.done
+sanitize: $(VENV)/.test
 	$(BUILD)
 	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(PY) -m pytest -q -s
 
 coverage: export CORE_EXT_PROFILE = coverage
-coverage: $(VENV)/.done
-	$(PY) -m pip install --quiet '.[coverage]' --no-build-isolation --editable '.[coverage]'
+coverage: $(VENV)/.test $(VENV)/.coverage
 	$(BUILD)
 	$(PY) -m pytest -q --cov --cov-report=html:coverage --cov-report=term
 
@@ -67,6 +72,7 @@ coverage: $(VENV)/.done
 
 perft: build
 	$(PY) -m bench.perft
+	$(PY) -m bench.perft --check
 
 signature: build
 	$(BIN)/usi_engine bench
@@ -80,13 +86,12 @@ bench: build
 OPPONENT ?= $(BIN)/usi_engine
 GAMES ?= 10
 BYOYOMI ?= 100
-match: build
-	$(PY) -m pip install --quiet --no-build-isolation --editable '.[match]'
-	$(PY) -m cshogi.cli $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
+match: $(VENV)/.match build
+	$(PY) bench/match.py $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
 
 # ---- care ------------------------------------------------------------------------------------------------------------
 
-lint: $(VENV)/.done
+lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH

@@ -1,15 +1,19 @@
 """Make a virtual environment with pip and the build requirements: `python3 bootstrap.py DIRECTORY`.
 
-Uses what there is: venv with ensurepip; else (Debian without python3-venv) virtualenv; else a bare venv into which the
-outer pip installs. Says what to install where nothing of that is there.
+Uses what there is: venv with ensurepip; else virtualenv; else a bare venv into which the outer pip installs. Debian
+keeps venv, pip and the headers of Python in packages of their own: where one is missing, they are installed if we may
+(root), and named if not.
 """
 
+import os
+import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
-ADVICE = "on Debian or Ubuntu: apt-get install python3-venv python3-dev gcc make"
+PACKAGES = ["python3-venv", "python3-dev"]
+ADVICE = f"on Debian or Ubuntu: sudo apt-get install {' '.join(PACKAGES)} gcc make"
 
 
 def attempt(*command: str) -> bool:
@@ -21,6 +25,10 @@ def attempt(*command: str) -> bool:
 
 def interpreter(directory: Path) -> str:
     return str(directory / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python"))
+
+
+def has_headers() -> bool:
+    return Path(sysconfig.get_path("include"), "Python.h").exists()
 
 
 def make(directory: Path) -> bool:
@@ -37,6 +45,17 @@ def make(directory: Path) -> bool:
     )
 
 
+def install_packages() -> bool:
+    """Debian's missing packages, where this is Debian, the system's own Python, and we are root."""
+    apt = shutil.which("apt-get")
+    if apt is None or os.geteuid() != 0 or not sys.executable.startswith("/usr/bin/"):
+        return False
+    print(f"installing {' '.join(PACKAGES)}", flush=True)
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    commands = ([apt, "update", "-qq"], [apt, "install", "-y", "-qq", "--no-install-recommends", *PACKAGES])
+    return all(subprocess.run(command, check=False, env=environment).returncode == 0 for command in commands)
+
+
 def requirements() -> list[str]:
     """The build requirements of pyproject.toml: its first list (tomllib is not there before Python 3.11)."""
     text = (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8")
@@ -46,11 +65,12 @@ def requirements() -> list[str]:
 
 def main() -> int:
     directory = Path(sys.argv[1])
-    if not Path(sysconfig.get_path("include"), "Python.h").exists():
-        print(f"The headers of {sys.executable} (Python.h) are missing; {ADVICE}", file=sys.stderr)
-        return 1
-    if not make(directory):
-        print(f"{sys.executable} can make no virtual environment with pip; {ADVICE}", file=sys.stderr)
+    ready = has_headers() and make(directory)
+    if not ready and install_packages():
+        ready = has_headers() and make(directory)
+    if not ready:
+        what = "can make no virtual environment with pip" if has_headers() else "has no headers (Python.h)"
+        print(f"{sys.executable} {what}; {ADVICE}", file=sys.stderr)
         return 1
     command = [interpreter(directory), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "wheel", *requirements()]
     return subprocess.run(command, check=False).returncode
