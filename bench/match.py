@@ -120,8 +120,8 @@ def summary(wins: int, draws: int, losses: int) -> dict[str, float]:
     score = (wins + draws / 2) / games
     spread = (wins * (1 - score) ** 2 + draws * (0.5 - score) ** 2 + losses * score**2) / games
     half = 1.96 * math.sqrt(spread / games)
-    width = (elo(score + half) - elo(score - half)) / 2
-    return {"games": games, "score": score, "score_error": half, "elo": elo(score), "elo_error": width}
+    slope = 400 / math.log(10) / max(score * (1 - score), 1e-3)
+    return {"games": games, "score": score, "score_error": half, "elo": elo(score), "elo_error": slope * half}
 
 
 def play(arguments: argparse.Namespace) -> dict[str, Any]:

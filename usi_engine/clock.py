@@ -4,7 +4,7 @@ All figures are milliseconds since the clock of this move started. The options m
 
 - NetworkDelay: a usual delay between engine and server; taken off where thinking is rounded up to a full second.
 - NetworkDelay2: the worst delay; the hard limit stays this far from the fall of the flag. Where the time left is so
-  short that the delay would eat it, a sixth of the time left is kept instead.
+  short that the delay would eat it, a fifth of the time left is kept instead.
 - MinimumThinkingTime: on clocks that count whole seconds, no move is decided sooner (book and forced moves aside).
 - SlowMover: percent of the usual soft limit.
 - RoundUpToFullSecond: on clocks that count whole seconds and round down, use the second that is paid for anyway.
@@ -101,7 +101,7 @@ def _fixed(milliseconds: int) -> Limits:
 
 
 def _margin(usable: int, options: Options) -> int:
-    return min(max(options.number("NetworkDelay2"), LEAST_MARGIN), max(usable // 6, LEAST_MARGIN))
+    return min(max(options.number("NetworkDelay2"), LEAST_MARGIN), max(usable // 5, LEAST_MARGIN))
 
 
 def _shared_out(clock: Clock, cap: int, ply: int, options: Options) -> Limits:
