@@ -150,7 +150,7 @@ cdef inline bint finds_mate(Searcher *s, Node *node) noexcept nogil:
     move = mate_in_one(&s.pos)
     if not move:
         return False
-    node.raw_value = 0
+    node.raw_value = NO_VALUE
     node.best_value = MATE - node.ply - 1
     keep(s, node, node.best_value, BOUND_EXACT, MAX_DEPTH, move)
     if node.pv:
