@@ -478,3 +478,27 @@ cdef class Block:
 
     def __releasebuffer__(self, Py_buffer *buffer):
         pass
+
+
+def fold_pieces(values):
+    """The 16 piece values to one for each Bonapiece, White's negative."""
+    result = np.zeros(BONAPIECES, dtype=np.float32)
+    cdef int number
+    for number in range(BONAPIECES):
+        if kinds.kind[number] >= 0:
+            result[<Py_ssize_t>number] = values[<Py_ssize_t>kinds.kind[number]] * (1 if is_black(number) else -1)
+    return result
+
+
+def fold_relative(values):
+    """Relative KP as KP, by king on files 1 to 5 and number."""
+    result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
+    cdef float[::1] out = result
+    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
+    cdef int king, number, place
+    for king in range(HALF_SQUARES):
+        for number in range(BONAPIECES):
+            place = offset_place(king, number)
+            if place >= 0:
+                out[king * BONAPIECES + number] = given[place]
+    return result
