@@ -191,10 +191,10 @@ cdef class Worker:
         return listed + [("total", evaluate(&self.evaluator, &given.pos))]
 
 
-def bench_search(sfens, depth: int, megabytes: int = 16):
+def bench_search(sfens, depth: int, megabytes: int = 16, weights=None):
     cdef unsigned long long nodes = 0
     table = Table(megabytes)
-    worker = Worker(table, Signal())
+    worker = Worker(table, Signal(), 0, weights)
     worker.configure()
     for sfen in sfens:
         table.clear()

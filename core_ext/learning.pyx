@@ -483,10 +483,12 @@ cdef class Block:
 def fold_pieces(values):
     """The 16 piece values to one for each Bonapiece, White's negative."""
     result = np.zeros(BONAPIECES, dtype=np.float32)
+    cdef float[::1] out = result
+    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
     cdef int number
     for number in range(BONAPIECES):
         if kinds.kind[number] >= 0:
-            result[<Py_ssize_t>number] = values[<Py_ssize_t>kinds.kind[number]] * (1 if is_black(number) else -1)
+            out[number] = given[kinds.kind[number]] if is_black(number) else -given[kinds.kind[number]]
     return result
 
 

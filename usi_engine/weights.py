@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from usi_engine.core import INTERNAL, MATERIAL, WeightsError
+
 if TYPE_CHECKING:
     from core_ext.engine import Weights
 
 MAGIC = b"KOMAKPP1"
-INTERNAL, MATERIAL = "<internal>", "material"
 FEATURES = "KPP-KKP-Bonapiece1548"
 BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
@@ -35,10 +36,6 @@ LONGEST_HEADER = 1 << 20
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 22}]
 
 Words = npt.NDArray[np.int16]
-
-
-class WeightsError(Exception):
-    """The file is missing, damaged or made for another version; the text is one sentence."""
 
 
 @dataclass(frozen=True)
