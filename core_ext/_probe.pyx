@@ -4,8 +4,13 @@ Positions come in as sfen text and moves as USI text; nothing here is fast but t
 """
 
 from libc.stdint cimport uint64_t
+from libc.string cimport memset
 
 from core_ext.bitboard cimport Bitboard, LOW_SQUARES, attacks, empty, pop, some
+from core_ext.evaluate cimport (
+    Evaluator, FV_SCALE, Weights, evaluate, evaluate_terms, free_evaluator, init_evaluator,
+)
+from core_ext.features cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.hand cimport hand_count, hand_covers, hand_has, hand_one
 from core_ext.movegen cimport (
     generate_captures, generate_checks, generate_drops, generate_evasions, generate_legal, generate_pseudo_legal,
@@ -19,7 +24,10 @@ from core_ext.position cimport (
 )
 from core_ext.see cimport see, see_at_least
 from core_ext.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
-from core_ext.types cimport COLORS, GOLD, Hand, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES
+from core_ext.types cimport (
+    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE, captured_piece, int32_t,
+    is_drop, is_promotion, moved_piece, type_of,
+)
 
 _REPETITIONS = {
     NO_REPETITION: "none", REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose",
@@ -196,3 +204,130 @@ cdef class Probe:
         with nogil:
             leaves = perft(&self.pos, plies)
         return leaves
+
+
+# ---- the evaluation ----
+
+def bonapieces(sfen: str):
+    """The piece lists of a position: as Black sees them, as White does; without the padding."""
+    cdef Position pos
+    cdef PieceLists lists
+    cdef int count, i
+    allocate_position(&pos, 4)
+    try:
+        parse_sfen(&pos, sfen)
+        count = list_pieces(&pos, &lists)
+    finally:
+        free_position(&pos)
+    return [lists.seen[BLACK][i] for i in range(count)], [lists.seen[WHITE][i] for i in range(count)]
+
+
+def bonapiece_tables():
+    """(inverse, mirror) by number."""
+    return [features.inverse[i] for i in range(BONAPIECES)], [features.mirror[i] for i in range(BONAPIECES)]
+
+
+cdef struct Walk:
+    Position pos
+    Evaluator evaluator
+    uint64_t state          # of the random numbers
+    uint64_t evaluated
+    uint64_t wrong
+    uint64_t kings          # moves of each sort on the way
+    uint64_t captures
+    uint64_t promotions
+    uint64_t drops
+    uint64_t nulls
+    uint64_t undone
+
+
+cdef uint64_t draw(Walk *walk) noexcept nogil:
+    """xorshift64*"""
+    walk.state ^= walk.state >> 12
+    walk.state ^= walk.state << 25
+    walk.state ^= walk.state >> 27
+    return walk.state * <uint64_t>0x2545F4914F6CDD1D
+
+
+cdef int full_value(const Walk *walk) noexcept nogil:
+    """From scratch, for the side to move."""
+    cdef int32_t terms[4]
+    cdef int sum
+    evaluate_terms(&walk.evaluator, &walk.pos, terms)
+    sum = terms[0] + terms[1] + terms[2] + terms[3]
+    return ((sum if walk.pos.side == BLACK else -sum) + walk.evaluator.terms.tempo) // FV_SCALE
+
+
+cdef void check_value(Walk *walk) noexcept nogil:
+    walk.evaluated += 1
+    walk.wrong += evaluate(&walk.evaluator, &walk.pos) != full_value(walk)
+
+
+cdef void count_sorts(Walk *walk, Move move) noexcept nogil:
+    cdef int piece = moved_piece(walk.pos.state.move)
+    walk.kings += not is_drop(move) and type_of(piece) == KING
+    walk.captures += captured_piece(walk.pos.state.move) != 0
+    walk.promotions += is_promotion(move)
+    walk.drops += is_drop(move)
+
+
+cdef void step_somewhere(Walk *walk) noexcept nogil:
+    """A random legal move, a capture or a king's more often than by chance; now and then a null move."""
+    cdef Move moves[MAX_MOVES]
+    cdef Move *last = generate_legal(&walk.pos, moves, True)
+    cdef Move move
+    cdef int tries = 3
+    if draw(walk) % 16 == 0 and not some(walk.pos.state.checkers):
+        do_null(&walk.pos)
+        walk.nulls += 1
+        return
+    while True:
+        move = moves[draw(walk) % <uint64_t>(last - moves)]
+        tries -= 1
+        if not tries or walk.pos.board[move & 127] or \
+                (not is_drop(move) and type_of(walk.pos.board[move >> 7 & 127]) == KING):
+            break
+    do_move(&walk.pos, move)
+    count_sorts(walk, move)
+
+
+cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
+    """Up and down a tree at random, asking for a value in some of the positions only."""
+    cdef int depth = 0
+    while walk.evaluated < positions:
+        if depth < plies and has_legal_move(&walk.pos) and (depth == 0 or draw(walk) % 4):
+            step_somewhere(walk)
+            depth += 1
+        elif depth == 0:
+            return
+        else:
+            depth -= 1
+            walk.undone += 1
+            if walk.pos.state.move >> 16:
+                undo_move(&walk.pos)
+            else:
+                undo_null(&walk.pos)
+        if draw(walk) % 3:
+            check_value(walk)
+
+
+def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 200):
+    """Random walks from a position: values by differences beside values from scratch; counts of what was met."""
+    cdef Walk walk
+    cdef uint64_t wanted = positions
+    cdef int deepest = plies
+    memset(&walk, 0, sizeof(walk))
+    walk.state = seed * 2 + 1
+    allocate_position(&walk.pos, plies + 16)
+    init_evaluator(&walk.evaluator, weights)
+    try:
+        parse_sfen(&walk.pos, sfen)
+        with nogil:
+            wander(&walk, wanted, deepest)
+    finally:
+        free_evaluator(&walk.evaluator)
+        free_position(&walk.pos)
+    return {
+        "evaluated": walk.evaluated, "wrong": walk.wrong, "kings": walk.kings, "captures": walk.captures,
+        "promotions": walk.promotions, "drops": walk.drops, "nulls": walk.nulls, "undone": walk.undone,
+    }

@@ -6,6 +6,9 @@ n - MATE; |value| >= MATE_BOUND says mate. INFINITE is above every value.
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from core_ext.board import Board
 
 MATE: int  # 32000
@@ -54,11 +57,28 @@ class RootLine:
     def pv(self) -> list[str]:
         """Legal moves, the root move first."""
 
+class Weights:
+    """Memory of the evaluation's weights, shared by all workers. Fresh: material. usi_engine.weights fills it.
+
+    Folded arrays: 16-bit words, 1/32 centipawn times their step; ValueError where a size is wrong.
+    """
+
+    def allocate(self) -> None:
+        """MemoryError where 410 MB cannot be had. Before any unfolding."""
+    def unfold_pieces(
+        self, piece: NDArray[np.int32], kp: NDArray[np.int16], kkp: NDArray[np.int16], kkp_step: int
+    ) -> None:
+        """Piece values by Bonapiece, KP (45 kings) and KKP (45 x 81 kings), without the GIL."""
+    def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None:
+        """The pairs seen by one of the 45 kings, as triangles, without the GIL; different kings at once by several threads."""
+    def use(self, tempo: int) -> None:
+        """All is unfolded: workers made from now on use it."""
+
 class Worker:
     """The search of one thread. Everything here but `nodes` belongs to the thread that runs it."""
 
-    def __init__(self, table: Table, signal: Signal, index: int = ...) -> None:
-        """`index` 0 is the main worker; helpers (1, 2, ...) vary their depths."""
+    def __init__(self, table: Table, signal: Signal, index: int = ..., weights: Weights | None = ...) -> None:
+        """`index` 0 is the main worker; helpers (1, 2, ...) vary their depths. Without weights: the material value."""
     def new_game(self) -> None:
         """Forget histories. (The table is the caller's.)"""
     def configure(
@@ -92,7 +112,7 @@ class Worker:
     def evaluate(self, board: Board) -> list[tuple[str, int]]:
         """The terms of the static value, last `total`; centipawns for the side to move."""
 
-def bench_search(sfens: Sequence[str], depth: int, megabytes: int = ...) -> int:
+def bench_search(sfens: Sequence[str], depth: int, megabytes: int = ..., weights: Weights | None = ...) -> int:
     """Total nodes of searching each position to `depth` with a cleared state; the signature."""
 
 def tunables() -> list[tuple[str, int, int, int, int]]:

@@ -1,7 +1,8 @@
 """The search as Python sees it; every signature and its contract stands in engine.pyi."""
 
 from core_ext.board cimport Board, declaration_rule
-from core_ext.evaluate cimport Evaluator, Weights, evaluate, free_evaluator, init_evaluator
+from core_ext import evaluate as _evaluate
+from core_ext.evaluate cimport FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator, init_evaluator
 from core_ext.movegen cimport generate_legal
 from core_ext.position cimport copy_position
 from core_ext.search cimport allocate_searcher, forget, free_searcher, search_root
@@ -12,7 +13,7 @@ from core_ext.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
     free_table, table_fill,
 )
-from core_ext.types cimport MAX_MOVES, MAX_PLY, Move, NO_MOVE
+from core_ext.types cimport BLACK, int32_t, MAX_MOVES, MAX_PLY, Move, NO_MOVE
 from core_ext.types cimport INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH
 
 MATE = _MATE
@@ -20,6 +21,7 @@ MATE_BOUND = _MATE_BOUND
 INFINITE = _INFINITE
 MAX_DEPTH = _MAX_DEPTH
 
+Weights = _evaluate.Weights
 set_tunable = _tune.set_tunable
 tunables = _tune.tunables
 
@@ -89,12 +91,12 @@ cdef class Worker:
     cdef Evaluator evaluator
     cdef Table table
     cdef Signal signal
-    cdef Weights weights
+    cdef WeightMemory weights
     cdef int index
     cdef int draws[2]
     cdef bint useless
 
-    def __cinit__(self, Table table not None, Signal signal not None, int index=0, Weights weights=None):
+    def __cinit__(self, Table table not None, Signal signal not None, int index=0, WeightMemory weights=None):
         allocate_searcher(&self.searcher)
         self.table = table
         self.signal = signal
@@ -181,13 +183,18 @@ cdef class Worker:
 
     def evaluate(self, board: Board):
         cdef Board given = board
-        return [("total", evaluate(&self.evaluator, &given.pos))]
+        cdef int32_t terms[4]
+        cdef int sign = FV_SCALE if given.pos.side == BLACK else -FV_SCALE
+        evaluate_terms(&self.evaluator, &given.pos, terms)
+        names = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king"]
+        listed = [(name, terms[i] // sign) for i, name in enumerate(names)] if self.weights is not None else []
+        return listed + [("total", evaluate(&self.evaluator, &given.pos))]
 
 
-def bench_search(sfens, depth: int, megabytes: int = 16):
+def bench_search(sfens, depth: int, megabytes: int = 16, weights=None):
     cdef unsigned long long nodes = 0
     table = Table(megabytes)
-    worker = Worker(table, Signal())
+    worker = Worker(table, Signal(), 0, weights)
     worker.configure()
     for sfen in sfens:
         table.clear()

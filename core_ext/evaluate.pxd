@@ -36,6 +36,8 @@ cdef struct Evaluator:
 # Owns the memory of the weights; the Evaluators that use it must not outlive it.
 cdef class Weights:
     cdef Terms terms
+    cdef int16_t *kkp
+    cdef int16_t *kpp
     cdef void *kkp_block
     cdef void *kpp_block
 

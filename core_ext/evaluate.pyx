@@ -5,9 +5,11 @@ from libc.string cimport memcpy, memset
 
 from core_ext.debug cimport ASSERT
 from core_ext.features cimport (
-    BONAPIECES, LISTED, LIST_SIZE, PieceLists, features, inverse_square, list_pieces, new_bonapiece, old_bonapiece,
+    BONAPIECES, HALF_SQUARES, LISTED, LIST_SIZE, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square,
+    new_bonapiece, old_bonapiece,
 )
-from core_ext.memory cimport release_large
+from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
+from core_ext.memory cimport allocate_large, release_large
 from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.see cimport see_value
 from core_ext.types cimport (
@@ -265,6 +267,66 @@ cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
     evaluator.frames = NULL
 
 
+cdef enum:
+    TILE = 36               # a multiple of nine divides BONAPIECES
+
+
+cdef inline int16_t saturated(int32_t value) noexcept nogil:
+    return <int16_t>max(-32768, min(32767, value))
+
+
+cdef int32_t seen_kkp(const int16_t *kp, const int16_t *kkp, int kkp_step, int king, int other, int number) noexcept nogil:
+    """KP and KKP of a piece as the king's colour sees it, unfolded."""
+    if mirrored(king):
+        king = mirror_square(king)
+        other = mirror_square(other)
+        number = features.mirror[number]
+    return (kp[king * BONAPIECES + piece_place(king, number)]
+            + kkp_step * kkp[king * KKP_SHARE + king_pair_place(king, other, number)])
+
+
+cdef void unfold_kkp(int16_t *out, const int16_t *kp, const int16_t *kkp, int kkp_step) noexcept nogil:
+    cdef int black, white, number
+    cdef int32_t weight
+    for black in range(SQUARES):
+        for white in range(SQUARES):
+            for number in range(1, BONAPIECES):
+                weight = seen_kkp(kp, kkp, kkp_step, black, white, number)
+                weight -= seen_kkp(kp, kkp, kkp_step, inverse_square(white), inverse_square(black), features.inverse[number])
+                out[(black * SQUARES + white) * BONAPIECES + number] = saturated(weight)
+
+
+cdef void unfold_lower(int16_t *out, const int16_t *pp, const int16_t *kpp, int step, int king) noexcept nogil:
+    """KPP of one king on files 1 to 5: the pairs (a, b) with b < a. The diagonal stays 0."""
+    cdef int a, b, place
+    for a in range(1, BONAPIECES):
+        place = a * (a + 1) // 2
+        for b in range(a):
+            if in_the_middle(king):
+                place = pair_place(king, a, b) - b
+            out[a * BONAPIECES + b] = saturated(pp[place + b] + step * kpp[place + b])
+
+
+cdef void unfold_upper(int16_t *out) noexcept nogil:
+    """The pairs in the other order, a tile at a time: a column is as far from the next one as a page."""
+    cdef int tile, left, a, b
+    for tile in range(BONAPIECES // TILE):
+        for left in range(tile + 1):
+            for b in range(TILE * left, TILE * (left + 1)):
+                for a in range(max(TILE * tile, b + 1), TILE * (tile + 1)):
+                    out[b * BONAPIECES + a] = out[a * BONAPIECES + b]
+
+
+cdef void unfold_mirror(int16_t *out, const int16_t *image) noexcept nogil:
+    """KPP of a king on files 6 to 9 from that of its mirror image."""
+    cdef int a, b
+    cdef const int16_t *row
+    for a in range(BONAPIECES):
+        row = image + features.mirror[a] * BONAPIECES
+        for b in range(BONAPIECES):
+            out[a * BONAPIECES + b] = row[features.mirror[b]]
+
+
 cdef class Weights:
 
     def __cinit__(self):
@@ -273,3 +335,39 @@ cdef class Weights:
     def __dealloc__(self):
         release_large(self.kkp_block)
         release_large(self.kpp_block)
+
+    def allocate(self):
+        """Room for the unfolded weights. MemoryError."""
+        if self.kpp == NULL:
+            # A gather reads two bytes beyond the last weight.
+            self.kkp = <int16_t *>allocate_large(<size_t>SQUARES * KKP_SHARE * sizeof(int16_t) + 2, &self.kkp_block)
+            self.kpp = <int16_t *>allocate_large(<size_t>SQUARES * BONAPIECES * BONAPIECES * sizeof(int16_t) + 2, &self.kpp_block)
+        if self.kkp == NULL or self.kpp == NULL:
+            raise MemoryError("no memory for the evaluation's weights, 410 MB")
+
+    def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
+        """Piece values, KP and KKP; sizes BONAPIECES, 45 x BONAPIECES, 45 x 81 x BONAPIECES."""
+        if piece.shape[0] != BONAPIECES or kp.shape[0] != HALF_SQUARES * BONAPIECES or kkp.shape[0] != HALF_SQUARES * KKP_SHARE:
+            raise ValueError("weights of pieces have the wrong size")
+        memcpy(self.terms.piece, &piece[0], sizeof(self.terms.piece))
+        with nogil:
+            unfold_kkp(self.kkp, &kp[0], &kkp[0], kkp_step)
+
+    def unfold_king(self, int king, const int16_t[::1] pp, const int16_t[::1] kpp, int step):
+        """PP and KPP of one king square on files 1 to 5, and of its mirror image; PAIRS weights each."""
+        cdef int16_t *out
+        cdef size_t square = BONAPIECES * BONAPIECES
+        if not 0 <= king < HALF_SQUARES or pp.shape[0] != PAIRS or kpp.shape[0] != PAIRS:
+            raise ValueError("weights of pairs have the wrong size")
+        with nogil:
+            out = self.kpp + king * square
+            unfold_lower(out, &pp[0], &kpp[0], step, king)
+            unfold_upper(out)
+            if not in_the_middle(king):
+                unfold_mirror(self.kpp + mirror_square(king) * square, out)
+
+    def use(self, int tempo):
+        """Everything is unfolded: play with it."""
+        self.terms.tempo = tempo
+        self.terms.kkp = self.kkp
+        self.terms.kpp = self.kpp

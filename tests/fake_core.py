@@ -76,7 +76,7 @@ def make_core(script: Script) -> Core:
             return 1
 
     class Worker:
-        def __init__(self, table: Table, signal: Signal, index: int = 0) -> None:
+        def __init__(self, table: Table, signal: Signal, index: int = 0, weights: object = None) -> None:
             self.signal, self.nodes, self.seldepth, self.stopped = signal, 0, 0, False
             self.root: list[RootLine] = []
             script.made["workers"] += 1
@@ -151,7 +151,8 @@ def make_core(script: Script) -> Core:
         mate_bound=MATE_BOUND,
         infinite=INFINITE,
         max_depth=MAX_DEPTH,
-        bench=lambda sfens, depth, megabytes: 1000 * len(sfens) * depth,
+        bench=lambda sfens, depth, megabytes, weights: 1000 * len(sfens) * depth,
         tune=lambda name, value: None,
+        load_weights=lambda name: None,
         **fake,
     )

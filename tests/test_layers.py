@@ -12,7 +12,7 @@ FLOORS = [
     ["types", "hand", "debug", "memory"],
     ["processor", "bitboard", "zobrist", "tt", "tune"],
     ["position"],
-    ["movegen", "see", "sfen", "features"],
+    ["movegen", "see", "sfen", "features", "folding"],
     ["evaluate", "mate", "history", "perft"],
     ["movepick", "dfpn", "searcher", "rules", "node", "teaching", "search"],
     ["board", "learning", "engine"],

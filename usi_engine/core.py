@@ -8,11 +8,19 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import Signal, Table, Worker
+    from core_ext.engine import Signal, Table, Weights, Worker
 
 
 class CoreError(Exception):
     """The core cannot run here; the text is one sentence for the user."""
+
+
+class WeightsError(Exception):
+    """The evaluation's weights are missing, damaged or made for another version; the text is one sentence."""
+
+
+# The word of EvalFile for the piece values alone, and for the weights that come with the program.
+MATERIAL, INTERNAL = "material", "<internal>"
 
 
 class Solver(Protocol):
@@ -46,6 +54,7 @@ class Core:
     solver: type[Solver] | None
     bench: Callable[..., int]
     tune: Callable[[str, int], None]
+    load_weights: Callable[[str], Weights | None]  # by the word of EvalFile; None: material. WeightsError, MemoryError
 
     def in_plies(self, value: int) -> int | None:
         """Plies to mate, negative for the side that is mated, never 0; None where the value says no mate."""
@@ -53,6 +62,14 @@ class Core:
             return None
         plies = max(self.mate - abs(value), 1)
         return plies if value > 0 else -plies
+
+
+def load_weights(name: str) -> Weights | None:
+    """The evaluation's weights by the word of EvalFile, unfolded. WeightsError, MemoryError."""
+    from core_ext.engine import Weights  # noqa: PLC0415  (as in load_core)
+    from usi_engine import weights  # noqa: PLC0415  (brings numpy)
+
+    return weights.load_weights(name, Weights)
 
 
 def load_core() -> Core:
@@ -79,4 +96,5 @@ def load_core() -> Core:
         solver=getattr(engine, "MateSolver", None),
         bench=engine.bench_search,
         tune=engine.set_tunable,
+        load_weights=load_weights,
     )

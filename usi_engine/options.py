@@ -91,6 +91,7 @@ DECLARED: dict[str, Kind] = {
     "MultiPV": Spin(1, 1, 593),
     "USI_OwnBook": Check(True),
     "BookFile": Text(),
+    "EvalFile": Text("<internal>"),
     "BookMoves": Spin(16, 0, 10000),
     "NetworkDelay": Spin(120, 0, 10000),
     "NetworkDelay2": Spin(1120, 0, 10000),

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from usi_engine.book import Book, BookError
-from usi_engine.core import Core
+from usi_engine.core import MATERIAL, Core, WeightsError
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.team import Team
 
 if TYPE_CHECKING:
-    from core_ext.engine import Signal
+    from core_ext.engine import Signal, Weights
 
 # YaneuraOu's users write this for none.
 NO_BOOK = "no_book"
@@ -33,6 +33,8 @@ class Resources:
         self._team: Team | None = None
         self._book: Book | None = None
         self._book_path = ""
+        self._weights: Weights | None = None
+        self._weights_name = MATERIAL
         self.chance = random.Random()
 
     @property
@@ -66,7 +68,6 @@ class Resources:
         """Bring everything into line with the options; cheap where nothing changed. CoreError as `core`."""
         self._load_team()
         self._load_book()
-        # An evaluation named by an option is loaded here too: it is part of what isready waits for.
 
     def load_patiently(self) -> None:
         """`load`, with an empty line now and then so that nobody who waits loses patience."""
@@ -88,7 +89,26 @@ class Resources:
         while not done.wait(KEEPALIVE_SECONDS):
             self._writer.line("")
 
+    @property
+    def weights(self) -> Weights | None:
+        """The evaluation's weights as EvalFile wanted them at the last load; None: material."""
+        self._load_weights()
+        return self._weights
+
+    def _load_weights(self) -> None:
+        """Weights that cannot be loaded leave the material value, and one line says so. What they fed is thrown away."""
+        name = self._options.text("EvalFile")
+        if name == self._weights_name:
+            return
+        self._team = None
+        self._weights, self._weights_name = None, name
+        try:
+            self._weights = self.core.load_weights(name)
+        except (WeightsError, MemoryError) as error:
+            self._writer.info(f"{error}; playing with the material value")
+
     def _load_team(self) -> None:
+        self._load_weights()
         megabytes, threads = self._options.number("USI_Hash"), self._options.number("Threads")
         if self._team is not None and self._team.table.megabytes == megabytes:
             self._team.resize(threads)
@@ -100,7 +120,7 @@ class Resources:
         """A team with this much memory, or with half of it, and so on. MemoryError where even 1 MB is not to be had."""
         while True:
             try:
-                return Team(self.core, self.signal, megabytes, threads)
+                return Team(self.core, self.signal, megabytes, threads, self._weights)
             except MemoryError as error:
                 if megabytes == 1:
                     raise

@@ -321,7 +321,7 @@ class Session:
         def work() -> None:
             from usi_engine.tools.bench import bench  # noqa: PLC0415  (not needed in play)
 
-            self._writer.line(bench(self._resources.core, command.depth, command.megabytes))
+            self._writer.line(bench(self._resources.core, self._resources.weights, command.depth, command.megabytes))
 
         self._begin(work)
 

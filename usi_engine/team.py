@@ -11,7 +11,7 @@ from usi_engine.options import Options
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import Signal, Table, Worker
+    from core_ext.engine import Signal, Table, Weights, Worker
 
 # Half-width of the first window around the last value, in centipawns, and the depth from which windows are tried.
 WINDOW = 24
@@ -46,9 +46,12 @@ class Window:
 class Team:
     """Table, signal and workers. Only the thread that thinks may call what searches."""
 
-    def __init__(self, core: Core, signal: Signal, megabytes: int, threads: int) -> None:
+    def __init__(
+        self, core: Core, signal: Signal, megabytes: int, threads: int, weights: Weights | None = None
+    ) -> None:
         self._core = core
         self._signal = signal
+        self._weights = weights
         self._helping: list[threading.Thread] = []
         self._used = False
         self.table: Table = core.table(megabytes)
@@ -71,7 +74,7 @@ class Team:
         """Keep the first `threads` workers; make what is missing."""
         del self.workers[threads:]
         for index in range(len(self.workers), threads):
-            self.workers.append(self._core.worker(self.table, self._signal, index))
+            self.workers.append(self._core.worker(self.table, self._signal, index, self._weights))
 
     def new_game(self) -> None:
         """Forget everything; at no cost where nothing was searched yet."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from usi_engine.answers import speed_line
 from usi_engine.core import Core
+
+if TYPE_CHECKING:
+    from core_ext.engine import Weights
 
 DEPTH = 11
 MEGABYTES = 16
@@ -31,8 +35,8 @@ POSITIONS = (
 )
 
 
-def bench(core: Core, depth: int | None = None, megabytes: int | None = None) -> str:
-    """Search every position; returns `nodes N time MS nps X`."""
+def bench(core: Core, weights: Weights | None, depth: int | None = None, megabytes: int | None = None) -> str:
+    """Search every position, with the material value where `weights` is None; returns `nodes N time MS nps X`."""
     begun = time.perf_counter()
-    nodes = core.bench(POSITIONS, depth or DEPTH, megabytes or MEGABYTES)
+    nodes = core.bench(POSITIONS, depth or DEPTH, megabytes or MEGABYTES, weights)
     return speed_line(nodes, time.perf_counter() - begun)

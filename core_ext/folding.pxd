@@ -1,0 +1,45 @@
+"""Which weights share one number: the mirror image of a position and both orders of a pair weigh the same.
+
+A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and the one
+with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number for KP, the
+other king's square and a number for KKP.
+"""
+
+from core_ext.features cimport BONAPIECES, HALF_SQUARES, features, mirror_square, pair_index
+from core_ext.types cimport SQUARES, int32_t
+
+cdef enum:
+    MIDDLE_KINGS = 36           # first square of the middle file
+    KKP_SHARE = SQUARES * BONAPIECES
+
+
+cdef inline bint mirrored(int king) noexcept nogil:
+    return king >= HALF_SQUARES
+
+
+cdef inline bint in_the_middle(int king) noexcept nogil:
+    return MIDDLE_KINGS <= king < HALF_SQUARES
+
+
+cdef inline int smaller(int a, int b) noexcept nogil:
+    return a if a < b else b
+
+
+cdef inline int pair_place(int king, int a, int b) noexcept nogil:
+    """Of a pair seen by a king on files 1 to 5."""
+    cdef int place = pair_index(a, b)
+    if in_the_middle(king):
+        return smaller(place, pair_index(features.mirror[a], features.mirror[b]))
+    return place
+
+
+cdef inline int piece_place(int king, int number) noexcept nogil:
+    return smaller(number, features.mirror[number]) if in_the_middle(king) else number
+
+
+cdef inline int king_pair_place(int king, int other, int number) noexcept nogil:
+    """Of the other king, as this one sees it, and a piece."""
+    cdef int place = other * BONAPIECES + number
+    if in_the_middle(king):
+        return smaller(place, mirror_square(other) * BONAPIECES + features.mirror[number])
+    return place

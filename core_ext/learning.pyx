@@ -1,0 +1,506 @@
+"""Positions to learn from and the model that learns; every signature and its contract stands in learning.pyi.
+
+The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king sees the
+pieces (a View); what White's king sees counts against Black:
+
+    value for Black = sum P + for each view, + or -, (sum KP + sum relative KP + sum KKP + sum PP + sum KPP) + tempo
+
+in units of LOGIT centipawns, so that the chance to win is 1 / (1 + exp(-value)).
+"""
+
+from libc.math cimport expf, sqrtf
+from libc.stdint cimport int8_t, uint16_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+import numpy as np
+
+from core_ext.bitboard cimport prefetch
+from core_ext.features cimport (
+    BONAPIECES, HALF_SQUARES, LISTED, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square, pair_index,
+)
+from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
+from core_ext.memory cimport allocate_large, release_large
+from core_ext.position cimport (
+    Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies,
+)
+from core_ext.sfen cimport parse_move, parse_sfen
+from core_ext.types cimport (
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, ROOK, SILVER, SQUARES, WHITE, int16_t,
+    int32_t, make_piece, to_square, uint8_t, uint32_t, uint64_t,
+)
+
+cdef enum:
+    UNSCORED = -32768
+    KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
+    OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
+    PAIR_COUNT = LISTED * (LISTED - 1) // 2
+    AHEAD = 4                   # positions made ready, and their weights fetched, before they are learned
+    TERMS = 6
+
+# One quiet position, 96 bytes.
+cdef packed struct Record:
+    uint64_t key
+    uint32_t game
+    uint16_t pieces[LISTED]     # Bonapiece numbers as Black sees them, 0 behind the last
+    uint16_t ply
+    int16_t score               # centipawns for Black, or UNSCORED
+    uint8_t king[2]             # as each colour sees its own
+    int8_t side                 # to move
+    int8_t result               # 1 Black won, -1 White, 0 draw
+
+RECORD = np.dtype([
+    ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"), ("king", "u1", (2,)),
+    ("side", "i1"), ("result", "i1"),
+])
+NO_SCORE = UNSCORED
+LOGIT = 600
+SIZES = {"tempo": 1, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
+         "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS, "kpp": HALF_SQUARES * <long long>PAIRS}
+
+# A weight and the sum of its squared gradients.
+cdef struct Cell:
+    float weight
+    float squares
+
+# NULL: the model does without the term.
+cdef struct Model:
+    Cell *tempo
+    Cell *piece
+    Cell *kp
+    Cell *relative
+    Cell *kkp
+    Cell *pp
+    Cell *kpp
+
+cdef struct Steps:
+    float piece                 # tempo too
+    float king_piece            # KP and relative KP
+    float king_king_piece
+    float pair
+    float triple
+
+# What one king sees, on files 1 to 5 by mirroring.
+cdef struct View:
+    int king
+    int other
+    int count
+    int32_t numbers[LISTED]
+    int32_t pairs[PAIR_COUNT]
+
+cdef struct Ready:
+    View view[COLORS]
+    int side
+    int count
+    int32_t numbers[LISTED]     # as Black sees them
+    float target
+    float error
+
+
+# ---- games to records ----
+
+cdef void write_record(const Position *pos, Record *out, int score, int result, uint32_t game) noexcept nogil:
+    cdef PieceLists lists
+    cdef int i
+    list_pieces(pos, &lists)
+    for i in range(LISTED):
+        out.pieces[i] = <uint16_t>lists.seen[BLACK][i]
+    out.key = full_key(pos)
+    out.game = game
+    out.ply = <uint16_t>pos.ply
+    out.score = <int16_t>(score if score == UNSCORED or pos.side == BLACK else -score)
+    out.king[BLACK] = <uint8_t>pos.king[BLACK]
+    out.king[WHITE] = <uint8_t>inverse_square(pos.king[WHITE])
+    out.side = <int8_t>pos.side
+    out.result = <int8_t>result
+
+
+cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
+    """Not in check, and the move chosen is no capture: the static value can be asked for what the search said."""
+    return not in_check(pos) and pos.board[to_square(move)] == 0
+
+
+cdef class GameReader:
+    cdef Position pos
+
+    def __cinit__(self):
+        allocate_position(&self.pos, 1024)
+
+    def __dealloc__(self):
+        free_position(&self.pos)
+
+    def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
+        cdef Record[::1] out = records
+        cdef int written = 0, score, move
+        clear_position(&self.pos)
+        parse_sfen(&self.pos, sfen)
+        if self.pos.king[BLACK] == NO_SQUARE or self.pos.king[WHITE] == NO_SQUARE:
+            return 0
+        for text, value in zip(moves, scores):
+            move = parse_move(&self.pos, text)
+            score = UNSCORED if value is None else value
+            if is_quiet(&self.pos, <Move>move) and (score == UNSCORED or -limit < score < limit) and written < out.shape[0]:
+                write_record(&self.pos, &out[written], score, result, game)
+                written += 1
+            reserve_plies(&self.pos, 1)
+            do_move(&self.pos, <Move>move)
+        return written
+
+
+# ---- what a position shows to the model ----
+
+cdef struct Kinds:
+    int32_t kind[BONAPIECES]    # 0 to 15; -1: none
+    int32_t board_kind[BONAPIECES]  # 0 to 17, colours apart; -1: in hand
+    int32_t square[BONAPIECES]
+
+cdef Kinds kinds
+
+
+cdef void name_kinds() noexcept:
+    cdef int *on_board = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, HORSE, ROOK, DRAGON]
+    cdef int i, color, square, base
+    for i in range(BONAPIECES):
+        kinds.kind[i] = kinds.board_kind[i] = -1
+    for color in range(COLORS):
+        for i in range(PAWN, GOLD + 1):
+            base = features.hand_base[color][i]
+            for square in range(1, 19 if i == PAWN else 3 if i == BISHOP or i == ROOK else 5):
+                kinds.kind[base + square] = i - 1
+        for i in range(9):
+            base = features.board_base[make_piece(color, on_board[i])]
+            for square in range(SQUARES):
+                kinds.kind[base + square] = 7 + i
+                kinds.board_kind[base + square] = 2 * i + color
+                kinds.square[base + square] = square
+
+
+name_kinds()
+
+
+cdef inline bint is_black(int number) noexcept nogil:
+    return number < features.inverse[number]
+
+
+cdef inline int offset_place(int king, int number) noexcept nogil:
+    """Of a piece on the board beside the king: kind and colour, ranks and files between them; -1 in hand."""
+    cdef int files, ranks
+    if kinds.board_kind[number] < 0:
+        return -1
+    files = kinds.square[number] // 9 - king // 9
+    ranks = kinds.square[number] % 9 - king % 9
+    if in_the_middle(king) and files < 0:
+        files = -files
+    return (kinds.board_kind[number] * 17 + files + 8) * 17 + ranks + 8
+
+
+cdef void list_pairs(View *view) noexcept nogil:
+    cdef int i, j, n = 0
+    if in_the_middle(view.king):
+        for i in range(view.count):
+            for j in range(i):
+                view.pairs[n] = pair_place(view.king, view.numbers[i], view.numbers[j])
+                n += 1
+        return
+    for i in range(view.count):
+        for j in range(i):
+            view.pairs[n + j] = pair_index(view.numbers[i], view.numbers[j])
+        n += i
+
+
+cdef void set_view(const Record *record, int color, View *view) noexcept nogil:
+    cdef int i = 0, number
+    cdef bint turn = mirrored(record.king[color])
+    view.king = record.king[color]
+    view.other = inverse_square(record.king[color ^ 1])
+    if turn:
+        view.king = mirror_square(view.king)
+        view.other = mirror_square(view.other)
+    while i < LISTED and record.pieces[i]:
+        number = record.pieces[i]
+        if color == WHITE:
+            number = features.inverse[number]
+        view.numbers[i] = features.mirror[number] if turn else number
+        i += 1
+    view.count = i
+    list_pairs(view)
+
+
+cdef inline float chance(float value) noexcept nogil:
+    return 1 / (1 + expf(-value))
+
+
+cdef float target_of(const Record *record, float scale, float result_share) noexcept nogil:
+    """The chance of Black to win: what the score says, mixed with how the game ended."""
+    cdef float result = 0.5 * (record.result + 1)
+    if record.score == UNSCORED:
+        return result
+    return (1 - result_share) * chance(record.score / scale) + result_share * result
+
+
+cdef void make_ready(const Record *record, Ready *ready, float scale, float share) noexcept nogil:
+    cdef int i
+    set_view(record, BLACK, &ready.view[BLACK])
+    set_view(record, WHITE, &ready.view[WHITE])
+    ready.count = ready.view[BLACK].count
+    for i in range(ready.count):
+        ready.numbers[i] = record.pieces[i]
+    ready.side = record.side
+    ready.target = target_of(record, scale, share)
+
+
+cdef inline int pairs_of(const View *view) noexcept nogil:
+    return view.count * (view.count - 1) // 2
+
+
+cdef void fetch(const Model *model, const Ready *ready) noexcept nogil:
+    """Ask for the memory of the triples; the other terms stay in the caches."""
+    cdef int color, i
+    cdef const Cell *cells
+    if model.kpp == NULL:
+        return
+    for color in range(COLORS):
+        cells = model.kpp + <size_t>ready.view[color].king * PAIRS
+        for i in range(pairs_of(&ready.view[color])):
+            prefetch(cells + ready.view[color].pairs[i])
+
+
+# ---- value ----
+
+cdef float sum_cells(const Cell *cells, const int32_t *places, int count) noexcept nogil:
+    cdef float sum = 0
+    cdef int i
+    for i in range(count):
+        sum += cells[places[i]].weight
+    return sum
+
+
+cdef float sum_pieces_seen(const Model *model, const View *view) noexcept nogil:
+    """KP, relative KP and KKP of one view."""
+    cdef float sum = 0
+    cdef int i, place
+    for i in range(view.count):
+        if model.kp != NULL:
+            sum += model.kp[view.king * BONAPIECES + piece_place(view.king, view.numbers[i])].weight
+        if model.relative != NULL:
+            place = offset_place(view.king, view.numbers[i])
+            if place >= 0:
+                sum += model.relative[place].weight
+        if model.kkp != NULL:
+            sum += model.kkp[view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])].weight
+    return sum
+
+
+cdef float sum_view(const Model *model, const View *view) noexcept nogil:
+    cdef float sum = sum_pieces_seen(model, view)
+    if model.pp != NULL:
+        sum += sum_cells(model.pp, view.pairs, pairs_of(view))
+    if model.kpp != NULL:
+        sum += sum_cells(model.kpp + <size_t>view.king * PAIRS, view.pairs, pairs_of(view))
+    return sum
+
+
+cdef float value_of(const Model *model, const Ready *ready) noexcept nogil:
+    """For Black, in LOGIT centipawns."""
+    cdef float value = sum_view(model, &ready.view[BLACK]) - sum_view(model, &ready.view[WHITE])
+    cdef int i
+    for i in range(ready.count):
+        value += model.piece[kinds.kind[ready.numbers[i]]].weight * (1 if is_black(ready.numbers[i]) else -1)
+    if model.tempo != NULL:
+        value += model.tempo.weight * (1 if ready.side == BLACK else -1)
+    return value
+
+
+# ---- gradient steps ----
+
+cdef inline void improve(Cell *cell, float gradient, float step) noexcept nogil:
+    """Adagrad: the more a weight has moved already, the smaller its step."""
+    cell.squares += gradient * gradient
+    cell.weight -= step * gradient / sqrtf(cell.squares)
+
+
+cdef void improve_cells(Cell *cells, const int32_t *places, int count, float gradient, float step) noexcept nogil:
+    cdef int i
+    for i in range(count):
+        improve(cells + places[i], gradient, step)
+
+
+cdef void improve_pieces_seen(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+    cdef int i, place
+    for i in range(view.count):
+        if model.kp != NULL:
+            improve(model.kp + view.king * BONAPIECES + piece_place(view.king, view.numbers[i]), gradient, steps.king_piece)
+        if model.relative != NULL:
+            place = offset_place(view.king, view.numbers[i])
+            if place >= 0:
+                improve(model.relative + place, gradient, steps.king_piece)
+        if model.kkp != NULL:
+            improve(model.kkp + view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i]), gradient,
+                    steps.king_king_piece)
+
+
+cdef void improve_view(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+    improve_pieces_seen(model, view, gradient, steps)
+    if model.pp != NULL:
+        improve_cells(model.pp, view.pairs, pairs_of(view), gradient, steps.pair)
+    if model.kpp != NULL:
+        improve_cells(model.kpp + <size_t>view.king * PAIRS, view.pairs, pairs_of(view), gradient, steps.triple)
+
+
+cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
+    """One step down the logistic loss, whose gradient by the value is the error of the chance."""
+    cdef int i
+    if error == 0:
+        return
+    improve_view(model, &ready.view[BLACK], error, steps)
+    improve_view(model, &ready.view[WHITE], -error, steps)
+    for i in range(ready.count):
+        improve(model.piece + kinds.kind[ready.numbers[i]], error if is_black(ready.numbers[i]) else -error, steps.piece)
+    if model.tempo != NULL:
+        improve(model.tempo, error if ready.side == BLACK else -error, steps.piece)
+
+
+cdef double loss_of(float p, float target) noexcept nogil:
+    """Squared error of the chance: a progress figure that costs nothing."""
+    return (p - target) * (p - target)
+
+
+cdef double learn(Model *model, const Record *records, long long count, const Steps *steps, float scale,
+                  float share) noexcept nogil:
+    """One pass over the records in their order; returns the sum of squared errors before each step."""
+    cdef Ready ready[AHEAD]
+    cdef Ready *now
+    cdef double loss = 0
+    cdef long long i
+    cdef float p
+    for i in range(count + AHEAD - 1):
+        if i < count:
+            now = &ready[i % AHEAD]
+            make_ready(records + i, now, scale, share)
+            fetch(model, now)
+        if i >= AHEAD - 1:
+            now = &ready[(i - AHEAD + 1) % AHEAD]
+            p = chance(value_of(model, now))
+            loss += loss_of(p, now.target)
+            improve_model(model, now, p - now.target, steps)
+    return loss
+
+
+cdef void value_records(const Model *model, const Record *records, float *values, long long count) noexcept nogil:
+    cdef Ready ready
+    cdef long long i
+    for i in range(count):
+        make_ready(records + i, &ready, 600, 0)
+        fetch(model, &ready)
+        values[i] = value_of(model, &ready)
+
+
+# ---- the door ----
+
+cdef class Trainer:
+    cdef Model model
+    cdef dict blocks
+    cdef readonly tuple terms
+
+    def __cinit__(self, terms):
+        self.blocks = {}
+        self.terms = tuple(terms)
+        if "piece" not in self.terms or not set(self.terms) <= set(SIZES):
+            raise ValueError(f"terms {self.terms}: 'piece' and any of {', '.join(SIZES)}")
+        for name in self.terms:
+            self.blocks[name] = Block(SIZES[name] * sizeof(Cell))
+        self.model.tempo = self._cells("tempo")
+        self.model.piece = self._cells("piece")
+        self.model.kp = self._cells("kp")
+        self.model.relative = self._cells("relative")
+        self.model.kkp = self._cells("kkp")
+        self.model.pp = self._cells("pp")
+        self.model.kpp = self._cells("kpp")
+
+    cdef Cell *_cells(self, str name):
+        return <Cell *>(<Block>self.blocks[name]).memory if name in self.blocks else NULL
+
+    def learn(self, records, steps, scale: float = 600, result_share: float = 0.2):
+        cdef const Record[::1] given = records
+        cdef Steps chosen
+        cdef double loss = 0
+        cdef float unit = scale, share = result_share
+        chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.triple = steps
+        if given.shape[0]:
+            with nogil:
+                loss = learn(&self.model, &given[0], given.shape[0], &chosen, unit, share)
+        return loss
+
+    def values(self, records):
+        cdef const Record[::1] given = records
+        result = np.empty(len(records), dtype=np.float32)
+        cdef float[::1] out = result
+        if given.shape[0]:
+            with nogil:
+                value_records(&self.model, &given[0], &out[0], given.shape[0])
+        return result
+
+    def cells(self, name: str):
+        if name not in self.blocks:
+            raise KeyError(name)
+        return np.asarray(self.blocks[name]).view(np.float32).reshape(-1, 2)
+
+
+cdef class Block:
+    """Zeroed memory on huge pages that numpy may look at."""
+    cdef void *memory
+    cdef void *block
+    cdef Py_ssize_t size[1]
+    cdef Py_ssize_t stride[1]
+
+    def __cinit__(self, size):
+        self.size[0] = size
+        self.stride[0] = 1
+        self.memory = allocate_large(size, &self.block)
+        if self.memory == NULL:
+            raise MemoryError(f"no memory for {size >> 20} MB of weights")
+
+    def __dealloc__(self):
+        release_large(self.block)
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        buffer.buf = self.memory
+        buffer.format = 'B'
+        buffer.internal = NULL
+        buffer.itemsize = 1
+        buffer.len = self.size[0]
+        buffer.ndim = 1
+        buffer.obj = self
+        buffer.readonly = 0
+        buffer.shape = self.size
+        buffer.strides = self.stride
+        buffer.suboffsets = NULL
+
+    def __releasebuffer__(self, Py_buffer *buffer):
+        pass
+
+
+def fold_pieces(values):
+    """The 16 piece values to one for each Bonapiece, White's negative."""
+    result = np.zeros(BONAPIECES, dtype=np.float32)
+    cdef float[::1] out = result
+    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
+    cdef int number
+    for number in range(BONAPIECES):
+        if kinds.kind[number] >= 0:
+            out[number] = given[kinds.kind[number]] if is_black(number) else -given[kinds.kind[number]]
+    return result
+
+
+def fold_relative(values):
+    """Relative KP as KP, by king on files 1 to 5 and number."""
+    result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
+    cdef float[::1] out = result
+    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
+    cdef int king, number, place
+    for king in range(HALF_SQUARES):
+        for number in range(BONAPIECES):
+            place = offset_place(king, number)
+            if place >= 0:
+                out[king * BONAPIECES + number] = given[place]
+    return result

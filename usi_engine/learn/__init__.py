@@ -1,0 +1,1 @@
+"""Learning the evaluation: games -> corpus -> weights."""

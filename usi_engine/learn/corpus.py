@@ -1,0 +1,144 @@
+"""Games to one packed corpus: quiet positions, deduplicated, shuffled with a seed, split by game.
+
+The records (96 bytes each, see core_ext.learning.RECORD) go first into buckets by the hash of their position, so equal
+positions meet in one bucket and a bucket is a random part of the whole. Then each bucket alone is read, cleaned, shuffled and
+written to the end of the corpus. Memory is needed for one bucket and one game.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core_ext.learning import RECORD, GameReader
+from usi_engine.learn.sources import Game, SourceError, games_of
+
+Records = npt.NDArray[Any]
+BUCKETS = 64
+LONGEST_GAME = 2048
+BATCH = 1 << 16
+TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
+
+
+def scatter(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
+    """A well mixed 64-bit hash (the finalizer of splitmix64)."""
+    mixed = values + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArray[np.bool_]:
+    """Whether each game is kept from training: about one in `every`."""
+    return scatter(games.astype(np.uint64), seed) % np.uint64(every) == 0
+
+
+class Buckets:
+    """Records spread over files by their position."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._seed = seed
+        self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
+        self._files: list[IO[bytes]] = [open(path, "wb") for path in self.paths]
+
+    def add(self, records: Records) -> None:
+        """Append a batch."""
+        place = scatter(records["key"], self._seed + 1) % np.uint64(BUCKETS)
+        order = np.argsort(place, kind="stable")
+        ends = np.searchsorted(place[order], np.arange(BUCKETS), side="right")
+        for file, part in zip(self._files, np.split(records[order], ends[:-1]), strict=True):
+            part.tofile(file)
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+
+
+def without_twins(records: Records, kept_out: npt.NDArray[np.bool_]) -> tuple[Records, npt.NDArray[np.bool_]]:
+    """Each position once; one that was kept from training anywhere is kept from it altogether."""
+    order = np.lexsort((~kept_out, records["key"]))
+    sorted_keys = records["key"][order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = sorted_keys[1:] != sorted_keys[:-1]
+    chosen = order[first]
+    return records[chosen], kept_out[chosen]
+
+
+def collect(games: Iterable[Game], buckets: Buckets, report: Callable[[int, int, int], None]) -> tuple[int, int, int]:
+    """All quiet positions of the games into the buckets; returns games, positions and games that broke a rule."""
+    reader = GameReader()
+    batch = np.zeros(BATCH + LONGEST_GAME, dtype=RECORD)
+    used = total = number = broken = 0
+    for number, game in enumerate(games, 1):
+        try:
+            used += read_game(reader, game, number, batch[used:])
+        except ValueError:
+            broken += 1
+        if used >= BATCH:
+            buckets.add(batch[:used])
+            total, used = total + used, 0
+            report(number, total, broken)
+    buckets.add(batch[:used])
+    return number, total + used, broken
+
+
+def read_game(reader: GameReader, game: Game, number: int, out: Records) -> int:
+    """The game's quiet positions; where a game has scores, those without one are left out."""
+    written = reader.read(game.start, game.moves, game.scores, game.result, number, out)
+    scored = any(score is not None for score in game.scores)
+    if not scored:
+        return written
+    kept = out[:written][out["score"][:written] != -32768]
+    out[: len(kept)] = kept.copy()
+    return len(kept)
+
+
+def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, int]:
+    """Clean, shuffle and join the buckets; returns how many positions are for training and how many are held out."""
+    random = np.random.default_rng(seed)
+    counts = [0, 0]
+    with open(folder / TRAINING, "wb") as training, open(folder / HELD_OUT, "wb") as kept:
+        for path in buckets.paths:
+            records = np.fromfile(path, dtype=RECORD)
+            records, out = without_twins(records, held_out(records["game"], every, seed))
+            order = random.permutation(len(records))
+            records, out = records[order], out[order]
+            records[~out].tofile(training)
+            records[out].tofile(kept)
+            counts = [counts[0] + int((~out).sum()), counts[1] + int(out.sum())]
+            path.unlink()
+    return counts[0], counts[1]
+
+
+def all_games(paths: Iterable[Path]) -> Iterable[Game]:
+    """The games of all files, one after the other."""
+    for path in paths:
+        yield from games_of(path)
+
+
+def build_corpus(paths: list[Path], folder: Path, every: int = 50, seed: int = 1) -> dict[str, Any]:
+    """Read `paths`, write the corpus into `folder`; returns its card. SourceError, OSError."""
+    if not paths:
+        raise SourceError("no files of games")
+    folder.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    buckets = Buckets(folder, seed)
+    games, positions, broken = collect(all_games(paths), buckets, lambda *counts: show(started, *counts))
+    buckets.close()
+    training, kept = finish(buckets, folder, every, seed)
+    card = {"files": [path.name for path in paths], "games": games, "broken_games": broken, "quiet_positions": positions,
+            "training": training, "held_out": kept, "every": every, "seed": seed}
+    (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    return card
+
+
+def show(started: float, games: int, positions: int, broken: int) -> None:
+    """One line of progress."""
+    seconds = max(time.monotonic() - started, 1e-3)
+    print(f"{games} games, {positions} quiet positions, {positions / seconds:.0f} a second, {broken} games refused", flush=True)

@@ -1,0 +1,40 @@
+"""The float model to the integers of play."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core_ext.learning import LOGIT, Trainer, fold_pieces, fold_relative
+from usi_engine.weights import BONAPIECES, HALF_SQUARES, Folded, Words
+
+FV_SCALE = 32
+STEP = 4
+
+
+def quantised(values: npt.NDArray[Any], unit: float, step: int = 1) -> Words:
+    """Weights of the model to multiples of step/32 centipawn."""
+    return np.clip(np.rint(values * (unit / step)), -32767, 32767).astype(np.int16)
+
+
+def export(trainer: Trainer, scale: float = 1.0) -> Folded:
+    """Quantise; `scale` stretches the model's centipawns to those of play."""
+    unit = LOGIT * FV_SCALE * scale
+
+    def weights(name: str, size: int) -> npt.NDArray[np.float32]:
+        return trainer.cells(name)[:, 0] if name in trainer.terms else np.zeros(size, np.float32)
+
+    kp = weights("kp", HALF_SQUARES * BONAPIECES) + fold_relative(weights("relative", 18 * 17 * 17))
+    pairs = BONAPIECES * (BONAPIECES + 1) // 2
+    return Folded(
+        piece=np.rint(fold_pieces(weights("piece", 16)) * unit).astype(np.int32),
+        tempo=round(float(weights("tempo", 1)[0]) * unit),
+        kp=quantised(kp, unit),
+        pp=quantised(weights("pp", pairs), unit),
+        kkp=quantised(weights("kkp", HALF_SQUARES * 81 * BONAPIECES), unit, STEP),
+        kkp_step=STEP,
+        kpp=quantised(weights("kpp", HALF_SQUARES * pairs), unit, STEP),
+        kpp_step=STEP,
+    )

@@ -1,0 +1,170 @@
+"""The file of the evaluation's weights: header, checksum, folded and compressed arrays; loading unfolds them for play.
+
+    bytes 0-7     the magic KOMAKPP1
+    bytes 8-11    length of the header, little-endian
+    header        JSON: sizes, steps, card, and of each block its name, length and SHA-256
+    blocks        LZMA, one after the other: `small` (pieces, kp, pp as 16-bit and 32-bit words), `kkp`, `kpp00` to `kpp44`
+
+A block of 16-bit weights holds first all low bytes and then all high bytes: the high ones are nearly all alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from usi_engine.core import INTERNAL, MATERIAL, WeightsError
+
+if TYPE_CHECKING:
+    from core_ext.engine import Weights
+
+MAGIC = b"KOMAKPP1"
+FEATURES = "KPP-KKP-Bonapiece1548"
+BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
+PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
+LONGEST_HEADER = 1 << 20
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 22}]
+
+Words = npt.NDArray[np.int16]
+
+
+@dataclass(frozen=True)
+class Folded:
+    """Quantised weights in 1/32 centipawn (kkp and kpp: times their steps), as learning folds them."""
+
+    piece: npt.NDArray[np.int32]  # BONAPIECES
+    tempo: int
+    kp: Words  # HALF_SQUARES x BONAPIECES
+    pp: Words  # PAIRS
+    kkp: Words  # HALF_SQUARES x SQUARES x BONAPIECES
+    kkp_step: int
+    kpp: Words  # HALF_SQUARES x PAIRS
+    kpp_step: int
+
+
+def pack(words: Words) -> bytes:
+    """Compress 16-bit words, low bytes apart from high bytes."""
+    planes = words.astype("<i2").reshape(-1).view(np.uint8).reshape(-1, 2).T
+    return lzma.compress(planes.tobytes(), lzma.FORMAT_RAW, filters=FILTERS)
+
+
+def unpack(block: bytes, count: int) -> Words:
+    """The `count` words that `pack` compressed. WeightsError."""
+    try:
+        planes = lzma.decompress(block, lzma.FORMAT_RAW, filters=FILTERS)
+    except lzma.LZMAError as error:
+        raise WeightsError(f"damaged weights: {error}") from None
+    if len(planes) != 2 * count:
+        raise WeightsError(f"damaged weights: {len(planes)} bytes where {2 * count} belong")
+    return np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(2, count).T).view("<i2").reshape(count).astype(np.int16)
+
+
+def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
+    """Write the file; returns its size in bytes."""
+    small = folded.piece.astype("<i4").tobytes()
+    blocks = {"piece": lzma.compress(small, lzma.FORMAT_RAW, filters=FILTERS), "kp": pack(folded.kp), "pp": pack(folded.pp),
+              "kkp": pack(folded.kkp)}
+    for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, PAIRS)):
+        blocks[f"kpp{king:02}"] = pack(words)
+    header = json.dumps({
+        "features": FEATURES, "tempo": folded.tempo, "kkp_step": folded.kkp_step, "kpp_step": folded.kpp_step, "card": card,
+        "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
+    }).encode()
+    data = b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *blocks.values()])
+    path.write_bytes(data)
+    return len(data)
+
+
+def read_header(data: bytes) -> tuple[dict[str, Any], int]:
+    """The header and where the blocks begin. WeightsError."""
+    length = int.from_bytes(data[8:12], "little")
+    if data[:8] != MAGIC or not 0 < length <= LONGEST_HEADER:
+        raise WeightsError("not a file of weights for this version")
+    try:
+        header = json.loads(data[12 : 12 + length])
+        known = header["features"] == FEATURES
+    except (ValueError, KeyError, TypeError):
+        raise WeightsError("the header of the weights is damaged") from None
+    if not known:
+        raise WeightsError(f"weights for '{header['features']}', not for '{FEATURES}'")
+    return header, 12 + length
+
+
+def read_blocks(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Header and checked blocks. WeightsError."""
+    header, at = read_header(data)
+    blocks = {}
+    try:
+        for name, length, checksum in header["blocks"]:
+            block = data[at : at + length]
+            at += length
+            if hashlib.sha256(block).hexdigest() != checksum:
+                raise WeightsError(f"the weights are damaged: block '{name}' has another checksum")
+            blocks[name] = block
+    except (ValueError, TypeError):
+        raise WeightsError("the header of the weights is damaged") from None
+    return header, blocks
+
+
+def internal_path() -> Path:
+    """The weights that come with the program."""
+    return Path(str(files("usi_engine") / "data" / "komadori.kpp"))
+
+
+def read_file(name: str) -> bytes:
+    """The bytes of the file an EvalFile names. WeightsError where it cannot be read."""
+    path = internal_path() if name in ("", INTERNAL) else Path(name).expanduser()
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WeightsError(f"cannot read the weights '{path}': {error.strerror}") from None
+
+
+def read_card(name: str = INTERNAL) -> dict[str, Any]:
+    """What is known of the making of the weights. WeightsError."""
+    card = read_header(read_file(name))[0].get("card", {})
+    return dict(card)
+
+
+def load_weights(name: str, make: type[Weights], threads: int = 2) -> Weights | None:
+    """The weights an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
+    if name == MATERIAL:
+        return None
+    header, blocks = read_blocks(read_file(name))
+    weights = make()
+    weights.allocate()
+    try:
+        unfold(weights, header, blocks, threads)
+    except (KeyError, TypeError, ValueError) as error:
+        raise WeightsError(f"the weights are incomplete: {error}") from None
+    return weights
+
+
+def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> None:
+    """Decompress and unfold; the compressor and the core let other threads run meanwhile."""
+    pp = unpack(blocks["pp"], PAIRS)
+
+    def unfold_king(king: int) -> None:
+        weights.unfold_king(king, pp, unpack(blocks[f"kpp{king:02}"], PAIRS), int(header["kpp_step"]))
+
+    def unfold_pieces() -> None:
+        piece = np.frombuffer(lzma.decompress(blocks["piece"], lzma.FORMAT_RAW, filters=FILTERS), "<i4").astype(np.int32)
+        kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
+        kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
+        weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
+
+    with ThreadPoolExecutor(threads) as pool:
+        jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]
+        for job in jobs:
+            job.result()
+    weights.use(int(header["tempo"]))
