@@ -1,7 +1,6 @@
 """A match through cshogi's runner, kept and counted: score with error bars, Elo, illegal moves, losses on time.
 
-    python bench/match.py usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 \\
-        --options2 Threads:1,Hash:64,UCI_Variant:shogi --keep games/fairy
+    python bench/match.py usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
 
 The runner forgives a second on the clock and measures no byoyomi at all, so this program measures every answer itself:
 one that comes after the flag is an overstep, whatever the runner says. Games are kept as CSA and PGN, the figures as
@@ -30,6 +29,10 @@ ENDINGS = {
     "千日手": "repetition",
     "持将棋": "too long",
     "入玉宣言": "declaration",
+}
+USUAL_OPTIONS = {
+    "fairy-stockfish": "Threads:1,Hash:64,UCI_Variant:shogi",
+    "gpsusi": "Thread:1,BookDepth:0,Verbose:0",
 }
 
 
@@ -160,8 +163,8 @@ def runner_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "engine1": program(arguments.engine1),
         "engine2": program(arguments.engine2),
-        "options1": options(arguments.options1),
-        "options2": options(arguments.options2),
+        "options1": options(arguments.options1, arguments.engine1),
+        "options2": options(arguments.options2, arguments.engine2),
         "names": [arguments.name1, arguments.name2],
         "games": arguments.games,
         "byoyomi": arguments.byoyomi,
@@ -185,9 +188,10 @@ def program(name: str) -> str:
     return os.path.abspath(found)
 
 
-def options(text: str) -> dict[str, str]:
-    """`A:1,B:2` as the runner wants it."""
-    return dict(pair.split(":", 1) for pair in text.split(",") if pair)
+def options(text: str, engine: str) -> dict[str, str]:
+    """`A:1,B:2` as the runner wants it; where nothing is said, what this engine needs to play shogi on one thread."""
+    wanted = text or USUAL_OPTIONS.get(Path(engine).name, "")
+    return dict(pair.split(":", 1) for pair in wanted.split(",") if pair)
 
 
 def report(figures: dict[str, Any]) -> str:
@@ -220,7 +224,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--ponder", action="store_true")
     parser.add_argument("--opening", help="file of lines `startpos moves ...`")
     parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
-    parser.add_argument("--keep", required=True, help="folder for games and figures")
+    parser.add_argument("--keep", default="build/match", help="folder for games and figures")
     return parser.parse_args()
 
 

@@ -330,6 +330,23 @@ TRANSCRIPTS = {
         > position {MATED}
         > go byoyomi 100
         < ^bestmove resign$""",
+    "stalemate loses": """
+        > position sfen 1r7/9/9/9/9/9/p8/9/K8 b - 1
+        > go byoyomi 100
+        < ^bestmove resign$""",
+    "go infinite with a mate on the board waits for stop": f"""
+        > position {MATE_IN_ONE}
+        > go infinite
+        < ^info .* score mate 1 .* pv G\\*2b$
+        ! 0.1 ^bestmove
+        > stop
+        < ^bestmove G\\*2b$""",
+    "go ponder with a mate on the board waits for ponderhit": f"""
+        > position {MATE_IN_ONE}
+        > go ponder btime 100000 wtime 100000
+        ! 0.1 ^bestmove
+        > ponderhit
+        < ^bestmove G\\*2b$""",
     "declaration": f"""
         > position {DECLARABLE}
         > go byoyomi 100

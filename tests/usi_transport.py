@@ -21,6 +21,10 @@ from usi_engine.output import Writer
 from usi_engine.usi import serve
 
 PATIENCE = 20.0
+INFO = re.compile(
+    r"info (string \S.*|(depth \d+ seldepth \d+ )?(score (cp -?\d+|mate -?[1-9]\d*)( lowerbound| upperbound)? )?"
+    r"nodes \d+ nps \d+ hashfull \d+ time \d+( multipv [1-9]\d* pv( [1-9PLNSGBR][a-i*][1-9][a-i]\+?)+)?)"
+)
 
 
 class Silence(AssertionError):
@@ -102,7 +106,14 @@ class Transport:
             assert len(words) in (2, 4), line
             if words[1] not in ("resign", "win"):
                 play(self._positions[0], words[1::2])
+                self._check_last_info(words[1])
             self._positions.pop(0)
+
+    def _check_last_info(self, move: str) -> None:
+        """Right before a bestmove stands its own line: multipv 1, exact."""
+        before = self.seen[-2] if len(self.seen) > 1 else ""
+        if " pv " in before:
+            assert f" multipv 1 pv {move}" in before and "bound" not in before, (before, move)
 
     def _write(self, data: bytes) -> None:
         raise NotImplementedError
@@ -120,6 +131,7 @@ def check_form(raw: bytes) -> str:
     """A whole line of 7-bit ASCII without a carriage return or double spaces."""
     assert raw.endswith(b"\n"), raw
     line = raw[:-1].decode("ascii")
+    assert not line.startswith("info") or INFO.fullmatch(line), line
     board_drawing = not line.startswith(("info", "bestmove", "option", "id ", "checkmate"))
     assert board_drawing or (line == line.strip() and "  " not in line and "\r" not in line), line
     return line

@@ -81,9 +81,11 @@ class Thinking:
 
     def _declare(self, declaration: str, rule: str) -> Answer:
         if declaration != WIN.move:
-            self._writer.line(f"info depth 1 seldepth 1 score mate 1 nodes 0 time 0 multipv 1 pv {declaration}")
+            count = Count(0, self._control.total, 0).text()
+            line = f"info depth 1 seldepth 1 score mate 1 {count} multipv 1 pv {declaration}"
+            return self._say(line, Answer(declaration))
         self._writer.info(f"the game is won by declaration under {rule}")
-        return Answer(declaration)
+        return WIN
 
     def _from_book(self, board: Board) -> Finish | None:
         book = self._resources.book
