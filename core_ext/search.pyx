@@ -88,7 +88,7 @@ cdef bint probcuts(Searcher *s, Node *node, int *value) noexcept nogil:
     cdef Picker picker
     cdef Move move
     cdef ScoredMove *base = s.free_moves
-    if not may_probcut(node, raised):
+    if s.stopped or not may_probcut(node, raised):
         return False
     init_picker(&picker, &s.pos, s.histories, base, PICK_PROBCUT, node.hash.move if node.hash_capture else NO_MOVE)
     picker.threshold = raised - node.frame.static_value
