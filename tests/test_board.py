@@ -213,7 +213,7 @@ def test_mate_in_one_examples(sfen, mates):
 def test_mate_in_one_of_the_twin():
     """Exact in both directions, on random positions of which many hold a mate."""
     mates = 0
-    for position, _ in positions.sampled(31, 21, 60):
+    for position, _ in positions.sampled(31, 14, 40):
         expected = position.mates_in_one()
         found = Board(position.sfen()).mate_in_one()
         assert found in expected if expected else found is None, position.sfen()
