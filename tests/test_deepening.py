@@ -76,6 +76,15 @@ def test_the_hard_limit_cuts_a_depth_short() -> None:
     assert outcome.depth == 5 and outcome.lines[0].bound == "exact"
 
 
+def test_no_time_at_all_still_gives_a_searched_move() -> None:
+    """Where the clock has run out before anything was searched, depth 1 is searched all the same."""
+    script = Script(seconds=lambda depth: 0.05, best=lambda depth: 7)
+    outcome, taken = search(script, Limits(soft=0, hard=0))
+    assert outcome.depth == 1 and outcome.lines[0].value == 11
+    assert outcome.lines[0].move == sorted(Board().legal_moves())[7]
+    assert taken < 500
+
+
 def test_round_up_waits_for_its_second() -> None:
     """A decision within the first second is played at its end, less the delay; the search goes on until then."""
     limits = Limits(soft=50, hard=5000, round_up=True, delay=800)

@@ -103,6 +103,8 @@ class Deepening:
 
     def _interrupted(self, board: Board, depth: int, before: Outcome) -> Outcome:
         """What stands when `depth` was cut short: a better move it had already found, else the depth before."""
+        if depth == 1:
+            self._team.glance()
         root = self._team.leader.lines(1)[0]
         known = root.value > -self._core.infinite and root.bound != "upper" and bool(root.pv)
         if not known:

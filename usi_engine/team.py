@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Half-width of the first window around the last value, in centipawns, and the depth from which windows are tried.
 WINDOW = 24
 WINDOW_FROM_DEPTH = 5
+GLANCE_NODES = 2000
 
 
 class Window:
@@ -103,6 +104,11 @@ class Team:
     def share(self, node_limit: int) -> int:
         """One worker's part of a limit on all nodes; 0 stays 0, no limit."""
         return max(node_limit // len(self.workers), 1) if node_limit else 0
+
+    def glance(self) -> None:
+        """Search depth 1 whatever the clock says, in a millisecond or two, so that there is something to play."""
+        self._signal.clear()
+        self.leader.search(1, -self._core.infinite, self._core.infinite, 0, GLANCE_NODES)
 
     def start_helpers(self, max_depth: int, node_limit: int) -> None:
         """Let the others search the same root; they stop when the signal does."""
