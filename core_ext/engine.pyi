@@ -112,6 +112,34 @@ class Worker:
     def evaluate(self, board: Board) -> list[tuple[str, int]]:
         """The terms of the static value, last `total`; centipawns for the side to move."""
 
+class MateSolver:
+    """A mate search by proof numbers with a table of its own. The attacker is the side to move; all its moves are checks.
+
+    What is found is kept for the next call. Everything but `nodes` and `hashfull` belongs to the thread that solves.
+    """
+
+    def __init__(self, megabytes: int, signal: Signal, count_useless: bool = ...) -> None:
+        """MemoryError where the table cannot be had. `count_useless`: useless interpositions lengthen a mate like others."""
+    def clear(self) -> None:
+        """Forget everything."""
+    def solve(self, board: Board, node_limit: int = ..., aim: str = ...) -> tuple[str, list[str]]:
+        """(`mate`, moves), (`nomate`, []) where there is none, or (`unknown`, []) at the signal or the limit; without the GIL.
+
+        The moves are a mate by checks that ends in mate but for useless interpositions: drops before a slider that takes
+        them with mate again, even if it does not keep the piece. They are the shortest mate against the longest defence
+        where `proved_shortest` says so: with the aim `shortest` that is looked for until it is found, with `shorter` for about as long as the proof took, with
+        `first` not at all. The game behind `board` is not looked at. ValueError for another aim.
+        """
+    @property
+    def proved_shortest(self) -> bool:
+        """Whether the last line is proved to be as short as can be."""
+    @property
+    def nodes(self) -> int:
+        """Positions set up by the last or running solve; may be read from any thread."""
+    @property
+    def hashfull(self) -> int:
+        """Permille of the table in use."""
+
 def bench_search(sfens: Sequence[str], depth: int, megabytes: int = ..., weights: Weights | None = ...) -> int:
     """Total nodes of searching each position to `depth` with a cleared state; the signature."""
 

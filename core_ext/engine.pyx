@@ -1,13 +1,18 @@
 """The search as Python sees it; every signature and its contract stands in engine.pyi."""
 
 from core_ext.board cimport Board, declaration_rule
+from core_ext.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext import evaluate as _evaluate
 from core_ext.evaluate cimport FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator, init_evaluator
 from core_ext.movegen cimport generate_legal
 from core_ext.position cimport copy_position
+from core_ext.prooftable cimport clear_table as clear_proofs, table_fullness
 from core_ext.search cimport allocate_searcher, forget, free_searcher, search_root
 from core_ext.searcher cimport FRAMES_BEHIND, RootMove, Searcher
 from core_ext.sfen cimport format_move, parse_move
+from core_ext.solution cimport (
+    AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, SOLVED_UNKNOWN, Solution, solve,
+)
 from core_ext import tune as _tune
 from core_ext.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
@@ -26,6 +31,8 @@ set_tunable = _tune.set_tunable
 tunables = _tune.tunables
 
 _BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
+_AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
+_STATUSES = {SOLVED_UNKNOWN: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
 
 
 cdef class Signal:
@@ -189,6 +196,51 @@ cdef class Worker:
         names = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king"]
         listed = [(name, terms[i] // sign) for i, name in enumerate(names)] if self.weights is not None else []
         return listed + [("total", evaluate(&self.evaluator, &given.pos))]
+
+
+cdef class MateSolver:
+    cdef Solver solver
+    cdef Signal signal
+    cdef Solution solution
+
+    def __cinit__(self, megabytes: int, Signal signal not None, count_useless: bool = False):
+        if megabytes < 1:
+            raise ValueError(f"a mate table of {megabytes} MB")
+        self.solver.count_useless = count_useless
+        self.signal = signal
+        self.solver.signal = &signal.flag
+        allocate_solver(&self.solver, megabytes)
+
+    def __dealloc__(self):
+        free_solver(&self.solver)
+
+    def clear(self):
+        with nogil:
+            clear_proofs(&self.solver.table)
+
+    def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
+        cdef Board given = board
+        cdef int status, wanted
+        if aim not in _AIMS:
+            raise ValueError(f"unknown aim '{aim}'; one of {', '.join(_AIMS)}")
+        wanted = _AIMS[aim]
+        set_root(&self.solver, &given.pos)
+        self.solver.node_limit = node_limit
+        with nogil:
+            status = solve(&self.solver, &self.solution, wanted)
+        return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
+
+    @property
+    def proved_shortest(self):
+        return bool(self.solution.shortest)
+
+    @property
+    def nodes(self):
+        return self.solver.nodes
+
+    @property
+    def hashfull(self):
+        return table_fullness(&self.solver.table)
 
 
 def bench_search(sfens, depth: int, megabytes: int = 16, weights=None):

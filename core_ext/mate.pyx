@@ -19,8 +19,8 @@ from core_ext.position cimport (
 )
 from core_ext.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, NO_MOVE, NO_SQUARE, PAWN, PIECE_TYPES,
-    PROMOTED, ROOK, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop, promotion_move, to_square,
-    type_of,
+    PROMOTED, ROOK, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop, promotion_move,
+    to_square, type_of,
 )
 
 cdef enum:

@@ -10,11 +10,11 @@ ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; a module may import from the floors below and from names to its left.
 FLOORS = [
     ["types", "hand", "debug", "memory"],
-    ["processor", "bitboard", "zobrist", "tt", "tune"],
+    ["processor", "bitboard", "zobrist", "tt", "tune", "prooftable"],
     ["position"],
     ["movegen", "see", "sfen", "features", "folding"],
     ["evaluate", "mate", "history", "perft"],
-    ["movepick", "dfpn", "searcher", "rules", "node", "teaching", "search"],
+    ["movepick", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
     ["board", "learning", "engine"],
     ["_probe"],
 ]
