@@ -14,7 +14,7 @@ from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, gam
 from core_ext.see cimport see_value
 from core_ext.types cimport (
     BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t,
-    int32_t, make_piece, moved_piece, to_square, type_of,
+    int32_t, make_piece, moved_piece, to_square, type_of, uint64_t,
 )
 
 cdef extern from "gather.h" nogil:
@@ -80,6 +80,7 @@ cdef int32_t sum_pairs(const Terms *terms, int king, const int32_t *numbers) noe
 cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept nogil:
     cdef int color
     sums.key = full_key(pos)
+    sums.known[BLACK] = sums.known[WHITE] = 0
     list_pieces(pos, &sums.lists)
     sums.pieces = sum_pieces(terms, &sums.lists)
     if terms.kpp == NULL:
@@ -93,95 +94,114 @@ cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept
 
 # ---- differences ----
 
-cdef inline void replace(PieceLists *lists, int old, int new) noexcept nogil:
-    cdef int i = 0
-    while lists.seen[BLACK][i] != old:
-        i += 1
-        ASSERT(i < LISTED)
-    lists.seen[BLACK][i] = new
-    lists.seen[WHITE][i] = features.inverse[new]
+# What a move changed, the king's own step left out: places in the lists, numbers before and after as each colour sees them.
+cdef struct Change:
+    int count
+    int place[2]
+    int32_t gone[COLORS][2]
+    int32_t come[COLORS][2]
 
 
-cdef inline int32_t sum_changed(const Terms *terms, int king, const int32_t *changed, int count,
-                                const int32_t *numbers) noexcept nogil:
-    """KPP of the pairs with a changed piece in them; the pair of both counts once."""
-    cdef const int16_t *row = kpp_row(terms, king, changed[0])
-    cdef int32_t sum = sum_columns(row, numbers, BLOCKS)
-    if count == 2:
-        sum += sum_columns(kpp_row(terms, king, changed[1]), numbers, BLOCKS) - row[changed[1]]
-    return sum
+cdef inline int place_of(const PieceLists *lists, int number) noexcept nogil:
+    cdef int place = 0
+    while lists.seen[BLACK][place] != number:
+        place += 1
+        ASSERT(place < LISTED)
+    return place
 
 
-cdef inline void seen_by(int color, const int32_t *numbers, int count, int32_t *seen) noexcept nogil:
-    """The numbers as `color` sees them."""
+cdef inline void find_change(const State *state, Change *change) noexcept nogil:
+    cdef Dirty dirty
+    cdef int i, n = 0
+    find_dirty(state, &dirty)
+    for i in range(dirty.count):
+        if type_of(dirty.changed[i].old_piece) != KING:
+            change.gone[BLACK][n] = old_bonapiece(&dirty.changed[i])
+            change.come[BLACK][n] = new_bonapiece(&dirty.changed[i])
+            change.gone[WHITE][n] = features.inverse[change.gone[BLACK][n]]
+            change.come[WHITE][n] = features.inverse[change.come[BLACK][n]]
+            n += 1
+    change.count = n
+
+
+cdef inline void replace(Sums *sums, Change *change) noexcept nogil:
     cdef int i
-    for i in range(count):
-        seen[i] = features.inverse[numbers[i]] if color == WHITE else numbers[i]
+    for i in range(change.count):
+        change.place[i] = place_of(&sums.lists, change.gone[BLACK][i])
+        sums.lists.seen[BLACK][change.place[i]] = change.come[BLACK][i]
+        sums.lists.seen[WHITE][change.place[i]] = change.come[WHITE][i]
 
 
-cdef inline void follow_pairs(const Terms *terms, const Sums *old, Sums *new, int color, const int32_t *gone,
-                              const int32_t *come, int count) noexcept nogil:
+cdef inline int32_t pairs_with(const Terms *terms, Sums *sums, int color, int place) noexcept nogil:
+    """KPP of the pairs with one piece in them. Kept: moves from one position often move the same piece."""
+    if not sums.known[color] >> place & 1:
+        sums.known[color] |= <uint64_t>1 << place
+        sums.with_piece[color][place] = sum_columns(
+            kpp_row(terms, sums.king[color], sums.lists.seen[color][place]), sums.lists.seen[color], BLOCKS)
+    return sums.with_piece[color][place]
+
+
+cdef inline int32_t pair_gone_twice(const Terms *terms, int king, const int32_t *changed, int count) noexcept nogil:
+    """The pair of both changed pieces, which each of them counted."""
+    return kpp_row(terms, king, changed[0])[changed[1]] if count == 2 else 0
+
+
+cdef inline void follow_pairs(const Terms *terms, Sums *old, Sums *new, int color, const Change *change) noexcept nogil:
     """KPP of a king that did not move."""
-    cdef int32_t changed[2]
-    seen_by(color, gone, count, changed)
-    new.pairs[color] -= sum_changed(terms, new.king[color], changed, count, old.lists.seen[color])
-    seen_by(color, come, count, changed)
-    new.pairs[color] += sum_changed(terms, new.king[color], changed, count, new.lists.seen[color])
+    cdef int king = new.king[color], i
+    cdef int32_t sum = (pair_gone_twice(terms, king, change.gone[color], change.count)
+                        - pair_gone_twice(terms, king, change.come[color], change.count))
+    for i in range(change.count):
+        sum += sum_columns(kpp_row(terms, king, change.come[color][i]), new.lists.seen[color], BLOCKS)
+        sum -= pairs_with(terms, old, color, change.place[i])
+    new.pairs[color] += sum
 
 
-cdef inline void follow_kkp(const Terms *terms, Sums *new, const int32_t *gone, const int32_t *come, int count) noexcept nogil:
+cdef inline void follow_kkp(const Terms *terms, Sums *new, const Change *change) noexcept nogil:
     cdef const int16_t *row = kkp_row(terms, new)
     cdef int i
-    for i in range(count):
-        new.pieces += row[come[i]] - row[gone[i]]
+    for i in range(change.count):
+        new.pieces += row[change.come[BLACK][i]] - row[change.gone[BLACK][i]]
 
 
-cdef inline void follow_king(const Terms *terms, const Sums *old, Sums *new, int us, int target, const int32_t *gone,
-                             const int32_t *come, int captured) noexcept nogil:
+cdef inline void follow_king(const Terms *terms, Sums *old, Sums *new, const State *state, const Change *change) noexcept nogil:
     """The mover's king stands elsewhere: its pairs and KKP are summed anew; the other king sees the captured piece change."""
+    cdef int us = color_of(moved_piece(state.move)), target = to_square(state.move)
     new.pieces -= sum_columns(kkp_row(terms, old), old.lists.seen[BLACK], BLOCKS)
     new.king[us] = target if us == BLACK else inverse_square(target)
     new.pieces += sum_columns(kkp_row(terms, new), new.lists.seen[BLACK], BLOCKS)
     new.pairs[us] = sum_pairs(terms, new.king[us], new.lists.seen[us])
-    if captured:
-        follow_pairs(terms, old, new, us ^ 1, gone, come, captured)
+    if change.count:
+        follow_pairs(terms, old, new, us ^ 1, change)
 
 
-cdef inline int changes_of(const State *state, int32_t *gone, int32_t *come) noexcept nogil:
-    """The numbers that the move changed, the king's left out; returns how many."""
-    cdef Dirty dirty
-    cdef int i, count = 0
-    find_dirty(state, &dirty)
-    for i in range(dirty.count):
-        if type_of(dirty.changed[i].old_piece) != KING:
-            gone[count] = old_bonapiece(&dirty.changed[i])
-            come[count] = new_bonapiece(&dirty.changed[i])
-            count += 1
-    return count
-
-
-cdef void follow(const Terms *terms, const Sums *old, Sums *new, const State *state) noexcept nogil:
-    """The sums after the move that led to `state`, from those before it."""
-    cdef int32_t gone[2]
-    cdef int32_t come[2]
-    cdef int count = changes_of(state, gone, come), i, us = color_of(moved_piece(state.move))
-    new.key = state.board_key ^ state.hand_key
-    new.pieces = old.pieces
-    for i in range(count):
-        new.pieces += terms.piece[come[i]] - terms.piece[gone[i]]
-    if terms.kpp == NULL:
-        return
+cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
+    """All but the key and the sum of the pieces."""
     memcpy(new.king, old.king, sizeof(new.king))
     memcpy(new.pairs, old.pairs, sizeof(new.pairs))
     memcpy(&new.lists, &old.lists, sizeof(PieceLists))
-    for i in range(count):
-        replace(&new.lists, gone[i], come[i])
+    new.known[BLACK] = new.known[WHITE] = 0
+
+
+cdef void follow(const Terms *terms, Sums *old, Sums *new, const State *state) noexcept nogil:
+    """The sums after the move that led to `state`, from those before it."""
+    cdef Change change
+    cdef int i
+    find_change(state, &change)
+    new.key = state.board_key ^ state.hand_key
+    new.pieces = old.pieces
+    for i in range(change.count):
+        new.pieces += terms.piece[change.come[BLACK][i]] - terms.piece[change.gone[BLACK][i]]
+    if terms.kpp == NULL:
+        return
+    copy_sums(old, new)
+    replace(new, &change)
     if type_of(moved_piece(state.move)) == KING:
-        follow_king(terms, old, new, us, to_square(state.move), gone, come, count)
-    elif count:
-        follow_kkp(terms, new, gone, come, count)
-        follow_pairs(terms, old, new, BLACK, gone, come, count)
-        follow_pairs(terms, old, new, WHITE, gone, come, count)
+        follow_king(terms, old, new, state, &change)
+    elif change.count:
+        follow_kkp(terms, new, &change)
+        follow_pairs(terms, old, new, BLACK, &change)
+        follow_pairs(terms, old, new, WHITE, &change)
 
 
 cdef inline Sums *frame_at(const Evaluator *evaluator, int ply) noexcept nogil:
