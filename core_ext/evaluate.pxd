@@ -11,7 +11,7 @@ from core_ext.types cimport COLORS, int16_t, int32_t, uint64_t
 
 cdef enum:
     FV_SCALE = 32
-    EVALUATOR_FRAMES = 512      # a power of two above MAX_PLY
+    EVALUATOR_FRAMES = 256      # a power of two
 
 # Weights as play reads them. Without `kpp` the pieces alone count.
 cdef struct Terms:
@@ -27,6 +27,8 @@ cdef struct Sums:
     PieceLists lists
     int32_t pairs[COLORS]       # KPP of each colour's king, as that colour sees it
     int32_t pieces              # pieces and KKP, for Black
+    uint64_t known[COLORS]      # which places of with_piece are filled
+    int32_t with_piece[COLORS][LIST_SIZE]   # KPP of the pairs with the piece at a place of the list
 
 # What one thread needs to evaluate along a line of play.
 cdef struct Evaluator:

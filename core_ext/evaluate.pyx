@@ -13,8 +13,8 @@ from core_ext.memory cimport allocate_large, release_large
 from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.see cimport see_value
 from core_ext.types cimport (
-    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t,
-    int32_t, make_piece, moved_piece, to_square, type_of,
+    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_MOVE, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t,
+    int32_t, make_piece, type_of, uint64_t,
 )
 
 cdef extern from "gather.h" nogil:
@@ -80,6 +80,7 @@ cdef int32_t sum_pairs(const Terms *terms, int king, const int32_t *numbers) noe
 cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept nogil:
     cdef int color
     sums.key = full_key(pos)
+    sums.known[BLACK] = sums.known[WHITE] = 0
     list_pieces(pos, &sums.lists)
     sums.pieces = sum_pieces(terms, &sums.lists)
     if terms.kpp == NULL:
@@ -93,95 +94,129 @@ cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept
 
 # ---- differences ----
 
-cdef inline void replace(PieceLists *lists, int old, int new) noexcept nogil:
-    cdef int i = 0
-    while lists.seen[BLACK][i] != old:
-        i += 1
-        ASSERT(i < LISTED)
-    lists.seen[BLACK][i] = new
-    lists.seen[WHITE][i] = features.inverse[new]
+# What a move changed, or what taking it back does: a king's step, and of the other pieces places in the lists and numbers
+# before and after as each colour sees them.
+cdef struct Change:
+    uint64_t key                # of the position after
+    int king                    # colour of the king that steps; -1: none does
+    int target                  # where to, as Black sees it
+    int count
+    int place[2]
+    int32_t number[2][COLORS][2]    # [BEFORE or AFTER][colour][which]
+
+cdef enum:
+    BEFORE = 0
+    AFTER = 1
 
 
-cdef inline int32_t sum_changed(const Terms *terms, int king, const int32_t *changed, int count,
-                                const int32_t *numbers) noexcept nogil:
-    """KPP of the pairs with a changed piece in them; the pair of both counts once."""
-    cdef const int16_t *row = kpp_row(terms, king, changed[0])
-    cdef int32_t sum = sum_columns(row, numbers, BLOCKS)
-    if count == 2:
-        sum += sum_columns(kpp_row(terms, king, changed[1]), numbers, BLOCKS) - row[changed[1]]
-    return sum
+cdef inline int place_of(const PieceLists *lists, int number) noexcept nogil:
+    cdef int place = 0
+    while lists.seen[BLACK][place] != number:
+        place += 1
+        ASSERT(place < LISTED)
+    return place
 
 
-cdef inline void seen_by(int color, const int32_t *numbers, int count, int32_t *seen) noexcept nogil:
-    """The numbers as `color` sees them."""
+cdef inline void set_number(Change *change, int when, int i, int number) noexcept nogil:
+    change.number[when][BLACK][i] = number
+    change.number[when][WHITE][i] = features.inverse[number]
+
+
+cdef inline void find_change(const State *state, Change *change, bint back) noexcept nogil:
+    """Of the move that led to `state`; with `back`, of taking it back."""
+    cdef Dirty dirty
+    cdef const State *goal = state - back
     cdef int i
-    for i in range(count):
-        seen[i] = features.inverse[numbers[i]] if color == WHITE else numbers[i]
+    find_dirty(state, &dirty)
+    change.key = goal.board_key ^ goal.hand_key
+    change.count = 0
+    change.king = -1
+    for i in range(dirty.count):
+        if type_of(dirty.changed[i].old_piece) == KING:
+            change.king = color_of(dirty.changed[i].old_piece)
+            change.target = dirty.changed[i].old_square if back else dirty.changed[i].new_square
+        else:
+            set_number(change, AFTER if back else BEFORE, change.count, old_bonapiece(&dirty.changed[i]))
+            set_number(change, BEFORE if back else AFTER, change.count, new_bonapiece(&dirty.changed[i]))
+            change.count += 1
 
 
-cdef inline void follow_pairs(const Terms *terms, const Sums *old, Sums *new, int color, const int32_t *gone,
-                              const int32_t *come, int count) noexcept nogil:
+cdef inline void replace(Sums *sums, Change *change) noexcept nogil:
+    cdef int i
+    for i in range(change.count):
+        change.place[i] = place_of(&sums.lists, change.number[BEFORE][BLACK][i])
+        sums.lists.seen[BLACK][change.place[i]] = change.number[AFTER][BLACK][i]
+        sums.lists.seen[WHITE][change.place[i]] = change.number[AFTER][WHITE][i]
+
+
+cdef inline int32_t pairs_with(const Terms *terms, Sums *sums, int color, int place) noexcept nogil:
+    """KPP of the pairs with one piece in them. Kept: moves from one position often move the same piece."""
+    if not sums.known[color] >> place & 1:
+        sums.known[color] |= <uint64_t>1 << place
+        sums.with_piece[color][place] = sum_columns(
+            kpp_row(terms, sums.king[color], sums.lists.seen[color][place]), sums.lists.seen[color], BLOCKS)
+    return sums.with_piece[color][place]
+
+
+cdef inline int32_t pair_counted_twice(const Terms *terms, int king, const int32_t *changed, int count) noexcept nogil:
+    """The pair of both changed pieces, which each of them counted."""
+    return kpp_row(terms, king, changed[0])[changed[1]] if count == 2 else 0
+
+
+cdef inline void follow_pairs(const Terms *terms, Sums *old, Sums *new, int color, const Change *change) noexcept nogil:
     """KPP of a king that did not move."""
-    cdef int32_t changed[2]
-    seen_by(color, gone, count, changed)
-    new.pairs[color] -= sum_changed(terms, new.king[color], changed, count, old.lists.seen[color])
-    seen_by(color, come, count, changed)
-    new.pairs[color] += sum_changed(terms, new.king[color], changed, count, new.lists.seen[color])
+    cdef int king = new.king[color], i
+    cdef int32_t sum = (pair_counted_twice(terms, king, change.number[BEFORE][color], change.count)
+                        - pair_counted_twice(terms, king, change.number[AFTER][color], change.count))
+    for i in range(change.count):
+        sum += sum_columns(kpp_row(terms, king, change.number[AFTER][color][i]), new.lists.seen[color], BLOCKS)
+        sum -= pairs_with(terms, old, color, change.place[i])
+    new.pairs[color] += sum
 
 
-cdef inline void follow_kkp(const Terms *terms, Sums *new, const int32_t *gone, const int32_t *come, int count) noexcept nogil:
+cdef inline void follow_kkp(const Terms *terms, Sums *new, const Change *change) noexcept nogil:
     cdef const int16_t *row = kkp_row(terms, new)
     cdef int i
-    for i in range(count):
-        new.pieces += row[come[i]] - row[gone[i]]
+    for i in range(change.count):
+        new.pieces += row[change.number[AFTER][BLACK][i]] - row[change.number[BEFORE][BLACK][i]]
 
 
-cdef inline void follow_king(const Terms *terms, const Sums *old, Sums *new, int us, int target, const int32_t *gone,
-                             const int32_t *come, int captured) noexcept nogil:
+cdef inline void follow_king(const Terms *terms, Sums *old, Sums *new, const Change *change) noexcept nogil:
     """The mover's king stands elsewhere: its pairs and KKP are summed anew; the other king sees the captured piece change."""
+    cdef int us = change.king
     new.pieces -= sum_columns(kkp_row(terms, old), old.lists.seen[BLACK], BLOCKS)
-    new.king[us] = target if us == BLACK else inverse_square(target)
+    new.king[us] = change.target if us == BLACK else inverse_square(change.target)
     new.pieces += sum_columns(kkp_row(terms, new), new.lists.seen[BLACK], BLOCKS)
     new.pairs[us] = sum_pairs(terms, new.king[us], new.lists.seen[us])
-    if captured:
-        follow_pairs(terms, old, new, us ^ 1, gone, come, captured)
+    if change.count:
+        follow_pairs(terms, old, new, us ^ 1, change)
 
 
-cdef inline int changes_of(const State *state, int32_t *gone, int32_t *come) noexcept nogil:
-    """The numbers that the move changed, the king's left out; returns how many."""
-    cdef Dirty dirty
-    cdef int i, count = 0
-    find_dirty(state, &dirty)
-    for i in range(dirty.count):
-        if type_of(dirty.changed[i].old_piece) != KING:
-            gone[count] = old_bonapiece(&dirty.changed[i])
-            come[count] = new_bonapiece(&dirty.changed[i])
-            count += 1
-    return count
-
-
-cdef void follow(const Terms *terms, const Sums *old, Sums *new, const State *state) noexcept nogil:
-    """The sums after the move that led to `state`, from those before it."""
-    cdef int32_t gone[2]
-    cdef int32_t come[2]
-    cdef int count = changes_of(state, gone, come), i, us = color_of(moved_piece(state.move))
-    new.key = state.board_key ^ state.hand_key
-    new.pieces = old.pieces
-    for i in range(count):
-        new.pieces += terms.piece[come[i]] - terms.piece[gone[i]]
-    if terms.kpp == NULL:
-        return
+cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
+    """All but the key and the sum of the pieces."""
     memcpy(new.king, old.king, sizeof(new.king))
     memcpy(new.pairs, old.pairs, sizeof(new.pairs))
     memcpy(&new.lists, &old.lists, sizeof(PieceLists))
-    for i in range(count):
-        replace(&new.lists, gone[i], come[i])
-    if type_of(moved_piece(state.move)) == KING:
-        follow_king(terms, old, new, us, to_square(state.move), gone, come, count)
-    elif count:
-        follow_kkp(terms, new, gone, come, count)
-        follow_pairs(terms, old, new, BLACK, gone, come, count)
-        follow_pairs(terms, old, new, WHITE, gone, come, count)
+    new.known[BLACK] = new.known[WHITE] = 0
+
+
+cdef void follow(const Terms *terms, Sums *old, Sums *new, Change *change) noexcept nogil:
+    """The sums after the change, from those before it."""
+    cdef int i
+    new.key = change.key
+    new.pieces = old.pieces
+    for i in range(change.count):
+        new.pieces += terms.piece[change.number[AFTER][BLACK][i]] - terms.piece[change.number[BEFORE][BLACK][i]]
+    if terms.kpp == NULL:
+        return
+    copy_sums(old, new)
+    replace(new, change)
+    if change.king >= 0:
+        follow_king(terms, old, new, change)
+    elif change.count:
+        follow_kkp(terms, new, change)
+        follow_pairs(terms, old, new, BLACK, change)
+        follow_pairs(terms, old, new, WHITE, change)
 
 
 cdef inline Sums *frame_at(const Evaluator *evaluator, int ply) noexcept nogil:
@@ -199,13 +234,32 @@ cdef inline int known_plies_back(const Evaluator *evaluator, const Position *pos
     return -1
 
 
+cdef inline bint has_parent(const Position *pos) noexcept nogil:
+    return pos.state != pos.states and pos.state.move != NO_MOVE
+
+
+cdef void begin_line(Evaluator *evaluator, const Position *pos) noexcept nogil:
+    """Nothing is known near: sum anew, and give the parent its sums too, for the moves that will be tried beside this one.
+
+    (The table knows the values of most nodes near the root, so they were never summed.)
+    """
+    cdef int ply = game_length(pos)
+    cdef Change change
+    sum_anew(evaluator.terms, frame_at(evaluator, ply), pos)
+    if evaluator.terms.kpp != NULL and has_parent(pos):
+        find_change(pos.state, &change, True)
+        follow(evaluator.terms, frame_at(evaluator, ply), frame_at(evaluator, ply - 1), &change)
+
+
 cdef const Sums *sums_of(Evaluator *evaluator, const Position *pos) noexcept nogil:
     cdef int ply = game_length(pos), back = known_plies_back(evaluator, pos)
+    cdef Change change
     if back < 0:
-        sum_anew(evaluator.terms, frame_at(evaluator, ply), pos)
+        begin_line(evaluator, pos)
     while back > 0:
         back -= 1
-        follow(evaluator.terms, frame_at(evaluator, ply - back - 1), frame_at(evaluator, ply - back), pos.state - back)
+        find_change(pos.state - back, &change, False)
+        follow(evaluator.terms, frame_at(evaluator, ply - back - 1), frame_at(evaluator, ply - back), &change)
     return frame_at(evaluator, ply)
 
 

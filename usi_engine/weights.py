@@ -33,7 +33,8 @@ FEATURES = "KPP-KKP-Bonapiece1548"
 BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 LONGEST_HEADER = 1 << 20
-FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 22}]
+FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 22,
+            "mode": lzma.MODE_FAST, "mf": lzma.MF_HC3, "nice_len": 24, "depth": 4}]
 
 Words = npt.NDArray[np.int16]
 
