@@ -3,8 +3,8 @@
     python -m bench.mate [FILE]         length, sfen and a solution a line (the shared mate_problems.tsv)
     python -m bench.mate --without      1,500 seeded positions in which cshogi's solver finds no mate
 
-Nodes: ours are positions set up, first looks included; cshogi's are its own count. Ours includes the search for the shortest
-mate and putting the line together in `shortest`, and is the proof and its line alone in `first`.
+Nodes: ours are positions set up, first looks included; cshogi's are its own count, which leaves out what its fixed
+short mate search finds. `first` is our proof and its line alone, `shortest` what proving the shortest mate takes then.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def show(rows: dict[int, Row], refused: int) -> None:
     times = [seconds for row in rows.values() for seconds in row.times]
     nodes, peer_nodes = (sum(getattr(row, name) for row in rows.values()) for name in ("nodes", "peer_nodes"))
     ours, peers = sum(times), sum(row.peer_time for row in rows.values())
-    print(f"median {statistics.median(times) * 1e6:.0f} us, total {ours:.3f} s; {refused} problems are no legal positions")
+    print(f"median {statistics.median(times) * 1e6:.0f} us, total {ours:.3f} s; {refused} problems are no positions")
     print(f"ours {len(times) / ours:.0f} problems/s, {nodes / ours:.0f} nodes/s; "
           f"cshogi {len(times) / peers:.0f} problems/s, {peer_nodes / peers:.0f} nodes/s")
 

@@ -139,7 +139,7 @@ def make_core(script: Script) -> Core:
         def __init__(self, megabytes: int, signal: Signal) -> None:
             self.signal, self.nodes, self.hashfull = signal, 1234, 5
 
-        def solve(self, board: Board, node_limit: int = 0) -> tuple[str, list[str]]:
+        def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
             assert script.solution is not None
             return ("unknown", []) if self.signal.wait(script.solve_seconds) else script.solution
 

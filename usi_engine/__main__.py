@@ -20,6 +20,7 @@ HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 usi_engine                    speak USI on standard input and output (what a GUI starts)
 usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
+usi_engine mate FILE          solve the mate problems of a file, one sfen a line
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -62,11 +63,19 @@ def main() -> int:
         print(answers[arguments[0]])
     elif arguments[:1] == ["--where"]:
         print(where())
+    elif arguments[:1] == ["mate"]:
+        return _solve_problems(arguments[1:])
     elif arguments:
         return _carry_out(arguments)
     else:
         _serve_standard_streams()
     return 0
+
+
+def _solve_problems(arguments: list[str]) -> int:
+    from usi_engine.tools.mate import main as solve_problems  # noqa: PLC0415  (not needed in play)
+
+    return solve_problems(arguments)
 
 
 def _carry_out(arguments: list[str]) -> int:

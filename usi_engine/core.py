@@ -34,8 +34,8 @@ class Solver(Protocol):
     @property
     def hashfull(self) -> int: ...
 
-    def solve(self, board: Board, node_limit: int = 0) -> tuple[str, list[str]]:
-        """(`mate`, moves), (`nomate`, []) or (`unknown`, [])."""
+    def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
+        """(`mate`, moves), (`nomate`, []) or (`unknown`, []); the aim `shortest` goes on to the shortest mate."""
 
 
 @dataclass(frozen=True)

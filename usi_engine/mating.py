@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from usi_engine.control import Control
-from usi_engine.core import CoreError
+from usi_engine.core import CoreError, Solver
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import GoMate
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 # Longer mates than this are beyond what a search that follows quiet moves too can find.
 DEEPEST = 40
+TICK_SECONDS = 1.0
 
 
 class Mating:
@@ -53,9 +55,22 @@ class Mating:
         if core.solver is None:
             return self._by_search(go, board)
         solver = core.solver(self._options.number("USI_Hash"), self._resources.signal)
-        status, moves = solver.solve(board, go.nodes or 0)
+        aim = "shortest" if self._options.flag("MateShortest") else "shorter"
+        done = threading.Event()
+        ticker = threading.Thread(target=self._tick, args=(solver, done), name="ticker", daemon=True)
+        ticker.start()
+        try:
+            status, moves = solver.solve(board, go.nodes or 0, aim)
+        finally:
+            done.set()
+            ticker.join()
         self._tell(solver.nodes, solver.hashfull, moves)
         return status, moves
+
+    def _tick(self, solver: Solver, done: threading.Event) -> None:
+        """An info line each second until `done`."""
+        while not done.wait(TICK_SECONDS):
+            self._tell(solver.nodes, solver.hashfull, [])
 
     def _by_search(self, go: GoMate, board: Board) -> tuple[str, list[str]]:
         """A mate found by playing on; it can be missed, so nothing is ever proved mateless."""
