@@ -20,6 +20,7 @@ HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 usi_engine                    speak USI on standard input and output (what a GUI starts)
 usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
+usi_engine learn --help       train the evaluation from games
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -62,6 +63,10 @@ def main() -> int:
         print(answers[arguments[0]])
     elif arguments[:1] == ["--where"]:
         print(where())
+    elif arguments[:1] == ["learn"]:
+        from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
+
+        return learn(arguments[1:])
     elif arguments:
         return _carry_out(arguments)
     else:
