@@ -207,9 +207,9 @@ class InProcess(Transport):
 
 
 class Program(Transport):
-    """The real program."""
+    """The real program. Without arguments it is told to play with the material value: unfolding weights takes a second."""
 
-    def __init__(self, *arguments: str, cwd: str | None = None) -> None:
+    def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
         super().__init__()
         pipe = subprocess.PIPE
         command = [sys.executable, "-m", "usi_engine", *arguments]
@@ -218,6 +218,8 @@ class Program(Transport):
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
+        if not arguments and evaluation:
+            self._write(f"setoption name EvalFile value {evaluation}\n".encode())
 
     def _read(self) -> None:
         assert self.process.stdout is not None

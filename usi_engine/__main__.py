@@ -21,6 +21,7 @@ usi_engine                    speak USI on standard input and output (what a GUI
 usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
 usi_engine mate FILE          solve the mate problems of a file, one sfen a line
+usi_engine learn --help       train the evaluation from games
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -65,6 +66,8 @@ def main() -> int:
         print(where())
     elif arguments[:1] == ["mate"]:
         return _solve_problems(arguments[1:])
+    elif arguments[:1] == ["learn"]:
+        return _learn(arguments[1:])
     elif arguments:
         return _carry_out(arguments)
     else:
@@ -76,6 +79,12 @@ def _solve_problems(arguments: list[str]) -> int:
     from usi_engine.tools.mate import main as solve_problems  # noqa: PLC0415  (not needed in play)
 
     return solve_problems(arguments)
+
+
+def _learn(arguments: list[str]) -> int:
+    from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
+
+    return learn(arguments)
 
 
 def _carry_out(arguments: list[str]) -> int:

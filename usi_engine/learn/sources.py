@@ -6,14 +6,17 @@ import gzip
 import lzma
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+import numpy as np
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 RESULTS = {"b": 1, "w": -1, "d": 0}
 
 
-class SourceError(Exception):
+class SourceError(ValueError):
     """A file that cannot be read as games; the text quotes what is wrong."""
 
 
@@ -61,6 +64,69 @@ def read_teacher(path: Path) -> Iterator[Game]:
                 raise SourceError(f"{path}, line {number}: {error}") from None
 
 
+def rsshogi_module(name: str) -> Any:
+    """A module of rsshogi, which reads other programs' records. SourceError where it is not installed."""
+    try:
+        return import_module(f"rsshogi.{name}")
+    except ImportError:
+        raise SourceError("rsshogi reads CSA, KIF and packed sfen: pip install rsshogi") from None
+
+
+def result_of(result: Any) -> int | None:
+    """1, -1, 0; None where a record does not say."""
+    if result.is_black_win():
+        return 1
+    if result.is_white_win():
+        return -1
+    return 0 if result.is_draw() else None
+
+
+def game_of_record(record: Any, scored: bool) -> Game | None:
+    """An rsshogi record; None where its result is not known. With `scored`, comments hold scores as Black sees them (CSA)."""
+    result = result_of(record.result)
+    if result is None:
+        return None
+    start = record.init_position_sfen
+    scores: list[int | None] = []
+    sign = 1 if start.split()[1] == "b" else -1
+    for entry in record.moves:
+        told = entry.engine_info.eval if scored and entry.engine_info else None
+        scores.append(None if told is None else sign * told)
+        sign = -sign
+    return Game(start, [str(entry.move) for entry in record.moves], scores, result)
+
+
+def read_records(path: Path, kind: str) -> Iterator[Game]:
+    """A CSA file (one game or several) or a KIF file. What a KIF's scores mean differs by program: its result alone is used."""
+    reader = rsshogi_module("record").Record
+    try:
+        records = reader.from_csa_games_file(str(path)) if kind == "csa" else [reader.from_kif_file(str(path))]
+    except (ValueError, OSError) as error:
+        raise SourceError(f"{path}: {error}") from None
+    for record in records:
+        game = game_of_record(record, kind == "csa")
+        if game is not None:
+            yield game
+
+
+def read_packed(path: Path) -> Iterator[Game]:
+    """Packed sfen values, 40 bytes each: every position is a game of one move."""
+    layout, core = rsshogi_module("numpy").PackedSfenValue, rsshogi_module("core")
+    with open(path, "rb") as file:
+        while len(block := file.read(40 * 4096)) >= 40:
+            for value in np.frombuffer(block[: len(block) // 40 * 40], dtype=layout):
+                yield game_of_packed(core, value)
+
+
+def game_of_packed(core: Any, value: Any) -> Game:
+    """One packed position with the move chosen in it; its score and result are those of the side to move."""
+    board = core.Board()
+    board.set_packed_sfen(value["sfen"].tobytes())
+    sfen = board.to_sfen()
+    sign = 1 if sfen.split()[1] == "b" else -1
+    return Game(sfen, [str(core.Move(int(value["move"])))], [int(value["score"])], sign * int(value["game_result"]))
+
+
 def games_of(path: Path) -> Iterator[Game]:
     """The games of a file of any kind that is known by its name. SourceError, OSError."""
     name = path.name.lower()
@@ -74,4 +140,8 @@ READERS: dict[str, Callable[[Path], Iterator[Game]]] = {
     ".tsv": read_teacher,
     ".tsv.xz": read_teacher,
     ".tsv.gz": read_teacher,
+    ".csa": lambda path: read_records(path, "csa"),
+    ".kif": lambda path: read_records(path, "kif"),
+    ".psv": read_packed,
+    ".bin": read_packed,
 }

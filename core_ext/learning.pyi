@@ -1,0 +1,61 @@
+"""Positions to learn from and the model that learns.
+
+Records are numpy arrays of dtype RECORD: key, game, pieces (38 Bonapiece numbers as Black sees them, 0 behind the last), ply,
+score (centipawns for Black, NO_SCORE where there is none), king (both, as each colour sees its own), side to move,
+result (1 Black won, -1 White, 0 draw). Values and weights are in LOGIT centipawns.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+RECORD: np.dtype[Any]
+NO_SCORE: int  # -32768
+LOGIT: int  # 600
+SIZES: dict[str, int]  # weights of each term
+
+class GameReader:
+    """Replays games; every move is checked."""
+
+    def read(
+        self,
+        sfen: str,
+        moves: Iterable[str],
+        scores: Iterable[int | None],
+        result: int,
+        game: int,
+        records: NDArray[Any],
+        limit: int = ...,
+    ) -> int:
+        """Write the quiet positions into `records` as far as they have room; returns how many.
+
+        Quiet: not in check, the move chosen no capture, |score| < limit. Scores are for the side to move; None: unknown.
+        ValueError where a move is illegal; 0 where a king is missing.
+        """
+
+class Trainer:
+    """The float model. Terms: of tempo, piece, kp, relative, kkp, pp, kpp; `piece` always. ValueError, MemoryError."""
+
+    def __init__(self, terms: Iterable[str]) -> None: ...
+    @property
+    def terms(self) -> tuple[str, ...]: ...
+    def learn(
+        self, records: NDArray[Any], steps: Sequence[float], scale: float = ..., result_share: float = ...
+    ) -> float:
+        """One pass of Adagrad in the records' order, without the GIL; the sum of squared errors of the chances before each step.
+
+        Steps: of pieces, king-piece, king-king-piece, pair, triple. The target is the chance that the score means on a
+        logistic of `scale` centipawns, mixed with the result. With one thread the same calls give the same bytes.
+        """
+    def values(self, records: NDArray[Any]) -> NDArray[np.float32]:
+        """For Black, in LOGIT centipawns."""
+    def cells(self, name: str) -> NDArray[np.float32]:
+        """The weights of a term (column 0) and their sums of squared gradients (column 1), in place. KeyError."""
+
+def fold_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The 16 piece values to one for each Bonapiece, White's negative."""
+
+def fold_relative(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Relative KP as KP, by king on files 1 to 5 and number."""

@@ -1,0 +1,174 @@
+"""Corpus to weights: passes over the positions, progress, checkpoints, figures on held-out games, export."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core_ext.learning import LOGIT, NO_SCORE, RECORD, Trainer
+from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
+from usi_engine.learn.export import export
+from usi_engine.weights import save_weights
+
+BLOCK = 1 << 17
+CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
+# Models of growing size, as the tables of docs/learning.md compare them.
+MODELS = {
+    "P": ("piece",),
+    "KP": ("piece", "tempo", "kp", "relative"),
+    "PP": ("piece", "tempo", "kp", "relative", "pp"),
+    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp"),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train. Steps: of pieces, king-piece, king-king-piece, pair, triple."""
+
+    model: str = "KPP"
+    passes: int = 4
+    steps: tuple[float, float, float, float, float] = (0.02, 0.02, 0.002, 0.002, 0.001)
+    decay: float = 0.7  # of the steps, from pass to pass
+    score_scale: float = 600.0
+    result_share: float = 0.2
+    threads: int = 1
+    positions: int = 0  # 0: all
+    stretch: float = 1.35  # the model's centipawns to those of play
+    tempo_share: float = 1.0
+    checkpoint_minutes: float = 10.0
+
+
+@dataclass
+class State:
+    """How far the training has come."""
+
+    done: int = 0  # positions of all passes
+    curve: list[dict[str, float]] = field(default_factory=list)
+
+
+def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """1 / (1 + exp(-x))"""
+    return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
+
+
+def targets(records: Records, plan: Plan) -> npt.NDArray[np.float64]:
+    """The chance of Black to win that the model learns."""
+    result = (records["result"] + 1.0) / 2
+    scored = (1 - plan.result_share) * sigmoid(records["score"] / plan.score_scale) + plan.result_share * result
+    return np.where(records["score"] == NO_SCORE, result, scored)
+
+
+def divergence(chance: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
+    """Mean Kullback-Leibler divergence of the model's chances from the targets, in nats."""
+    p, t = np.clip(chance, 1e-9, 1 - 1e-9), np.clip(target, 1e-9, 1 - 1e-9)
+    return float((t * np.log(t / p) + (1 - t) * np.log((1 - t) / (1 - p))).mean())
+
+
+def measure(trainer: Trainer, records: Records, plan: Plan) -> dict[str, float]:
+    """Divergence from the targets and correlation with the search's chances on positions not learned from."""
+    if not len(records):
+        return {}
+    chance = sigmoid(trainer.values(records) * (LOGIT / plan.score_scale))
+    scored = records["score"] != NO_SCORE
+    found = {"divergence": divergence(chance, targets(records, plan))}
+    if scored.sum() > 1:
+        searched = sigmoid(records["score"][scored] / plan.score_scale)
+        found["correlation"] = float(np.corrcoef(chance[scored], searched)[0, 1])
+    return found
+
+
+class Training:
+    """A training run in a folder: the corpus beside its checkpoint and curve."""
+
+    def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
+        self.plan, self.folder = plan, folder
+        self.card = json.loads((corpus / CARD).read_text(encoding="utf-8"))
+        self.records: Records = np.memmap(corpus / TRAINING, dtype=RECORD, mode="r")
+        self.records = self.records[: plan.positions or None]
+        self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
+        self.trainer = Trainer(MODELS[plan.model])
+        self.state = State()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def total(self) -> int:
+        """Positions of all passes."""
+        return self.plan.passes * len(self.records)
+
+    def blocks(self) -> Iterator[tuple[int, Records]]:
+        """(pass, records) from where the state says to the end."""
+        while self.state.done < self.total:
+            number, at = divmod(self.state.done, len(self.records))
+            yield number, np.array(self.records[at : at + BLOCK * self.plan.threads])
+
+    def run(self) -> None:
+        """Train to the end, from a checkpoint where there is one."""
+        self.resume()
+        started, begun_at, saved = time.monotonic(), self.state.done, time.monotonic()
+        for number, records in self.blocks():
+            loss = self.learn(records, number)
+            self.state.done += len(records)
+            if self.state.done % len(self.records) == 0 or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
+                self.measure(number)
+                self.save()
+                saved = time.monotonic()
+            self.report(started, begun_at, loss / len(records))
+        self.measure(self.plan.passes)
+
+    def learn(self, records: Records, number: int) -> float:
+        """One block, shared among threads. Their steps may overwrite each other: measured harmless, but not repeatable."""
+        steps = [step * self.plan.decay**number for step in self.plan.steps]
+        parts = np.array_split(records, self.plan.threads)
+        with ThreadPoolExecutor(self.plan.threads) as pool:
+            jobs = [
+                pool.submit(self.trainer.learn, part, steps, self.plan.score_scale, self.plan.result_share) for part in parts
+            ]
+            return sum(job.result() for job in jobs)
+
+    def measure(self, number: int) -> None:
+        """A point of the curve."""
+        point = {"pass": float(number), "positions": float(self.state.done), **measure(self.trainer, self.held_out, self.plan)}
+        self.state.curve.append(point)
+        (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
+        print(", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()), flush=True)
+
+    def report(self, started: float, begun_at: int, loss: float) -> None:
+        """One line of progress with the time left."""
+        seconds = time.monotonic() - started
+        speed = (self.state.done - begun_at) / max(seconds, 1e-3)
+        left = (self.total - self.state.done) / max(speed, 1e-3)
+        print(f"{self.state.done}/{self.total} positions, {speed:.0f} a second, squared error {loss:.5f}, {left / 60:.1f} min left",
+              flush=True)
+
+    def save(self) -> None:
+        """Everything that continues the run as if it had not stopped; an old checkpoint is replaced only by a whole one."""
+        spare = self.folder / ("new-" + CHECKPOINT)
+        arrays = {name: self.trainer.cells(name) for name in self.trainer.terms}
+        np.savez(spare, _plan=json.dumps(asdict(self.plan)), _done=self.state.done, _curve=json.dumps(self.state.curve), **arrays)
+        spare.replace(self.folder / CHECKPOINT)
+
+    def resume(self) -> None:
+        """Take up the checkpoint, if there is one of the same plan. ValueError where it is of another."""
+        path = self.folder / CHECKPOINT
+        if not path.exists():
+            return
+        with np.load(path) as saved:
+            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(asdict(self.plan))):
+                raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
+            self.state = State(int(saved["_done"]), json.loads(str(saved["_curve"])))
+            for name in self.trainer.terms:
+                self.trainer.cells(name)[:] = saved[name]
+
+    def export(self, path: Path, extra: dict[str, Any]) -> int:
+        """Quantise and write the weights with their card; returns the size of the file."""
+        card = {"model": self.plan.model, "date": time.strftime("%Y-%m-%d"), "corpus": self.card, "plan": asdict(self.plan),
+                "positions_learned": self.state.done, "held_out": self.state.curve[-1] if self.state.curve else {}, **extra}
+        return save_weights(path, export(self.trainer, self.plan.stretch, self.plan.tempo_share), card)
