@@ -1,5 +1,7 @@
 """Full sums, differences from an earlier ply, and the memory of the weights. See evaluate.pxd for the formula."""
 
+from cpython.buffer cimport PyBUF_WRITE
+from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
@@ -419,6 +421,18 @@ cdef class Weights:
             unfold_upper(out)
             if not in_the_middle(king):
                 unfold_mirror(self.kpp + mirror_square(king) * square, out)
+
+    def memory(self):
+        """The unfolded arrays, writable, as bytes: pieces, KKP, KPP. For a cache; valid as long as this object lives."""
+        cdef size_t kkp_bytes = <size_t>SQUARES * KKP_SHARE * sizeof(int16_t)
+        cdef size_t kpp_bytes = <size_t>SQUARES * BONAPIECES * BONAPIECES * sizeof(int16_t)
+        if self.kpp == NULL:
+            raise ValueError("no weights were allocated")
+        return [
+            PyMemoryView_FromMemory(<char *>self.terms.piece, sizeof(self.terms.piece), PyBUF_WRITE),
+            PyMemoryView_FromMemory(<char *>self.kkp, kkp_bytes, PyBUF_WRITE),
+            PyMemoryView_FromMemory(<char *>self.kpp, kpp_bytes, PyBUF_WRITE),
+        ]
 
     def use(self, int tempo):
         """Everything is unfolded: play with it."""

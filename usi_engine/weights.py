@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from usi_engine.cache import cache_file, fetch, keep
 from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 
 if TYPE_CHECKING:
@@ -141,13 +142,20 @@ def load_weights(name: str, make: type[Weights], threads: int = 2) -> Weights | 
     """The weights an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
     if name == MATERIAL:
         return None
-    header, blocks = read_blocks(read_file(name))
+    data = read_file(name)
     weights = make()
     weights.allocate()
+    path = cache_file(data)
+    if path is not None and fetch(weights, path):
+        weights.use(int(read_header(data)[0]["tempo"]))
+        return weights
+    header, blocks = read_blocks(data)
     try:
         unfold(weights, header, blocks, threads)
     except (KeyError, TypeError, ValueError) as error:
         raise WeightsError(f"the weights are incomplete: {error}") from None
+    if path is not None:
+        keep(weights, path)
     return weights
 
 

@@ -1,0 +1,74 @@
+"""The cache of unfolded weights: what was kept comes back, what is wrong is passed over."""
+
+from pathlib import Path
+
+import pytest
+
+from core_ext.engine import Weights
+from usi_engine import cache
+from usi_engine.weights import internal_path, load_weights
+
+
+class Arrays:
+    """Stands for Weights: two small arrays."""
+
+    def __init__(self, *contents: bytes) -> None:
+        self.arrays = [bytearray(content) for content in contents]
+
+    def memory(self) -> list[memoryview]:
+        return [memoryview(array) for array in self.arrays]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / "with space 駒鳥"))
+    return tmp_path / "with space 駒鳥"
+
+
+def test_what_was_kept_comes_back(folder: Path) -> None:
+    path = cache.cache_file(b"weights")
+    assert path is not None
+    assert path.parent == folder
+    cache.keep(Arrays(b"abc", b"defgh"), path)
+    fresh = Arrays(bytes(3), bytes(5))
+    assert cache.fetch(fresh, path)
+    assert fresh.arrays == [b"abc", b"defgh"]
+    assert [file.name for file in folder.iterdir()] == [path.name]
+
+
+def test_wrong_size_or_no_file_is_passed_over(folder: Path) -> None:
+    path = cache.cache_file(b"weights")
+    assert path is not None
+    assert not cache.fetch(Arrays(bytes(3)), path)
+    cache.keep(Arrays(b"abc"), path)
+    assert not cache.fetch(Arrays(bytes(4)), path)
+
+
+def test_other_weights_have_another_file_and_old_ones_go(folder: Path) -> None:
+    paths = [cache.cache_file(data) for data in (b"a", b"b", b"c", b"d")]
+    assert len(set(paths)) == 4
+    for path in paths:
+        assert path is not None
+        cache.keep(Arrays(b"x"), path)
+    assert len(list(folder.iterdir())) == cache.KEPT_FILES
+
+
+def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / "file" / "below"))
+    path = cache.cache_file(b"weights")
+    assert path is not None
+    cache.keep(Arrays(b"abc"), path)
+    assert not cache.fetch(Arrays(bytes(3)), path)
+    monkeypatch.setenv("KOMADORI_CACHE", "")
+    assert cache.cache_file(b"weights") is None
+
+
+def test_cached_weights_are_the_unfolded_ones(folder: Path) -> None:
+    if not internal_path().exists():
+        pytest.skip("no weights in the package")
+    unfolded, cached = (load_weights("<internal>", Weights) for _ in range(2))
+    assert unfolded is not None
+    assert cached is not None
+    assert len(list(folder.iterdir())) == 1
+    assert all(one == other for one, other in zip(unfolded.memory(), cached.memory(), strict=True))
