@@ -201,6 +201,51 @@ def test_refutations_by_brute_force():
     assert mates > 5
 
 
+def reply_that_stays(solver, board, inside, queue):
+    """Whether an answer leads to a position that the solver refutes too, which is queued where new; None: undecided."""
+    statuses = set()
+    for answer in board.legal_moves(useless=True):
+        board.push(answer)
+        status = "nomate" if board.key in inside else solver.solve(board, 5_000, "first")[0]
+        if status == "nomate" and board.key not in inside:
+            inside.add(board.key)
+            queue.append(board.sfen())
+        board.pop()
+        if status == "nomate":
+            return True
+        statuses.add(status)
+    return None if "unknown" in statuses else False
+
+
+def is_closed(solver, board, most):
+    """Whether the defender can for ever stay among positions that the solver refutes, whatever check is given.
+
+    Such a set holds no mate, repetitions or not. None where it has more than `most` positions or one stays undecided.
+    """
+    inside, queue = {board.key}, [board.sfen()]
+    while queue and len(inside) <= most:
+        now = Board(queue.pop())
+        for check in now.checking_moves(useless=True):
+            now.push(check)
+            stays = reply_that_stays(solver, now, inside, queue)
+            if not stays:
+                return stays
+            now.pop()
+    return None if queue else True
+
+
+def test_refutations_are_closed():
+    """Every `nomate` is carried through: to every check an answer into another refuted position."""
+    rng, solver, closed = random.Random(41), new_solver(), 0
+    while closed < 40:
+        board = scattered(rng)
+        checks = len(board.checking_moves(useless=True))
+        if 0 < checks <= 10 and solver.solve(board, 5_000, "first")[0] == "nomate":
+            verdict = is_closed(solver, board, 200)
+            assert verdict is not False, board.sfen()
+            closed += verdict is True
+
+
 def test_positions_from_games():
     """Both kings, the attacker often in check itself."""
     solver, found = new_solver(), {"mate": 0, "nomate": 0, "unknown": 0}
