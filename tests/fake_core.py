@@ -136,7 +136,7 @@ def make_core(script: Script) -> Core:
             return [("material", 7), ("total", 7)]
 
     class Solver:
-        def __init__(self, megabytes: int, signal: Signal) -> None:
+        def __init__(self, megabytes: int, signal: Signal, count_useless: bool = False) -> None:
             self.signal, self.nodes, self.hashfull = signal, 1234, 5
 
         def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:

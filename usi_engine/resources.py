@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from usi_engine.book import Book, BookError
-from usi_engine.core import MATERIAL, Core, WeightsError
+from usi_engine.core import MATERIAL, Core, Solver, WeightsError
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.team import Team
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 # YaneuraOu's users write this for none.
 NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
+SCOUT_MEGABYTES = 16
 
 
 class Resources:
@@ -31,6 +32,7 @@ class Resources:
         self._core: Core | None = None
         self._signal: Signal | None = None
         self._team: Team | None = None
+        self._scout: Solver | None = None
         self._book: Book | None = None
         self._book_path = ""
         self._weights: Weights | None = None
@@ -50,6 +52,13 @@ class Resources:
         if self._signal is None:
             self._signal = self.core.signal()
         return self._signal
+
+    @property
+    def scout(self) -> Solver | None:
+        """A small mate solver for a glance at the root before a search; None where the core has none."""
+        if self._scout is None and self.core.solver is not None:
+            self._scout = self.core.solver(SCOUT_MEGABYTES, self.signal, True)
+        return self._scout
 
     @property
     def team(self) -> Team:
@@ -96,7 +105,7 @@ class Resources:
         return self._weights
 
     def _load_weights(self) -> None:
-        """Weights that cannot be loaded leave the material value, and one line says so. What they fed is thrown away."""
+        """Weights that cannot be loaded leave the material value and one line. What they fed is thrown away."""
         name = self._options.text("EvalFile")
         if name == self._weights_name:
             return

@@ -34,6 +34,9 @@ class Answer:
 
 RESIGN = Answer("resign")
 WIN = Answer("win")
+# The scout sets up about two thousand positions a millisecond: this is a twentieth of the time for the move.
+SCOUT_NODES_PER_MS = 100
+SCOUT_NODES = 1_000_000
 # What is left to say and to do when the answer may be given.
 Finish = Callable[[], Answer]
 
@@ -110,10 +113,25 @@ class Thinking:
         core, team = self._resources.core, self._resources.team
         root_moves = self._set_root(board, go)
         reporter = Reporter(self._writer, core, self._interval(go), self._count)
+        mate = self._scouted_mate(board, go)
+        if mate:
+            line = Line(tuple(mate), core.mate - len(mate), len(mate))
+            return lambda: self._conclude(reporter, Outcome(len(mate), (line,)))
         outcome = Deepening(core, team, self._control, self._goals(core, go), reporter).run(board, root_moves)
         if not outcome.lines:
             return self._any_move(board)
         return lambda: self._conclude(reporter, outcome)
+
+    def _scouted_mate(self, board: Board, go: Go) -> list[str]:
+        """A mate by checks alone, looked for in a small share of a running clock's time; empty where none is found."""
+        soft = self._control.limits.soft
+        scout = self._resources.scout
+        if scout is None or soft is None or go.searchmoves or self._options.number("MultiPV") > 1:
+            return []
+        status, moves = scout.solve(board, min(SCOUT_NODES_PER_MS * soft, SCOUT_NODES), "shortest")
+        last_move = self._options.number("MaxMovesToDraw")
+        too_late = last_move and board.ply + len(moves) - 1 > last_move
+        return moves if status == "mate" and not too_late else []
 
     def _set_root(self, board: Board, go: Go) -> int:
         team = self._resources.team
