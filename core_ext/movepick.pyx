@@ -81,11 +81,15 @@ cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
     return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(rich))) - see_value(type_of(moved_piece(rich)))
 
 
-cdef void add_moves(Picker *picker, const Move *move, const Move *last) noexcept nogil:
-    """Append the moves but the hash move, which was given before."""
+ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil
+
+
+cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, Scorer score) noexcept nogil:
+    """Append the moves with their scores, without the hash move, which was given before."""
     while move != last:
         if move[0] != picker.hash_move:
             picker.end.move = move[0]
+            picker.end.score = score(picker, move[0])
             picker.end += 1
         move += 1
 
@@ -113,56 +117,34 @@ cdef inline Move take_best(Picker *picker) noexcept nogil:
 
 cdef void start_captures(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    cdef ScoredMove *scored
-    add_moves(picker, moves, generate_captures(picker.pos, moves, False))
-    scored = picker.current
-    while scored != picker.end:
-        scored.score = capture_score(picker, scored.move)
-        scored += 1
+    add_moves(picker, moves, generate_captures(picker.pos, moves, False), capture_score)
 
 
-cdef void score_quiets(Picker *picker) noexcept nogil:
-    cdef ScoredMove *scored = picker.current
-    while scored != picker.end:
-        scored.score = quiet_score(picker, scored.move)
-        scored += 1
-
-
-cdef void drop_killers(Picker *picker) noexcept nogil:
-    """Take the killers out of the quiet moves: where they are among them, they were given before."""
-    cdef ScoredMove *kept = picker.current
-    cdef ScoredMove *other = picker.current
-    while other != picker.end:
-        if other.move != picker.killers[0] and other.move != picker.killers[1]:
-            kept[0] = other[0]
+cdef Move *without_killers(const Picker *picker, Move *move, const Move *last) noexcept nogil:
+    """Take the killers out of a list of quiet moves, in place: where they are in it, they were given before."""
+    cdef Move *kept = move
+    while move != last:
+        if move[0] != picker.killers[0] and move[0] != picker.killers[1]:
+            kept[0] = move[0]
             kept += 1
-        other += 1
-    picker.end = kept
+        move += 1
+    return kept
 
 
 cdef void start_quiets(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    cdef Move *last = generate_quiets(picker.pos, moves, False)
-    last = generate_drops(picker.pos, last)
-    add_moves(picker, moves, last)
-    drop_killers(picker)
-    score_quiets(picker)
+    cdef Move *last = generate_drops(picker.pos, generate_quiets(picker.pos, moves, False))
+    add_moves(picker, moves, without_killers(picker, moves, last), quiet_score)
 
 
 cdef void start_evasions(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    cdef ScoredMove *scored
-    add_moves(picker, moves, generate_evasions(picker.pos, moves, False))
-    scored = picker.current
-    while scored != picker.end:
-        scored.score = evasion_score(picker, scored.move)
-        scored += 1
+    add_moves(picker, moves, generate_evasions(picker.pos, moves, False), evasion_score)
 
 
 cdef void start_checks(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    add_moves(picker, moves, generate_quiet_checks(picker.pos, moves))
-    score_quiets(picker)
+    add_moves(picker, moves, generate_quiet_checks(picker.pos, moves), quiet_score)
 
 
 cdef Move next_good_capture(Picker *picker) noexcept nogil:
