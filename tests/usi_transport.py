@@ -207,7 +207,7 @@ class InProcess(Transport):
 
 
 class Program(Transport):
-    """The real program. Without arguments it is told to play with the material value: unfolding weights takes a second."""
+    """The real program, told to play with the material value where it has no arguments: weights take time to load."""
 
     def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
         super().__init__()

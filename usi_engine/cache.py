@@ -1,8 +1,9 @@
-"""Unfolded weights kept in the user's cache folder: the second start reads them in a fraction of the time that unfolding takes.
+"""Unfolded weights kept in the user's cache folder: the second start reads them far faster than it could unfold them.
 
-A file holds the arrays of Weights.memory() one after the other and is named by the checksum of the weights file it was made
-from. It is written beside its place and then renamed, so that a half-written one is never read. Nothing here is needed: where
-the folder cannot be used, the weights are unfolded at every start. `KOMADORI_CACHE` names another folder; empty: none.
+A file holds the arrays of Weights.memory() one after the other and is named by the checksum of the weights file it was
+made from. It is written beside its place and then renamed, so that a half-written one is never read. Nothing here is
+needed: where the folder cannot be used, the weights are unfolded at every start. The variable `KOMADORI_CACHE` names
+another folder; empty: none.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class Resources:
         return self._weights
 
     def _load_weights(self) -> None:
-        """Weights that cannot be loaded leave the material value and one line. What they fed is thrown away."""
+        """Weights that cannot be loaded leave the material value, and one line says so. Workers start anew."""
         name = self._options.text("EvalFile")
         if name == self._weights_name:
             return
