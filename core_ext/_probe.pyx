@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 from core_ext.bitboard cimport Bitboard, LOW_SQUARES, attacks, empty, pop, some
 from core_ext.evaluate cimport (
-    Evaluator, FV_SCALE, Weights, evaluate, evaluate_terms, free_evaluator, init_evaluator,
+    Evaluator, FV_SCALE, evaluate, evaluate_terms, free_evaluator, init_evaluator,
 )
 from core_ext.features cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.hand cimport hand_count, hand_covers, hand_has, hand_one
@@ -25,8 +25,8 @@ from core_ext.position cimport (
 from core_ext.see cimport see, see_at_least
 from core_ext.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE, captured_piece, int32_t,
-    is_drop, is_promotion, moved_piece, type_of,
+    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE, captured_piece,
+    int32_t, is_drop, is_promotion, moved_piece, type_of,
 )
 
 _REPETITIONS = {

@@ -70,7 +70,7 @@ class Weights:
     ) -> None:
         """Piece values by Bonapiece, KP (45 kings) and KKP (45 x 81 kings), without the GIL."""
     def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None:
-        """The pairs seen by one of the 45 kings, as triangles, without the GIL; different kings at once by several threads."""
+        """The pairs seen by one of the 45 kings, as triangles, without the GIL; threads may do different kings at once."""
     def memory(self) -> list[memoryview]:
         """The unfolded arrays, writable, as bytes: pieces, KKP, KPP. For a cache; valid as long as this object lives."""
     def use(self, tempo: int) -> None:

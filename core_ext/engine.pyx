@@ -3,7 +3,9 @@
 from core_ext.board cimport Board, declaration_rule
 from core_ext.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext import evaluate as _evaluate
-from core_ext.evaluate cimport FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator, init_evaluator
+from core_ext.evaluate cimport (
+    FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator, init_evaluator,
+)
 from core_ext.movegen cimport generate_legal
 from core_ext.position cimport copy_position
 from core_ext.prooftable cimport clear_table as clear_proofs, table_fullness

@@ -7,7 +7,8 @@ from libc.string cimport memcpy, memset
 
 from core_ext.debug cimport ASSERT
 from core_ext.features cimport (
-    BONAPIECES, HALF_SQUARES, LISTED, LIST_SIZE, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square,
+    BONAPIECES, HALF_SQUARES, LISTED, LIST_SIZE, PAIRS, PieceLists, features, inverse_square, list_pieces,
+    mirror_square,
     new_bonapiece, old_bonapiece,
 )
 from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
@@ -96,8 +97,8 @@ cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept
 
 # ---- differences ----
 
-# What a move changed, or what taking it back does: a king's step, and of the other pieces places in the lists and numbers
-# before and after as each colour sees them.
+# What a move changed, or what taking it back does: a king's step, and of the other pieces places in the lists and
+# numbers before and after as each colour sees them.
 cdef struct Change:
     uint64_t key                # of the position after
     int king                    # colour of the king that steps; -1: none does
@@ -184,7 +185,7 @@ cdef inline void follow_kkp(const Terms *terms, Sums *new, const Change *change)
 
 
 cdef inline void follow_king(const Terms *terms, Sums *old, Sums *new, const Change *change) noexcept nogil:
-    """The mover's king stands elsewhere: its pairs and KKP are summed anew; the other king sees the captured piece change."""
+    """The mover's king stands elsewhere: its pairs and KKP are summed anew; the other king sees a captured piece go."""
     cdef int us = change.king
     new.pieces -= sum_columns(kkp_row(terms, old), old.lists.seen[BLACK], BLOCKS)
     new.king[us] = change.target if us == BLACK else inverse_square(change.target)
@@ -241,7 +242,7 @@ cdef inline bint has_parent(const Position *pos) noexcept nogil:
 
 
 cdef void begin_line(Evaluator *evaluator, const Position *pos) noexcept nogil:
-    """Nothing is known near: sum anew, and give the parent its sums too, for the moves that will be tried beside this one.
+    """Nothing is known near: sum anew, and give the parent its sums too, for the moves to be tried beside this one.
 
     (The table knows the values of most nodes near the root, so they were never summed.)
     """
@@ -331,33 +332,34 @@ cdef inline int16_t saturated(int32_t value) noexcept nogil:
     return <int16_t>max(-32768, min(32767, value))
 
 
-cdef int32_t seen_kkp(const int16_t *kp, const int16_t *kkp, int kkp_step, int king, int other, int number) noexcept nogil:
+cdef int32_t seen_kkp(const int16_t *kp, const int16_t *kkp, int step, int king, int other, int number) noexcept nogil:
     """KP and KKP of a piece as the king's colour sees it, unfolded."""
     if mirrored(king):
         king = mirror_square(king)
         other = mirror_square(other)
         number = features.mirror[number]
     return (kp[king * BONAPIECES + piece_place(king, number)]
-            + kkp_step * kkp[king * KKP_SHARE + king_pair_place(king, other, number)])
+            + step * kkp[king * KKP_SHARE + king_pair_place(king, other, number)])
 
 
-cdef void unfold_kkp(int16_t *out, const int16_t *kp, const int16_t *kkp, int kkp_step) noexcept nogil:
+cdef void unfold_kkp(int16_t *out, const int16_t *kp, const int16_t *kkp, int step) noexcept nogil:
     cdef int black, white, number
     cdef int32_t weight
     for black in range(SQUARES):
         for white in range(SQUARES):
             for number in range(1, BONAPIECES):
-                weight = seen_kkp(kp, kkp, kkp_step, black, white, number)
-                weight -= seen_kkp(kp, kkp, kkp_step, inverse_square(white), inverse_square(black), features.inverse[number])
+                weight = seen_kkp(kp, kkp, step, black, white, number)
+                weight -= seen_kkp(kp, kkp, step, inverse_square(white), inverse_square(black),
+                                   features.inverse[number])
                 out[(black * SQUARES + white) * BONAPIECES + number] = saturated(weight)
 
 
 cdef void unfold_lower(int16_t *out, const int16_t *pp, const int16_t *kpp, int step, int king) noexcept nogil:
-    """KPP of one king on files 1 to 5: the pairs (a, b) with b < a. The diagonal stays 0."""
+    """KPP of one king on files 1 to 5: the pairs (a, b) with b < a. The diagonal stays 0, and number 0, which pads."""
     cdef int a, b, place
     for a in range(1, BONAPIECES):
         place = a * (a + 1) // 2
-        for b in range(a):
+        for b in range(1, a):
             if in_the_middle(king):
                 place = pair_place(king, a, b) - b
             out[a * BONAPIECES + b] = saturated(pp[place + b] + step * kpp[place + b])
@@ -396,16 +398,18 @@ cdef class Weights:
         """Room for the unfolded weights. MemoryError."""
         if self.kpp == NULL:
             # A gather reads two bytes beyond the last weight.
-            self.kkp = <int16_t *>allocate_large(<size_t>SQUARES * KKP_SHARE * sizeof(int16_t) + 2, &self.kkp_block)
-            self.kpp = <int16_t *>allocate_large(<size_t>SQUARES * BONAPIECES * BONAPIECES * sizeof(int16_t) + 2, &self.kpp_block)
+            self.kkp = <int16_t *>allocate_large(<size_t>SQUARES * KKP_SHARE * 2 + 2, &self.kkp_block)
+            self.kpp = <int16_t *>allocate_large(<size_t>SQUARES * BONAPIECES * BONAPIECES * 2 + 2, &self.kpp_block)
         if self.kkp == NULL or self.kpp == NULL:
             raise MemoryError("no memory for the evaluation's weights, 410 MB")
 
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
         """Piece values, KP and KKP; sizes BONAPIECES, 45 x BONAPIECES, 45 x 81 x BONAPIECES."""
-        if piece.shape[0] != BONAPIECES or kp.shape[0] != HALF_SQUARES * BONAPIECES or kkp.shape[0] != HALF_SQUARES * KKP_SHARE:
+        if (piece.shape[0] != BONAPIECES or kp.shape[0] != HALF_SQUARES * BONAPIECES
+                or kkp.shape[0] != HALF_SQUARES * KKP_SHARE):
             raise ValueError("weights of pieces have the wrong size")
         memcpy(self.terms.piece, &piece[0], sizeof(self.terms.piece))
+        self.terms.piece[0] = 0
         with nogil:
             unfold_kkp(self.kkp, &kp[0], &kkp[0], kkp_step)
 

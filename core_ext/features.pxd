@@ -1,9 +1,9 @@
 """Bonapiece numbering: the one meeting point of play and learning.
 
-Every piece but the kings has one number that says what it is and where, as Black sees it (Y. Hoki, Bonanza). Hand slots come
-first, one range for each kind and colour: the n-th pawn in Black's hand is hand_base[BLACK][PAWN] + n. Then 81 squares for
-each kind on the board, Black's before White's; promoted small pieces count as golds. What White sees is the inverse: the board
-turned round and the colours swapped. No piece has the number 0, so 0 pads lists and weighs nothing.
+Every piece but the kings has one number that says what it is and where, as Black sees it (Y. Hoki, Bonanza). Hand slots
+come first, one range for each kind and colour: the n-th pawn in Black's hand is hand_base[BLACK][PAWN] + n. Then 81
+squares for each kind on the board, Black's before White's; promoted small pieces count as golds. What White sees is the
+inverse: the board turned round and the colours swapped. No piece has the number 0, so 0 pads lists and weighs nothing.
 """
 
 from core_ext.position cimport DirtyPiece, Position

@@ -4,8 +4,8 @@ from core_ext.bitboard cimport Bitboard, pop, some, without
 from core_ext.hand cimport hand_count
 from core_ext.position cimport Position, occupied
 from core_ext.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, PAWN, PRO_LANCE, PRO_KNIGHT, PRO_PAWN, PRO_SILVER, ROOK,
-    SILVER, SQUARES, WHITE, make_piece,
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, PAWN, PRO_LANCE, PRO_KNIGHT, PRO_PAWN, PRO_SILVER,
+    ROOK, SILVER, SQUARES, WHITE, make_piece,
 )
 
 
@@ -32,7 +32,8 @@ cdef int number_board(int end) noexcept:
         for color in range(COLORS):
             features.board_base[make_piece(color, kinds[i])] = end
             for square in range(SQUARES):
-                features.inverse[end + square] = end + (SQUARES if color == BLACK else -SQUARES) + inverse_square(square)
+                features.inverse[end + square] = end + (SQUARES if color == BLACK else -SQUARES)
+                features.inverse[end + square] += inverse_square(square)
                 features.mirror[end + square] = end + mirror_square(square)
             end += SQUARES
     for color in range(COLORS):

@@ -1,8 +1,8 @@
 """Which weights share one number: the mirror image of a position and both orders of a pair weigh the same.
 
-A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and the one
-with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number for KP, the
-other king's square and a number for KKP.
+A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and
+the one with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number
+for KP, the other king's square and a number for KKP.
 """
 
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, features, mirror_square, pair_index

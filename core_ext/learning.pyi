@@ -1,7 +1,7 @@
 """Positions to learn from and the model that learns.
 
-Records are numpy arrays of dtype RECORD: key, game, pieces (38 Bonapiece numbers as Black sees them, 0 behind the last), ply,
-score (centipawns for Black, NO_SCORE where there is none), king (both, as each colour sees its own), side to move,
+Records are numpy arrays of dtype RECORD: key, game, pieces (38 Bonapiece numbers as Black sees them, 0 behind the last),
+ply, score (centipawns for Black, NO_SCORE where there is none), king (both, as each colour sees its own), side to move,
 result (1 Black won, -1 White, 0 draw). Values and weights are in LOGIT centipawns.
 """
 
@@ -31,12 +31,12 @@ class GameReader:
     ) -> int:
         """Write the quiet positions into `records` as far as they have room; returns how many.
 
-        Quiet: not in check, the move chosen no capture, |score| < limit. Scores are for the side to move; None: unknown.
+        Quiet: not in check, the move chosen no capture, |score| < limit. Scores are for the side to move; None: none.
         ValueError where a move is illegal; 0 where a king is missing.
         """
 
 class Trainer:
-    """The float model. Terms: of tempo, piece, kp, relative, kkp, pp, kpp; `piece` always. ValueError, MemoryError."""
+    """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, zone, kpp. ValueError, MemoryError."""
 
     def __init__(self, terms: Iterable[str]) -> None: ...
     @property
@@ -44,15 +44,19 @@ class Trainer:
     def learn(
         self, records: NDArray[Any], steps: Sequence[float], scale: float = ..., result_share: float = ...
     ) -> float:
-        """One pass of Adagrad in the records' order, without the GIL; the sum of squared errors of the chances before each step.
+        """One pass of Adagrad in the records' order, without the GIL.
 
-        Steps: of pieces, king-piece, king-king-piece, pair, triple. The target is the chance that the score means on a
-        logistic of `scale` centipawns, mixed with the result. With one thread the same calls give the same bytes.
+        Returns the sum of the squared errors of the chances before each step. Steps: of pieces, king-piece,
+        king-king-piece, pair, pair by king zone, triple. The target is the chance that the score means on a logistic of
+        `scale` centipawns, mixed with the result. With one thread the same calls give the same bytes.
         """
     def values(self, records: NDArray[Any]) -> NDArray[np.float32]:
         """For Black, in LOGIT centipawns."""
     def cells(self, name: str) -> NDArray[np.float32]:
         """The weights of a term (column 0) and their sums of squared gradients (column 1), in place. KeyError."""
+
+def king_zones() -> list[int]:
+    """The zone of each of the 45 king squares; squares of a zone share the term `zone`."""
 
 def fold_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The 16 piece values to one for each Bonapiece, White's negative."""

@@ -1,23 +1,23 @@
 """Positions to learn from and the model that learns; every signature and its contract stands in learning.pyi.
 
-The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king sees the
-pieces (a View); what White's king sees counts against Black:
+The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king
+sees the pieces (a View); what White's king sees counts against Black:
 
-    value for Black = sum P + for each view, + or -, (sum KP + sum relative KP + sum KKP + sum PP + sum KPP) + tempo
+    value for Black = tempo + sum P
+                    + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP + PP by king zone + KPP)
 
 in units of LOGIT centipawns, so that the chance to win is 1 / (1 + exp(-value)).
 """
 
 from libc.math cimport expf, sqrtf
 from libc.stdint cimport int8_t, uint16_t
-from libc.stdlib cimport free
-from libc.string cimport memset
 
 import numpy as np
 
 from core_ext.bitboard cimport prefetch
 from core_ext.features cimport (
-    BONAPIECES, HALF_SQUARES, LISTED, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square, pair_index,
+    BONAPIECES, HALF_SQUARES, LISTED, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square,
+    pair_index,
 )
 from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
 from core_ext.memory cimport allocate_large, release_large
@@ -26,8 +26,8 @@ from core_ext.position cimport (
 )
 from core_ext.sfen cimport parse_move, parse_sfen
 from core_ext.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, ROOK, SILVER, SQUARES, WHITE, int16_t,
-    int32_t, make_piece, to_square, uint8_t, uint32_t, uint64_t,
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, ROOK, SILVER, SQUARES, WHITE,
+    int16_t, int32_t, make_piece, to_square, uint8_t, uint32_t, uint64_t,
 )
 
 cdef enum:
@@ -35,6 +35,7 @@ cdef enum:
     KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
     OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
     PAIR_COUNT = LISTED * (LISTED - 1) // 2
+    ZONES = 9                   # of king squares that share pairs: files 1-2, 3-4, 5 and ranks i-h, g-f, the others
     AHEAD = 4                   # positions made ready, and their weights fetched, before they are learned
     TERMS = 6
 
@@ -50,13 +51,14 @@ cdef packed struct Record:
     int8_t result               # 1 Black won, -1 White, 0 draw
 
 RECORD = np.dtype([
-    ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"), ("king", "u1", (2,)),
-    ("side", "i1"), ("result", "i1"),
+    ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
+    ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
 ])
 NO_SCORE = UNSCORED
 LOGIT = 600
 SIZES = {"tempo": 1, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
-         "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS, "kpp": HALF_SQUARES * <long long>PAIRS}
+         "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS, "zone": ZONES * <long long>PAIRS,
+         "kpp": HALF_SQUARES * <long long>PAIRS}
 
 # A weight and the sum of its squared gradients.
 cdef struct Cell:
@@ -71,6 +73,7 @@ cdef struct Model:
     Cell *relative
     Cell *kkp
     Cell *pp
+    Cell *zone
     Cell *kpp
 
 cdef struct Steps:
@@ -78,6 +81,7 @@ cdef struct Steps:
     float king_piece            # KP and relative KP
     float king_king_piece
     float pair
+    float zone
     float triple
 
 # What one king sees, on files 1 to 5 by mirroring.
@@ -139,7 +143,8 @@ cdef class GameReader:
         for text, value in zip(moves, scores):
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else value
-            if is_quiet(&self.pos, <Move>move) and (score == UNSCORED or -limit < score < limit) and written < out.shape[0]:
+            wanted = score == UNSCORED or -limit < score < limit
+            if wanted and is_quiet(&self.pos, <Move>move) and written < out.shape[0]:
                 write_record(&self.pos, &out[written], score, result, game)
                 written += 1
             reserve_plies(&self.pos, 1)
@@ -176,6 +181,12 @@ cdef void name_kinds() noexcept:
 
 
 name_kinds()
+
+
+cdef inline int zone_of(int king) noexcept nogil:
+    """Of a king on files 1 to 5, as its colour sees it."""
+    cdef int rank = king % 9
+    return 3 * (king // 18) + (0 if rank >= 7 else 1 if rank >= 5 else 2)
 
 
 cdef inline bint is_black(int number) noexcept nogil:
@@ -295,6 +306,8 @@ cdef float sum_view(const Model *model, const View *view) noexcept nogil:
     cdef float sum = sum_pieces_seen(model, view)
     if model.pp != NULL:
         sum += sum_cells(model.pp, view.pairs, pairs_of(view))
+    if model.zone != NULL:
+        sum += sum_cells(model.zone + <size_t>zone_of(view.king) * PAIRS, view.pairs, pairs_of(view))
     if model.kpp != NULL:
         sum += sum_cells(model.kpp + <size_t>view.king * PAIRS, view.pairs, pairs_of(view))
     return sum
@@ -329,33 +342,38 @@ cdef void improve_pieces_seen(Model *model, const View *view, float gradient, co
     cdef int i, place
     for i in range(view.count):
         if model.kp != NULL:
-            improve(model.kp + view.king * BONAPIECES + piece_place(view.king, view.numbers[i]), gradient, steps.king_piece)
+            place = view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
+            improve(model.kp + place, gradient, steps.king_piece)
         if model.relative != NULL:
             place = offset_place(view.king, view.numbers[i])
             if place >= 0:
                 improve(model.relative + place, gradient, steps.king_piece)
         if model.kkp != NULL:
-            improve(model.kkp + view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i]), gradient,
-                    steps.king_king_piece)
+            place = view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
+            improve(model.kkp + place, gradient, steps.king_king_piece)
 
 
 cdef void improve_view(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
     improve_pieces_seen(model, view, gradient, steps)
     if model.pp != NULL:
         improve_cells(model.pp, view.pairs, pairs_of(view), gradient, steps.pair)
+    if model.zone != NULL:
+        improve_cells(model.zone + <size_t>zone_of(view.king) * PAIRS, view.pairs, pairs_of(view), gradient, steps.zone)
     if model.kpp != NULL:
         improve_cells(model.kpp + <size_t>view.king * PAIRS, view.pairs, pairs_of(view), gradient, steps.triple)
 
 
 cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
     """One step down the logistic loss, whose gradient by the value is the error of the chance."""
+    cdef float gradient
     cdef int i
     if error == 0:
         return
     improve_view(model, &ready.view[BLACK], error, steps)
     improve_view(model, &ready.view[WHITE], -error, steps)
     for i in range(ready.count):
-        improve(model.piece + kinds.kind[ready.numbers[i]], error if is_black(ready.numbers[i]) else -error, steps.piece)
+        gradient = error if is_black(ready.numbers[i]) else -error
+        improve(model.piece + kinds.kind[ready.numbers[i]], gradient, steps.piece)
     if model.tempo != NULL:
         improve(model.tempo, error if ready.side == BLACK else -error, steps.piece)
 
@@ -415,6 +433,7 @@ cdef class Trainer:
         self.model.relative = self._cells("relative")
         self.model.kkp = self._cells("kkp")
         self.model.pp = self._cells("pp")
+        self.model.zone = self._cells("zone")
         self.model.kpp = self._cells("kpp")
 
     cdef Cell *_cells(self, str name):
@@ -425,7 +444,7 @@ cdef class Trainer:
         cdef Steps chosen
         cdef double loss = 0
         cdef float unit = scale, share = result_share
-        chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.triple = steps
+        chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.zone, chosen.triple = steps
         if given.shape[0]:
             with nogil:
                 loss = learn(&self.model, &given[0], given.shape[0], &chosen, unit, share)
@@ -478,6 +497,11 @@ cdef class Block:
 
     def __releasebuffer__(self, Py_buffer *buffer):
         pass
+
+
+def king_zones():
+    """The zone of each king square on files 1 to 5."""
+    return [zone_of(king) for king in range(HALF_SQUARES)]
 
 
 def fold_pieces(values):

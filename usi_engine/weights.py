@@ -3,7 +3,7 @@
     bytes 0-7     the magic KOMAKPP1
     bytes 8-11    length of the header, little-endian
     header        JSON: sizes, steps, card, and of each block its name, length and SHA-256
-    blocks        LZMA, one after the other: `small` (pieces, kp, pp as 16-bit and 32-bit words), `kkp`, `kpp00` to `kpp44`
+    blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kpp00` to `kpp44`
 
 A block of 16-bit weights holds first all low bytes and then all high bytes: the high ones are nearly all alike.
 """
@@ -34,8 +34,20 @@ FEATURES = "KPP-KKP-Bonapiece1548"
 BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 LONGEST_HEADER = 1 << 20
-FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 6, "lc": 0, "lp": 0, "pb": 0, "dict_size": 1 << 22,
-            "mode": lzma.MODE_FAST, "mf": lzma.MF_HC3, "nice_len": 24, "depth": 4}]
+FILTERS = [
+    {
+        "id": lzma.FILTER_LZMA2,
+        "preset": 6,
+        "lc": 0,
+        "lp": 0,
+        "pb": 0,
+        "dict_size": 1 << 22,
+        "mode": lzma.MODE_FAST,
+        "mf": lzma.MF_HC3,
+        "nice_len": 24,
+        "depth": 4,
+    }
+]
 
 Words = npt.NDArray[np.int16]
 
@@ -68,20 +80,35 @@ def unpack(block: bytes, count: int) -> Words:
         raise WeightsError(f"damaged weights: {error}") from None
     if len(planes) != 2 * count:
         raise WeightsError(f"damaged weights: {len(planes)} bytes where {2 * count} belong")
-    return np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(2, count).T).view("<i2").reshape(count).astype(np.int16)
+    return (
+        np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(2, count).T)
+        .view("<i2")
+        .reshape(count)
+        .astype(np.int16)
+    )
 
 
 def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
     """Write the file; returns its size in bytes."""
     small = folded.piece.astype("<i4").tobytes()
-    blocks = {"piece": lzma.compress(small, lzma.FORMAT_RAW, filters=FILTERS), "kp": pack(folded.kp), "pp": pack(folded.pp),
-              "kkp": pack(folded.kkp)}
+    blocks = {
+        "piece": lzma.compress(small, lzma.FORMAT_RAW, filters=FILTERS),
+        "kp": pack(folded.kp),
+        "pp": pack(folded.pp),
+        "kkp": pack(folded.kkp),
+    }
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, PAIRS)):
         blocks[f"kpp{king:02}"] = pack(words)
-    header = json.dumps({
-        "features": FEATURES, "tempo": folded.tempo, "kkp_step": folded.kkp_step, "kpp_step": folded.kpp_step, "card": card,
-        "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
-    }).encode()
+    header = json.dumps(
+        {
+            "features": FEATURES,
+            "tempo": folded.tempo,
+            "kkp_step": folded.kkp_step,
+            "kpp_step": folded.kpp_step,
+            "card": card,
+            "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
+        }
+    ).encode()
     data = b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *blocks.values()])
     path.write_bytes(data)
     return len(data)
@@ -167,7 +194,9 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         weights.unfold_king(king, pp, unpack(blocks[f"kpp{king:02}"], PAIRS), int(header["kpp_step"]))
 
     def unfold_pieces() -> None:
-        piece = np.frombuffer(lzma.decompress(blocks["piece"], lzma.FORMAT_RAW, filters=FILTERS), "<i4").astype(np.int32)
+        piece = np.frombuffer(lzma.decompress(blocks["piece"], lzma.FORMAT_RAW, filters=FILTERS), "<i4").astype(
+            np.int32
+        )
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))

@@ -24,7 +24,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("corpus", type=Path)
     train.add_argument("--out", type=Path, required=True, help="file of the weights; its checkpoint lies in FILE.run/")
     train.add_argument("--model", choices=["P", "KP", "PP", "KPP"], default="KPP")
-    train.add_argument("--passes", type=int, default=4)
+    train.add_argument("--passes", type=int, default=3)
     train.add_argument("--threads", type=int, default=1)
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument("--stretch", type=float, default=1.35, help="centipawns of play for one of the model")
@@ -50,8 +50,13 @@ def run_corpus(chosen: argparse.Namespace) -> None:
 def run_train(chosen: argparse.Namespace) -> None:
     from usi_engine.learn.train import Plan, Training  # noqa: PLC0415
 
-    plan = Plan(model=chosen.model, passes=chosen.passes, threads=chosen.threads, positions=chosen.positions,
-                stretch=chosen.stretch)
+    plan = Plan(
+        model=chosen.model,
+        passes=chosen.passes,
+        threads=chosen.threads,
+        positions=chosen.positions,
+        stretch=chosen.stretch,
+    )
     training = Training(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()
     size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
@@ -63,8 +68,8 @@ def run_selfplay(chosen: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay import Rules, read_openings, selfplay  # noqa: PLC0415
 
     rules = Rules(nodes=chosen.nodes, seed=chosen.seed)
-    played = selfplay(load_weights(chosen.weights), read_openings(chosen.openings), chosen.out, chosen.games, rules,
-                      chosen.threads)
+    weights, openings = load_weights(chosen.weights), read_openings(chosen.openings)
+    played = selfplay(weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
     print(f"{played} games added to {chosen.out}")
 
 

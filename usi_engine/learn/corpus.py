@@ -1,8 +1,8 @@
 """Games to one packed corpus: quiet positions, deduplicated, shuffled with a seed, split by game.
 
 The records (96 bytes each, see core_ext.learning.RECORD) go first into buckets by the hash of their position, so equal
-positions meet in one bucket and a bucket is a random part of the whole. Then each bucket alone is read, cleaned, shuffled and
-written to the end of the corpus. Memory is needed for one bucket and one game.
+positions meet in one bucket and a bucket is a random part of the whole. Then each bucket alone is read, cleaned,
+shuffled and written to the end of the corpus. Memory is needed for one bucket and one game.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ def scatter(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]
     mixed = values + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)), dtype=np.uint64)
 
 
 def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArray[np.bool_]:
     """Whether each game is kept from training: about one in `every`."""
-    return scatter(games.astype(np.uint64), seed) % np.uint64(every) == 0
+    return np.asarray(scatter(games.astype(np.uint64), seed) % np.uint64(every) == 0, dtype=np.bool_)
 
 
 class Buckets:
@@ -45,7 +45,7 @@ class Buckets:
     def __init__(self, folder: Path, seed: int) -> None:
         self._seed = seed
         self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
-        self._files: list[IO[bytes]] = [open(path, "wb") for path in self.paths]
+        self._files: list[IO[bytes]] = [path.open("wb") for path in self.paths]
 
     def add(self, records: Records) -> None:
         """Append a batch."""
@@ -129,11 +129,21 @@ def build_corpus(paths: list[Path], folder: Path, every: int = 50, seed: int = 1
     folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     buckets = Buckets(folder, seed)
-    games, positions, broken = collect(all_games(paths), buckets, lambda *counts: show(started, *counts))
-    buckets.close()
+    try:
+        games, positions, broken = collect(all_games(paths), buckets, lambda *counts: show(started, *counts))
+    finally:
+        buckets.close()
     training, kept = finish(buckets, folder, every, seed)
-    card = {"files": [path.name for path in paths], "games": games, "broken_games": broken, "quiet_positions": positions,
-            "training": training, "held_out": kept, "every": every, "seed": seed}
+    card = {
+        "files": [path.name for path in paths],
+        "games": games,
+        "broken_games": broken,
+        "quiet_positions": positions,
+        "training": training,
+        "held_out": kept,
+        "every": every,
+        "seed": seed,
+    }
     (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     return card
 
@@ -141,4 +151,7 @@ def build_corpus(paths: list[Path], folder: Path, every: int = 50, seed: int = 1
 def show(started: float, games: int, positions: int, broken: int) -> None:
     """One line of progress."""
     seconds = max(time.monotonic() - started, 1e-3)
-    print(f"{games} games, {positions} quiet positions, {positions / seconds:.0f} a second, {broken} games refused", flush=True)
+    print(
+        f"{games} games, {positions} quiet positions, {positions / seconds:.0f} a second, {broken} games refused",
+        flush=True,
+    )

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import LOGIT, Trainer, fold_pieces, fold_relative
+from core_ext.engine import Weights
+from core_ext.learning import LOGIT, Trainer, fold_pieces, fold_relative, king_zones
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
@@ -28,6 +29,9 @@ def export(trainer: Trainer, scale: float = 1.0, tempo_share: float = 1.0) -> Fo
 
     kp = weights("kp", HALF_SQUARES * BONAPIECES) + fold_relative(weights("relative", 18 * 17 * 17))
     pairs = BONAPIECES * (BONAPIECES + 1) // 2
+    kpp = weights("kpp", HALF_SQUARES * pairs).reshape(HALF_SQUARES, pairs)
+    if "zone" in trainer.terms:
+        kpp = kpp + weights("zone", 0).reshape(-1, pairs)[king_zones()]
     return Folded(
         piece=np.rint(fold_pieces(weights("piece", 16)) * unit).astype(np.int32),
         tempo=round(float(weights("tempo", 1)[0]) * unit * tempo_share),
@@ -35,6 +39,17 @@ def export(trainer: Trainer, scale: float = 1.0, tempo_share: float = 1.0) -> Fo
         pp=quantised(weights("pp", pairs), unit),
         kkp=quantised(weights("kkp", HALF_SQUARES * 81 * BONAPIECES), unit, STEP),
         kkp_step=STEP,
-        kpp=quantised(weights("kpp", HALF_SQUARES * pairs), unit, STEP),
+        kpp=quantised(kpp.reshape(-1), unit, STEP),
         kpp_step=STEP,
     )
+
+
+def weights_of(folded: Folded) -> Weights:
+    """Unfolded for play without a file in between."""
+    weights = Weights()
+    weights.allocate()
+    weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
+    for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):
+        weights.unfold_king(king, folded.pp, words, folded.kpp_step)
+    weights.use(folded.tempo)
+    return weights

@@ -1,7 +1,7 @@
 """Games of the engine against itself, labelled by its own search, in the format of the teacher's files.
 
-Each game has a number; its random choices follow from the seed and that number, so a run that was broken off goes on where
-the file ends. Threads play side by side, each with its own worker and table; the search holds no lock.
+Each game has a number; its random choices follow from the seed and that number, so a run that was broken off goes on
+where the file ends. Threads play side by side, each with its own worker and table; the search holds no lock.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class Player:
     def play(self, start: str, number: int) -> Played:
         """One whole game."""
         chance = random.Random(f"{self.rules.seed} {number}")
-        board, words, decided = Board(start), [], 0
+        board, decided = Board(start), 0
+        words: list[str] = []
         self.table.clear()
         self.worker.new_game()
         for ply in range(self.rules.longest):
@@ -118,7 +119,7 @@ def ending_of(board: Board) -> tuple[str, str] | None:
 
 
 def read_openings(path: Path | None) -> list[str]:
-    """Start positions: the sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
+    """The sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
     if path is None:
         return ["startpos"]
     found = [opening_of(line.strip()) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
@@ -147,7 +148,9 @@ def games_in(path: Path) -> int:
     return whole.count(b"\n")
 
 
-def play_games(weights: Weights | None, openings: list[str], rules: Rules, numbers: range, threads: int) -> Iterator[Played]:
+def play_games(
+    weights: Weights | None, openings: list[str], rules: Rules, numbers: range, threads: int
+) -> Iterator[Played]:
     """The games of these numbers in order, several at once."""
     players = [Player(weights, rules) for _ in range(threads)]
     order = random.Random(rules.seed).sample(openings, len(openings))
@@ -169,7 +172,9 @@ def play_games(weights: Weights | None, openings: list[str], rules: Rules, numbe
                 due += 1
 
 
-def selfplay(weights: Weights | None, openings: list[str], path: Path, games: int, rules: Rules, threads: int) -> int:
+def selfplay(
+    weights: Weights | None, openings: list[str], path: Path, games: int, *, rules: Rules, threads: int
+) -> int:
     """Append games to `path` until it holds `games`; returns how many were played now."""
     begun = games_in(path)
     started = time.monotonic()
@@ -179,6 +184,9 @@ def selfplay(weights: Weights | None, openings: list[str], path: Path, games: in
             file.flush()
             if count % 50 == 0:
                 seconds = time.monotonic() - started
-                print(f"{begun + count}/{games} games, {count / seconds:.2f} a second, "
-                      f"{(games - begun - count) * seconds / count / 60:.1f} min left", flush=True)
+                print(
+                    f"{begun + count}/{games} games, {count / seconds:.2f} a second, "
+                    f"{(games - begun - count) * seconds / count / 60:.1f} min left",
+                    flush=True,
+                )
     return max(games - begun, 0)

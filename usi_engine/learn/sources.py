@@ -40,7 +40,7 @@ def open_text(path: Path) -> IO[str]:
 
 
 def parse_teacher_line(line: str) -> Game:
-    """One game of a teacher file: result, how it ended, start position, then moves each followed by its score or `-`."""
+    """One line: result, how the game ended, start position, then moves, each followed by its score or `-`."""
     fields = line.rstrip("\n").split("\t")
     if len(fields) != 4 or fields[0] not in RESULTS:
         raise SourceError(f"not a game: '{line[:60].rstrip()}'")
@@ -51,7 +51,9 @@ def parse_teacher_line(line: str) -> Game:
         scores = [None if word == "-" else int(word) for word in words[1::2]]
     except ValueError as error:
         raise SourceError(f"not a score: {error}") from None
-    return Game(START if fields[2] == "startpos" else fields[2].removeprefix("sfen "), words[::2], scores, RESULTS[fields[0]])
+    return Game(
+        START if fields[2] == "startpos" else fields[2].removeprefix("sfen "), words[::2], scores, RESULTS[fields[0]]
+    )
 
 
 def read_teacher(path: Path) -> Iterator[Game]:
@@ -82,7 +84,7 @@ def result_of(result: Any) -> int | None:
 
 
 def game_of_record(record: Any, scored: bool) -> Game | None:
-    """An rsshogi record; None where its result is not known. With `scored`, comments hold scores as Black sees them (CSA)."""
+    """An rsshogi record; None where its result is not known. With `scored`, its scores are as Black sees them (CSA)."""
     result = result_of(record.result)
     if result is None:
         return None
@@ -97,7 +99,7 @@ def game_of_record(record: Any, scored: bool) -> Game | None:
 
 
 def read_records(path: Path, kind: str) -> Iterator[Game]:
-    """A CSA file (one game or several) or a KIF file. What a KIF's scores mean differs by program: its result alone is used."""
+    """A CSA file (one game or several) or a KIF file, whose result alone is used: scores differ by program."""
     reader = rsshogi_module("record").Record
     try:
         records = reader.from_csa_games_file(str(path)) if kind == "csa" else [reader.from_kif_file(str(path))]

@@ -25,18 +25,18 @@ MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),
     "PP": ("piece", "tempo", "kp", "relative", "pp"),
-    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp"),
+    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "zone", "kpp"),
 }
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train. Steps: of pieces, king-piece, king-king-piece, pair, triple."""
+    """How to train. Steps: of pieces, king-piece, king-king-piece, pair, pair by king zone, triple."""
 
     model: str = "KPP"
-    passes: int = 4
-    steps: tuple[float, float, float, float, float] = (0.02, 0.02, 0.002, 0.002, 0.001)
-    decay: float = 0.7  # of the steps, from pass to pass
+    passes: int = 3
+    steps: tuple[float, float, float, float, float, float] = (0.02, 0.02, 0.002, 0.002, 0.0015, 0.001)
+    decay: float = 0.6  # of the steps, from pass to pass
     score_scale: float = 600.0
     result_share: float = 0.2
     threads: int = 1
@@ -79,7 +79,7 @@ def measure(trainer: Trainer, records: Records, plan: Plan) -> dict[str, float]:
     chance = sigmoid(trainer.values(records) * (LOGIT / plan.score_scale))
     scored = records["score"] != NO_SCORE
     found = {"divergence": divergence(chance, targets(records, plan))}
-    if scored.sum() > 1:
+    if scored.sum() > 1 and chance[scored].std() > 0:
         searched = sigmoid(records["score"][scored] / plan.score_scale)
         found["correlation"] = float(np.corrcoef(chance[scored], searched)[0, 1])
     return found
@@ -124,35 +124,48 @@ class Training:
         self.measure(self.plan.passes)
 
     def learn(self, records: Records, number: int) -> float:
-        """One block, shared among threads. Their steps may overwrite each other: measured harmless, but not repeatable."""
+        """One block, shared among threads; their steps may overwrite each other, so no two runs are alike."""
         steps = [step * self.plan.decay**number for step in self.plan.steps]
         parts = np.array_split(records, self.plan.threads)
         with ThreadPoolExecutor(self.plan.threads) as pool:
             jobs = [
-                pool.submit(self.trainer.learn, part, steps, self.plan.score_scale, self.plan.result_share) for part in parts
+                pool.submit(self.trainer.learn, part, steps, self.plan.score_scale, self.plan.result_share)
+                for part in parts
             ]
             return sum(job.result() for job in jobs)
 
     def measure(self, number: int) -> None:
         """A point of the curve."""
-        point = {"pass": float(number), "positions": float(self.state.done), **measure(self.trainer, self.held_out, self.plan)}
+        point = {
+            "pass": float(number),
+            "positions": float(self.state.done),
+            **measure(self.trainer, self.held_out, self.plan),
+        }
         self.state.curve.append(point)
         (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
-        print(", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()), flush=True)
+        print(
+            ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
+            flush=True,
+        )
 
     def report(self, started: float, begun_at: int, loss: float) -> None:
         """One line of progress with the time left."""
         seconds = time.monotonic() - started
         speed = (self.state.done - begun_at) / max(seconds, 1e-3)
         left = (self.total - self.state.done) / max(speed, 1e-3)
-        print(f"{self.state.done}/{self.total} positions, {speed:.0f} a second, squared error {loss:.5f}, {left / 60:.1f} min left",
-              flush=True)
+        print(
+            f"{self.state.done}/{self.total} positions, {speed:.0f} a second, squared error {loss:.5f}, "
+            f"{left / 60:.1f} min left",
+            flush=True,
+        )
 
     def save(self) -> None:
-        """Everything that continues the run as if it had not stopped; an old checkpoint is replaced only by a whole one."""
+        """All that continues the run as if it had not stopped; an old checkpoint is replaced only by a whole one."""
         spare = self.folder / ("new-" + CHECKPOINT)
-        arrays = {name: self.trainer.cells(name) for name in self.trainer.terms}
-        np.savez(spare, _plan=json.dumps(asdict(self.plan)), _done=self.state.done, _curve=json.dumps(self.state.curve), **arrays)
+        arrays: dict[str, Any] = {name: self.trainer.cells(name) for name in self.trainer.terms}
+        arrays |= {"_plan": json.dumps(asdict(self.plan)), "_curve": json.dumps(self.state.curve)}
+        arrays["_done"] = self.state.done
+        np.savez(spare, **arrays)
         spare.replace(self.folder / CHECKPOINT)
 
     def resume(self) -> None:
@@ -169,6 +182,13 @@ class Training:
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; returns the size of the file."""
-        card = {"model": self.plan.model, "date": time.strftime("%Y-%m-%d"), "corpus": self.card, "plan": asdict(self.plan),
-                "positions_learned": self.state.done, "held_out": self.state.curve[-1] if self.state.curve else {}, **extra}
+        card = {
+            "model": self.plan.model,
+            "date": time.strftime("%Y-%m-%d"),
+            "corpus": self.card,
+            "plan": asdict(self.plan),
+            "positions_learned": self.state.done,
+            "held_out": self.state.curve[-1] if self.state.curve else {},
+            **extra,
+        }
         return save_weights(path, export(self.trainer, self.plan.stretch, self.plan.tempo_share), card)

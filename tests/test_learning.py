@@ -1,0 +1,314 @@
+"""Games to corpus to weights: what is kept, that it repeats, the gradient, and that play computes what was learned."""
+
+import random
+
+import numpy as np
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import Signal, Table, Weights, Worker
+from core_ext.learning import LOGIT, NO_SCORE, RECORD, GameReader, Trainer
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
+from usi_engine.learn.export import FV_SCALE, export, weights_of
+from usi_engine.learn.selfplay import Rules, games_in, opening_of, selfplay
+from usi_engine.learn.sources import START, SourceError, games_of, parse_teacher_line
+from usi_engine.learn.train import MODELS, Plan, measure
+from usi_engine.weights import HALF_SQUARES, load_weights, read_card
+
+STEPS = (0.02, 0.02, 0.002, 0.002, 0.0015, 0.001)
+SMALL = ("piece", "tempo", "kp", "relative", "pp")
+
+
+def random_game(seed, plies=120):
+    """Moves of a random game with a made-up score each: the material a pawn a piece, and noise."""
+    chance = random.Random(seed)
+    board, words = Board(), []
+    for _ in range(plies):
+        moves = board.legal_moves()
+        if not moves:
+            break
+        words += [chance.choice(moves), str(chance.randint(-900, 900))]
+        board.push(words[-2])
+    return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
+
+
+@pytest.fixture(scope="module")
+def teacher(tmp_path_factory):
+    path = tmp_path_factory.mktemp("games") / "games.tsv"
+    path.write_text("".join(random_game(seed) for seed in range(60)))
+    return path
+
+
+def records_of(games, room=20000):
+    reader, out, used = GameReader(), np.zeros(room, RECORD), 0
+    for number, game in enumerate(games):
+        used += reader.read(game.start, game.moves, game.scores, game.result, number, out[used:])
+    return out[:used]
+
+
+@pytest.fixture(scope="module")
+def records(teacher):
+    return records_of(games_of(teacher))
+
+
+# ---- games ----
+
+
+def test_only_quiet_positions_are_kept():
+    line = "b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000"
+    game = parse_teacher_line(line)
+    found = records_of([game])
+    # The captures and the answer to a check are out, and so is the huge score.
+    assert [int(score) for score in found["score"]] == [10, -20, 50]
+    assert [int(side) for side in found["side"]] == [0, 1, 0]
+    assert set(found["result"]) == {1}
+
+
+def test_records_say_where_the_kings_are():
+    found = records_of([parse_teacher_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
+    assert [tuple(kings) for kings in found["king"]] == [(44, 44), (52, 44), (52, 80 - 28)]
+
+
+@pytest.mark.parametrize(
+    "line", ["", "x\tscore\tstartpos\t7g7f 1", "b\tscore\tstartpos\t7g7f", "b\tscore\tstartpos\t7g7f ten"]
+)
+def test_a_line_that_is_no_game_is_quoted(line):
+    with pytest.raises(SourceError):
+        parse_teacher_line(line)
+
+
+def test_illegal_moves_are_refused():
+    with pytest.raises(ValueError, match="7g7e"):
+        GameReader().read(START, ["7g7e"], [0], 1, 0, np.zeros(4, RECORD))
+
+
+def test_csa_and_packed_sfen_come_through_the_same_door(tmp_path):
+    record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
+    made = record.Record.from_csa_str("V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n%TORYO\n")
+    (tmp_path / "game.csa").write_text(made.to_csa())
+    # Byte 38 is the result for the side to move; White resigned, so Black won.
+    values = [value[:38] + bytes([1 if i % 2 == 0 else 255]) + value[39:] for i, value in enumerate(made.to_psv())]
+    (tmp_path / "game.psv").write_bytes(b"".join(values))
+    games = list(games_of(tmp_path / "game.csa"))
+    assert games[0].moves == ["7g7f", "3c3d", "2g2f"]
+    assert games[0].scores[0] == 54
+    packed = list(games_of(tmp_path / "game.psv"))
+    assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
+    assert {game.result for game in packed} == {games[0].result}
+    assert list(records_of(packed)["key"]) == list(records_of(games)["key"])
+
+
+def test_an_unknown_ending_is_named(tmp_path):
+    with pytest.raises(SourceError, match="expected a name ending"):
+        games_of(tmp_path / "games.doc")
+
+
+# ---- corpus ----
+
+
+def test_the_corpus_is_split_by_game_without_twins_and_repeats(teacher, tmp_path):
+    cards = [build_corpus([teacher, teacher], tmp_path / name, every=5, seed=3) for name in ("one", "two")]
+    for name in (TRAINING, HELD_OUT):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    training, held = (np.fromfile(tmp_path / "one" / name, dtype=RECORD) for name in (TRAINING, HELD_OUT))
+    keys = np.concatenate([training["key"], held["key"]])
+    assert len(keys) == len(set(keys)) > 1000
+    assert not set(training["game"]) & set(held["game"])
+    assert cards[0]["games"] == 120
+    assert cards[0]["training"] == len(training)
+    assert 0 < len(held) < len(training)
+    assert list(training["key"]) != sorted(training["key"])
+
+
+def test_another_seed_shuffles_otherwise(teacher, tmp_path):
+    for seed in (1, 2):
+        build_corpus([teacher], tmp_path / str(seed), seed=seed)
+    assert (tmp_path / "1" / TRAINING).read_bytes() != (tmp_path / "2" / TRAINING).read_bytes()
+
+
+# ---- the model ----
+
+
+def loss(trainer, record):
+    """Logistic loss of one position."""
+    p = 1 / (1 + np.exp(-trainer.values(record).astype(np.float64)[0]))
+    t = 0.8 / (1 + np.exp(-record["score"][0] / 600)) + 0.2 * (record["result"][0] + 1) / 2
+    return -(t * np.log(p) + (1 - t) * np.log(1 - p))
+
+
+def noisy(terms, seed=1):
+    """A trainer whose weights are small random numbers."""
+    trainer = Trainer(terms)
+    chance = np.random.default_rng(seed)
+    for name in terms:
+        cells = trainer.cells(name)
+        size = len(cells) if name != "kpp" else 36 * 1199026 + 1
+        cells[:size, 0] = chance.normal(0, 0.02, size).astype(np.float32)
+    return trainer
+
+
+@pytest.mark.parametrize("terms", [SMALL, MODELS["KPP"]], ids=["KP+PP", "KPP"])
+def test_the_gradient_is_that_of_finite_differences(records, terms):
+    """After one step the sum of squares is the squared gradient, and the step went against it."""
+    chance = random.Random(3)
+    trainer = noisy(terms)
+    # Values are single precision: where the model is nearly right, a slope drowns in their last digits.
+    wrong = [number for number in range(100, 900) if abs(slope_of_value(trainer, records[number : number + 1])) > 0.15]
+    for number in wrong[:3]:
+        record = records[number : number + 1]
+        for name in terms:
+            trainer.cells(name)[:, 1] = 0
+        before = {name: trainer.cells(name)[:, 0].copy() for name in terms}
+        error = slope_of_value(trainer, record)
+        trainer.learn(record, [1e-6] * 6)
+        for name in terms:
+            cells = trainer.cells(name)
+            squares, moved = cells[:, 1].copy(), cells[:, 0] - before[name]
+            cells[:, 0] = before[name]
+            touched = np.flatnonzero(squares)
+            assert len(touched)
+            for place in chance.sample(list(touched), min(6, len(touched))):
+                uses = squares[place] / error**2
+                check_slope(trainer, record, cells, place=place, uses=uses, moved=moved[place], error=error)
+
+
+def slope_of_value(trainer, record):
+    """The derivative of the loss by the value: the error of the chance."""
+    p = 1 / (1 + np.exp(-trainer.values(record).astype(np.float64)[0]))
+    t = 0.8 / (1 + np.exp(-record["score"][0] / 600)) + 0.2 * (record["result"][0] + 1) / 2
+    return p - t
+
+
+def check_slope(trainer, record, cells, *, place, uses, moved, error):
+    """A weight used `uses` times, for Black or for White: its slope is the difference of both times the error."""
+    kept = cells[place, 0]
+    losses = []
+    for sign in (1, -1):
+        cells[place, 0] = kept + sign * 0.02
+        losses.append(loss(trainer, record))
+    cells[place, 0] = kept
+    slope = (losses[0] - losses[1]) / 0.04
+    assert uses == pytest.approx(round(uses), rel=1e-3)
+    difference = slope / error
+    assert difference == pytest.approx(round(difference), abs=0.03)
+    assert abs(round(difference)) <= round(uses)
+    assert (round(difference) - round(uses)) % 2 == 0
+    if round(uses) == 1:
+        assert (moved < 0) == (slope > 0)
+
+
+def test_the_same_seed_gives_the_same_bytes(records):
+    made = []
+    for _ in range(2):
+        trainer = Trainer(SMALL)
+        trainer.learn(records, STEPS)
+        trainer.learn(records, STEPS)
+        made.append([trainer.cells(name).tobytes() for name in SMALL])
+    assert made[0] == made[1]
+
+
+def test_learning_lowers_the_divergence(records):
+    trainer = Trainer(SMALL)
+    before = measure(trainer, records, Plan())["divergence"]
+    for _ in range(5):
+        trainer.learn(records, STEPS)
+    assert measure(trainer, records, Plan())["divergence"] < 0.8 * before
+
+
+def test_a_position_without_a_score_learns_from_the_result(records):
+    won = records[:1].copy()
+    won["score"], won["result"] = NO_SCORE, 1
+    trainer = Trainer(SMALL)
+    for _ in range(20):
+        trainer.learn(won, STEPS)
+    assert trainer.values(won)[0] > 0.1
+
+
+def test_a_model_needs_its_pieces():
+    with pytest.raises(ValueError, match="piece"):
+        Trainer(["kpp"])
+    with pytest.raises(KeyError):
+        Trainer(["piece"]).cells("kpp")
+
+
+# ---- play ----
+
+
+def walked_positions(count, seed=9):
+    """(sfen, record) of quiet positions on random walks."""
+    chance, reader, out = random.Random(seed), GameReader(), np.zeros(2, RECORD)
+    found = []
+    while len(found) < count:
+        board = Board()
+        for _ in range(200):
+            moves = board.legal_moves()
+            if not moves:
+                break
+            move = chance.choice(moves)
+            if reader.read(board.sfen(), [move], [0], 1, 0, out):
+                found.append((board.sfen(), out[0].copy()))
+            board.push(move)
+    return found[:count]
+
+
+def test_play_computes_what_was_learned():
+    """With weights that integers can say, the float model and the evaluation differ by their rounding alone."""
+    trainer = noisy(MODELS["KPP"])
+    folded = export(trainer)
+    unit = LOGIT * FV_SCALE
+    trainer.cells("kp")[:, 0] = folded.kp / unit
+    trainer.cells("relative")[:] = 0
+    trainer.cells("zone")[:] = 0
+    trainer.cells("pp")[:, 0] = folded.pp / unit
+    trainer.cells("kkp")[:, 0] = folded.kkp * (folded.kkp_step / unit)
+    trainer.cells("kpp")[:, 0] = folded.kpp * (folded.kpp_step / unit)
+    positions = walked_positions(10000)
+    floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
+    engine = Worker(Table(1), Signal(), 0, weights_of(folded))
+    for (sfen, record), value in zip(positions, floats, strict=True):
+        told = engine.evaluate(Board(sfen))[-1][1]
+        assert abs(told - (value if record["side"] == 0 else -value)) < 2, sfen
+
+
+def test_all_of_learning_from_the_command_line(teacher, tmp_path, capsys):
+    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--every", "10"]) == 0
+    command = ["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "my.kpp"), "--model", "PP", "--passes", "2"]
+    assert main(command) == 0
+    first = (tmp_path / "my.kpp").read_bytes()
+    assert read_card(str(tmp_path / "my.kpp"))["plan"]["passes"] == 2
+    weights = load_weights(str(tmp_path / "my.kpp"), Weights)
+    engine = Worker(Table(1), Signal(), 0, weights)
+    assert len(engine.evaluate(Board())) == 5
+    # Again: it finds its checkpoint, has nothing left to do, and writes the same.
+    assert main(command) == 0
+    assert (tmp_path / "my.kpp").read_bytes() == first
+    assert main([*command, "--positions", "100"]) == 1
+    assert "another plan" in capsys.readouterr().err
+
+
+def test_a_file_of_games_that_is_not_there_is_one_line(tmp_path, capsys):
+    assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
+    assert "none.tsv" in capsys.readouterr().err
+
+
+# ---- self-play ----
+
+
+def test_self_play_goes_on_where_it_stopped_and_repeats(tmp_path):
+    rules = Rules(nodes=60, longest=40)
+    whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
+    assert selfplay(None, ["startpos"], whole, 6, rules=rules, threads=2) == 6
+    assert selfplay(None, ["startpos"], broken, 2, rules=rules, threads=1) == 2
+    broken.write_bytes(broken.read_bytes() + b"b\tscore\tstart")  # as if it had been killed while writing
+    assert selfplay(None, ["startpos"], broken, 6, rules=rules, threads=1) == 4
+    assert whole.read_bytes() == broken.read_bytes()
+    assert games_in(whole) == 6
+    assert len({tuple(game.moves) for game in games_of(whole)}) == 6
+    assert len(records_of(games_of(whole))) > 60
+
+
+def test_openings_may_be_moves_or_sfens():
+    assert opening_of("startpos moves 7g7f 3c3d").endswith("b - 3")
+    assert opening_of(START) == START
+    assert HALF_SQUARES == 45
