@@ -2,8 +2,9 @@
 
     python -m bench.evaluate [--nodes 5000000] [--hash 256] [--weights FILE]
 
-Peers: at the same positions on one core of a 2.6 GHz Zen 5. Both evaluations search other trees, so beside the nodes
-a second stands how many positions a second a random walk evaluates, by differences, every value checked against a full sum.
+Peers: at the same positions on one core of a 2.6 GHz Zen 5. Both evaluations search other trees, so beside the
+nodes a second stands how many positions a second a random walk evaluates by differences; every value is checked
+against a full sum.
 """
 
 from __future__ import annotations

@@ -1,0 +1,64 @@
+"""Draw docs/learning-curve.svg from the figures in docs/learning.json.
+
+    python -m bench.learning_curve
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 400, 70, 60, 40, 150
+COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
+
+Points = list[tuple[float, float]]
+
+
+def text(x: float, y: float, words: str, anchor: str = "middle", color: str = "#333") -> str:
+    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="{color}">{words}</text>'
+
+
+def draw(title: str, series: dict[str, Points]) -> str:
+    """Curves over the number of positions, on a logarithmic axis."""
+    points = [point for curve in series.values() for point in curve]
+    low, high = (math.log10(f(x for x, _ in points)) for f in (min, max))
+    least, most = min(y for _, y in points) - 0.005, max(y for _, y in points) + 0.005
+
+    def place(point: tuple[float, float]) -> tuple[float, float]:
+        x = LEFT + (math.log10(point[0]) - low) / (high - low) * (WIDTH - LEFT - RIGHT)
+        return x, HEIGHT - BOTTOM - (point[1] - least) / (most - least) * (HEIGHT - BOTTOM - TOP)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-size="12" '
+        'font-family="sans-serif">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        text(WIDTH / 2, 22, title),
+        text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 15, "training positions (million)"),
+    ]
+    for x in sorted({x for x, _ in points}):
+        parts.append(text(place((x, least))[0], HEIGHT - BOTTOM + 18, f"{x / 1e6:.2f}"))
+    for step in range(math.ceil(least * 100), math.floor(most * 100) + 1):
+        y = place((points[0][0], step / 100))[1]
+        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(text(LEFT - 8, y + 4, f"{step / 100:.2f}", "end"))
+    for (name, curve), color in zip(series.items(), COLORS, strict=False):
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, curve))
+        parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
+        parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>' for x, y in map(place, curve)]
+        x, y = place(curve[-1])
+        parts.append(text(x + 8, y + 4, name, "start", color))
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def main() -> None:
+    """Read the figures, write the picture."""
+    figures = json.loads((DOCS / "learning.json").read_text(encoding="utf-8"))
+    series = {name: [(x, y) for x, y in curve] for name, curve in figures["correlation_by_positions"].items()}
+    drawn = draw("Correlation with the search on held-out games", series)
+    (DOCS / "learning-curve.svg").write_text(drawn, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
