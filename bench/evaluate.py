@@ -24,7 +24,7 @@ AIMS = {"start position": 1.2, "207 moves": 0.9}
 
 
 def nodes_a_second(weights: Weights | None, sfen: str, nodes: int, megabytes: int) -> float:
-    """Searching depth by depth until `nodes` are spent."""
+    """Millions, searching depth by depth until `nodes` are spent."""
     table, board = Table(megabytes), Board(sfen)
     worker = Worker(table, Signal(), 0, weights)
 
@@ -40,7 +40,7 @@ def nodes_a_second(weights: Weights | None, sfen: str, nodes: int, megabytes: in
                 break
         return worker.nodes
 
-    return best_rate(deepen, 3, prepare)
+    return best_rate(deepen, 3, prepare) / 1e6
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ from core_ext.learning import LOGIT, Trainer, fold_pieces, fold_relative, king_z
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
-STEP = 4
+STEP = 8  # rounding 1,406 pairs to quarters of a centipawn errs by 2.7 centipawns (standard deviation)
 
 
 def quantised(values: npt.NDArray[Any], unit: float, step: int = 1) -> Words:
