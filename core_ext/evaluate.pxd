@@ -47,8 +47,8 @@ cdef class Weights:
 # Use `weights`, or the plain piece values where None; may be called again. MemoryError.
 cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil
-# Centipawns for the side to move. Nothing needs to be told of do and undo: the evaluator knows a position by its key and
-# its ply, follows from the sums of a ply not far behind where it has them, and sums anew where not.
+# Centipawns for the side to move. Nothing needs to be told of do and undo: the evaluator knows a position by its key
+# and its ply, follows from the sums of a ply not far behind where it has them, and sums anew where not.
 cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil
 # The terms behind it, for Black, in 1/32 centipawns: pieces, KKP, KPP of Black's king, of White's (negated). Slow.
 cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_t *terms) noexcept nogil

@@ -16,6 +16,11 @@ NO_SCORE: int  # -32768
 LOGIT: int  # 600
 SIZES: dict[str, int]  # weights of each term
 
+class Block:
+    """Zeroed memory on huge pages, a buffer of bytes. MemoryError where it cannot be had."""
+
+    def __init__(self, size: int) -> None: ...
+
 class GameReader:
     """Replays games; every move is checked."""
 
