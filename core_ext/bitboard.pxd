@@ -4,11 +4,10 @@ Layout: `low` holds the files 1 to 7 (squares 0 to 62), `high` the files 8 and 9
 A file is nine neighbouring bits, rank a lowest, so Black's forward step is a shift down by one.
 
 Sliding attacks need no table larger than the first-level cache and no PEXT. A diagonal crosses each rank at most once,
-so
-adding up its seven nine-bit file groups (one multiplication; the two groups of `high` fall into free cells) gives its
-occupancy by rank; a table of 9 x 128 words turns that into the attacked ranks, repeated in every group, and the mask of
-the diagonal keeps the squares. The same multiplication as chess's kindergarten bitboards (G. McCarthy, 2006), in
-groups of nine.
+so adding up its seven nine-bit file groups (one multiplication; the two groups of `high` fall into free cells) gives
+its occupancy by rank; a table of 9 x 128 words turns that into the attacked ranks, repeated in every group, and the
+mask of the diagonal keeps the squares. The same multiplication as chess's kindergarten bitboards (G. McCarthy, 2006),
+in groups of nine.
 """
 
 from core_ext.types cimport (

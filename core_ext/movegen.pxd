@@ -1,9 +1,8 @@
 """Legal moves by kind, pins and checks handled while generating.
 
 Every generator writes moves from `out` on and returns the end; a list needs room for MAX_MOVES (drops are stored eight
-at a
-time). "Useless" moves are the non-promotions of pawn, bishop and rook that may promote, and of a lance to the second
-rank:
+at a time). "Useless" moves are the non-promotions of pawn, bishop and rook that may promote, and of a lance to the
+second rank:
 legal, never better, and left out where not asked for.
 """
 

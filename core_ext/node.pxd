@@ -75,7 +75,6 @@ cdef inline void open_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.move_count = 0
     node.quiet_count = 0
     node.capture_count = 0
-    frame.in_check = node.in_check
     frame.pv_length = 0
     (frame + 2).cutoffs = 0
     (frame + 1).excluded = NO_MOVE

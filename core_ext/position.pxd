@@ -1,8 +1,7 @@
 """A position with the game behind it: pieces, hands, keys, checkers, pinned pieces; do and undo.
 
 A Position owns its stack of States, one a ply; `state` points to the current one. What a move changes for good stands
-in
-the State, so undoing drops it and puts the pieces back.
+in the State, so undoing drops it and puts the pieces back.
 """
 
 from core_ext.bitboard cimport Bitboard, bishop_attacks, both, count, either, lance_attacks, rook_attacks, some, tables

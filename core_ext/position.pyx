@@ -293,8 +293,7 @@ cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
     to move.
 
     With equal hands it is a repetition (judged as if it went on to the fourth), with other hands superior or inferior
-    for
-    the side to move where one covers the other.
+    for the side to move where one covers the other.
     """
     cdef const State *state = pos.state
     cdef int reach = state.since_null if state.since_null < limit else limit

@@ -1,8 +1,7 @@
 """The selective rules of the search, each a small function of the node with its reason.
 
 The constants stand in tune.pyx. Most ideas are common to the modern alpha-beta engines; the source named is the one
-whose
-form was followed, the numbers are ours.
+whose form was followed, the numbers are ours.
 """
 
 from core_ext.history cimport CORRECTION_SLOTS, continuation_entry, move_slot
@@ -161,8 +160,7 @@ cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nog
 
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
     """The late-move reduction of a move, in 1/1024 ply: more where a cut is expected, less on the principal variation,
-    for
-    checks, killers and moves with a good history."""
+    for checks, killers and moves with a good history."""
     cdef int plies = base_reduction(s, node) - tune[LMR_BASE]
     if node.cut:
         plies += tune[LMR_CUT]

@@ -130,8 +130,7 @@ cdef bint gives_up(Searcher *s, Node *node, int *value) noexcept nogil:
 
 cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) noexcept nogil:
     """Search the node without the hash move: where all else falls short, the hash move is extended; where even without
-    it beta
-    is beaten, the node is cut (multi-cut, Y. Bjornsson). Returns whether it is cut."""
+    it beta is beaten, the node is cut (multi-cut, Y. Bjornsson). Returns whether it is cut."""
     cdef int beta = singular_beta(node)
     node.frame.excluded = move.move
     value[0] = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
@@ -351,7 +350,7 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexce
 
 # ---- the root ----
 
-cdef void prepare(Searcher *s, int depth, int alpha, int beta) noexcept nogil:
+cdef void prepare(Searcher *s, int depth) noexcept nogil:
     """Frames and reductions for a new search of the root."""
     cdef int i
     cdef double scale = tune[LMR_SCALE]
@@ -367,7 +366,6 @@ cdef void prepare(Searcher *s, int depth, int alpha, int beta) noexcept nogil:
         s.frames[i].static_value = NO_VALUE
     s.stopped = False
     s.root_depth = depth
-    s.root_window = beta - alpha
     s.seldepth = 0
     s.null_from = 0
     s.free_moves = s.move_memory
@@ -409,7 +407,7 @@ cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noe
     cdef RootMove *root
     cdef int i, value
     cdef uint64_t before
-    prepare(s, depth, alpha, beta)
+    prepare(s, depth)
     open_node(s, &node, alpha, beta, depth, 0, False)
     look_up(s, &node)
     node.frame.on_pv = True

@@ -30,7 +30,6 @@ cdef struct Frame:
     Move killers[2]
     int static_value        # NO_VALUE in check
     int cutoffs             # how often children failed high
-    bint in_check
     bint on_pv              # on a principal variation, now or when the table saw it
     int pv_length
     Move pv[MAX_PLY + 1]
@@ -46,7 +45,6 @@ cdef struct Searcher:
     uint64_t node_limit     # 0: none
     int seldepth
     int root_depth
-    int root_window         # beta - alpha at the root
     int null_from           # no null move before this ply while one is verified
     int draw_value[2]       # of a draw, for each side to move
     int max_moves           # the game ends in a draw after so many moves; 0: never

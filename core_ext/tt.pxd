@@ -5,8 +5,7 @@ Entry, 16 bytes, two words:
     data    bits 0-15 move, 16-31 value, 32-47 static value, 48-55 depth + 8, 56-57 bound, 58 on a principal variation,
             59-63 generation
 Threads write without locks. A torn entry (one thread's check word beside another's data) no longer gives the key back
-and
-is not found: R. Hyatt and T. Mann, "A lock-less transposition table implementation for parallel search", 2002.
+and is not found: R. Hyatt and T. Mann, "A lock-less transposition table implementation for parallel search", 2002.
 Four entries fill a cache line, a bucket.
 """
 
