@@ -12,35 +12,14 @@ from __future__ import annotations
 import argparse
 import time
 
-from bench.nps import CASES
-from bench.table import best_rate, show
+from bench.nps import CASES, measure
+from bench.table import show
 from core_ext._probe import walk_evaluator
-from core_ext.board import Board
-from core_ext.engine import INFINITE, MAX_DEPTH, Signal, Table, Weights, Worker
+from core_ext.engine import Weights
 from usi_engine.core import INTERNAL
 from usi_engine.weights import load_weights
 
 AIMS = {"start position": 1.2, "207 moves": 0.9}
-
-
-def nodes_a_second(weights: Weights | None, sfen: str, nodes: int, megabytes: int) -> float:
-    """Millions, searching depth by depth until `nodes` are spent."""
-    table, board = Table(megabytes), Board(sfen)
-    worker = Worker(table, Signal(), 0, weights)
-
-    def prepare() -> None:
-        table.clear()
-        worker.new_game()
-        worker.set_root(board)
-
-    def deepen() -> int:
-        for depth in range(1, MAX_DEPTH):
-            worker.search(depth, -INFINITE, INFINITE, 0, nodes)
-            if worker.stopped:
-                break
-        return worker.nodes
-
-    return best_rate(deepen, 3, prepare) / 1e6
 
 
 def main() -> None:
@@ -54,7 +33,7 @@ def main() -> None:
     weights = load_weights(chosen.weights, Weights)
     print(f"weights loaded and unfolded in {time.perf_counter() - begun:.2f} s")
     for name, (sfen, peers, _) in CASES.items():
-        rates = [nodes_a_second(kind, sfen, chosen.nodes, chosen.hash) for kind in (weights, None)]
+        rates = [measure(sfen, chosen.nodes, chosen.hash, kind) / 1e6 for kind in (weights, None)]
         show(name, "nodes", rates[0], {**peers, "Komadori, material": rates[1]}, AIMS[name])
         begun = time.perf_counter()
         found = walk_evaluator(weights, sfen, 1, 100_000)
