@@ -6,7 +6,7 @@ Positions come in as sfen text and moves as USI text; nothing here is fast but t
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from core_ext.bitboard cimport Bitboard, LOW_SQUARES, attacks, empty, pop, some
+from core_ext.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
 from core_ext.evaluate cimport (
     Evaluator, FV_SCALE, evaluate, evaluate_terms, free_evaluator, init_evaluator,
 )
@@ -40,16 +40,6 @@ cdef list square_names(Bitboard squares):
     while some(squares):
         names.append(format_square(pop(&squares)))
     return names
-
-
-cdef Bitboard to_bitboard(object squares):
-    cdef Bitboard result = empty()
-    for square in squares:
-        if square < LOW_SQUARES:
-            result.low |= <uint64_t>1 << <int>square
-        else:
-            result.high |= <uint64_t>1 << <int>(square - LOW_SQUARES)
-    return result
 
 
 def piece_attacks(color: int, piece_type: int, square: int, occupied):

@@ -47,6 +47,9 @@ cdef struct BitboardTables:
 
 cdef BitboardTables tables
 
+# The set of an iterable of squares. Slow: for tables and tests.
+cdef Bitboard to_bitboard(object squares)
+
 cdef extern from *:
     """
     #define GROUP_SUM UINT64_C(0x0040201008040201)      /* bit 0 of each nine-bit group */
