@@ -87,7 +87,7 @@ OPPONENT ?= $(BIN)/usi_engine
 GAMES ?= 10
 BYOYOMI ?= 100
 match: $(VENV)/.match build
-	$(PY) bench/match.py $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
+	$(PY) -m bench.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
 
 # ---- care ------------------------------------------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """A match through cshogi's runner, kept and counted: score with error bars, Elo, illegal moves, losses on time.
 
-    python bench/match.py usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
+    python -m bench.match usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
 
 The runner forgives a second on the clock and measures no byoyomi at all, so this program measures every answer itself:
 one that comes after the flag is an overstep, whatever the runner says. Games are kept as CSA and PGN, the figures as
@@ -22,6 +22,8 @@ from typing import Any
 
 from cshogi import cli
 from cshogi.usi import Engine
+
+from bench.elo import with_error
 
 ENDINGS = {
     "反則負け": "illegal",
@@ -111,20 +113,10 @@ def allowed_for(limits: dict[str, Any], black: bool) -> float:
     return float(main + (limits.get("byoyomi") or 0) + (increment if main < increment else 0))
 
 
-def elo(score: float) -> float:
-    """Elo difference of a score between 0 and 1."""
-    bounded = min(max(score, 1e-3), 1 - 1e-3)
-    return -400 * math.log10(1 / bounded - 1)
-
-
 def summary(wins: int, draws: int, losses: int) -> dict[str, float]:
     """Score and Elo, each with the half-width of its 95 % interval (from the spread of the games' points)."""
-    games = wins + draws + losses
-    score = (wins + draws / 2) / games
-    spread = (wins * (1 - score) ** 2 + draws * (0.5 - score) ** 2 + losses * score**2) / games
-    half = 1.96 * math.sqrt(spread / games)
-    slope = 400 / math.log(10) / max(score * (1 - score), 1e-3)
-    return {"games": games, "score": score, "score_error": half, "elo": elo(score), "elo_error": slope * half}
+    points = [1.0] * wins + [0.5] * draws + [0.0] * losses
+    return {"games": len(points), **with_error(points)}
 
 
 def play(arguments: argparse.Namespace) -> dict[str, Any]:
