@@ -17,6 +17,15 @@ cdef enum:
     CORRECTION_LIMIT = 1024
     CORRECTION_SLOTS = 1 << 14
 
+# What an evaluation's error is remembered by.
+cdef enum:
+    BY_HANDS
+    BY_MOVE         # the last one
+    BY_PAWNS
+    BY_CASTLE       # of the side to move: king, golds, silvers
+    BY_OTHER_CASTLE
+    CORRECTIONS
+
 # By the piece as it stands after the move, and its destination.
 cdef struct PieceTo:
     int16_t at[PIECES][SQUARES]
@@ -26,7 +35,7 @@ cdef struct Histories:
     int16_t low_ply[LOW_PLIES][MOVE_SLOTS]
     int16_t capture[PIECES][SQUARES][PIECE_TYPES]
     PieceTo continuation[PIECES][SQUARES]   # [] of the earlier move; piece 0: no earlier move
-    int16_t correction[2][2][CORRECTION_SLOTS]  # [of which key][side to move]
+    int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [by which key][side to move]
 
 cdef Histories *allocate_histories() except NULL
 cdef void free_histories(Histories *histories) noexcept nogil

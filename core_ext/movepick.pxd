@@ -8,6 +8,7 @@ it is due.
 """
 
 from core_ext.history cimport Histories, PieceTo
+from core_ext.movegen cimport CheckInfo
 from core_ext.position cimport Position
 from core_ext.types cimport Move
 
@@ -15,16 +16,13 @@ cdef enum:
     CONTINUATIONS = 4   # continuation histories that order quiets: after the moves 1, 2, 4 and 6 plies ago
 
 cdef enum:
-    STAGE_HASH
-    STAGE_CAPTURES_INIT
+    STAGE_HASH      # the hash move is still to be given
+    STAGE_START     # nothing is generated yet
     STAGE_GOOD_CAPTURES
     STAGE_KILLERS
-    STAGE_QUIETS_INIT
     STAGE_QUIETS
     STAGE_BAD_CAPTURES
-    STAGE_EVASIONS_INIT
     STAGE_EVASIONS
-    STAGE_CHECKS_INIT
     STAGE_CHECKS
     STAGE_DONE
 
@@ -41,6 +39,7 @@ cdef struct ScoredMove:
 cdef struct Picker:
     const Position *pos
     Histories *histories
+    const CheckInfo *check
     PieceTo *continuations[CONTINUATIONS]
     int purpose
     int stage

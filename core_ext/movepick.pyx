@@ -2,10 +2,12 @@
 
 from core_ext.history cimport Histories, LOW_PLIES, capture_entry, continuation_entry, move_slot
 from core_ext.movegen cimport (
-    generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets, is_legal,
+    generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets,
+    gives_check, is_legal,
 )
 from core_ext.position cimport Position, enrich, in_check
 from core_ext.see cimport see_at_least, see_value
+from core_ext.tune cimport CHECK_BONUS, tune
 from core_ext.types cimport (
     MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, RichMove, captured_piece, from_square, is_drop, is_promotion, moved_piece,
     to_square, type_of,
@@ -30,8 +32,9 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
                       Move hash_move) noexcept nogil:
     picker.pos = pos
     picker.histories = histories
+    picker.check = NULL
     picker.purpose = purpose
-    picker.stage = STAGE_HASH
+    picker.stage = STAGE_HASH if hash_move else STAGE_START
     picker.ply = LOW_PLIES
     picker.threshold = 0
     picker.hash_move = hash_move
@@ -67,6 +70,8 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     score += continuation_entry(picker.continuations[3], rich)[0] >> 1
     if picker.ply < LOW_PLIES:
         score += 8 * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
+    if tune[CHECK_BONUS] and picker.check != NULL and gives_check(picker.pos, picker.check, move):
+        score += tune[CHECK_BONUS]
     return score
 
 
@@ -177,63 +182,60 @@ cdef Move next_killer(Picker *picker) noexcept nogil:
     return NO_MOVE
 
 
-cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
+cdef inline Move next_of_list(Picker *picker) noexcept nogil:
     return take_best(picker) if picker.current != picker.end else NO_MOVE
 
 
-cdef int stage_after_hash(const Picker *picker) noexcept nogil:
-    return STAGE_EVASIONS_INIT if in_check(picker.pos) else STAGE_CAPTURES_INIT
+cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
+    """The next move of the stage the picker is in; NO_MOVE when it is through."""
+    if picker.stage == STAGE_GOOD_CAPTURES:
+        return next_good_capture(picker)
+    if picker.stage == STAGE_KILLERS:
+        return NO_MOVE if picker.skip_quiets else next_killer(picker)
+    if picker.stage == STAGE_QUIETS and picker.skip_quiets:
+        return NO_MOVE
+    return next_of_list(picker)
 
 
-cdef int stage_after_captures(const Picker *picker) noexcept nogil:
-    if picker.purpose == PICK_MAIN:
+cdef int stage_after(const Picker *picker) noexcept nogil:
+    if picker.stage == STAGE_START:
+        return STAGE_EVASIONS if in_check(picker.pos) else STAGE_GOOD_CAPTURES
+    if picker.stage == STAGE_GOOD_CAPTURES and picker.purpose == PICK_MAIN:
         return STAGE_KILLERS
-    return STAGE_CHECKS_INIT if picker.purpose == PICK_QUIESCENCE_CHECKS else STAGE_DONE
+    if picker.stage == STAGE_GOOD_CAPTURES and picker.purpose == PICK_QUIESCENCE_CHECKS:
+        return STAGE_CHECKS
+    if picker.stage == STAGE_KILLERS:
+        return STAGE_QUIETS
+    return STAGE_BAD_CAPTURES if picker.stage == STAGE_QUIETS else STAGE_DONE
+
+
+cdef void enter(Picker *picker, int stage) noexcept nogil:
+    """Generate what the stage gives, behind what is kept."""
+    picker.stage = stage
+    if stage == STAGE_GOOD_CAPTURES:
+        start_captures(picker)
+    elif stage == STAGE_EVASIONS:
+        start_evasions(picker)
+    elif stage == STAGE_CHECKS:
+        picker.current = picker.end
+        start_checks(picker)
+    elif stage == STAGE_QUIETS:
+        picker.current = picker.end
+        if not picker.skip_quiets:
+            start_quiets(picker)
+    elif stage == STAGE_BAD_CAPTURES:
+        picker.current = picker.start
+        picker.end = picker.bad_end
 
 
 cdef Move next_move(Picker *picker) noexcept nogil:
-    cdef Move move
-    while True:
-        if picker.stage == STAGE_HASH:
-            picker.stage = stage_after_hash(picker)
-            if picker.hash_move:
-                return picker.hash_move
-        elif picker.stage == STAGE_CAPTURES_INIT:
-            start_captures(picker)
-            picker.stage = STAGE_GOOD_CAPTURES
-        elif picker.stage == STAGE_GOOD_CAPTURES:
-            move = next_good_capture(picker)
-            if move:
-                return move
-            picker.stage = stage_after_captures(picker)
-        elif picker.stage == STAGE_KILLERS:
-            move = NO_MOVE if picker.skip_quiets else next_killer(picker)
-            if move:
-                return move
-            picker.stage = STAGE_QUIETS_INIT
-        elif picker.stage == STAGE_QUIETS_INIT:
-            picker.current = picker.end
-            if not picker.skip_quiets:
-                start_quiets(picker)
-            picker.stage = STAGE_QUIETS
-        elif picker.stage == STAGE_QUIETS:
-            move = NO_MOVE if picker.skip_quiets else next_of_stage(picker)
-            if move:
-                return move
-            picker.current = picker.start
-            picker.end = picker.bad_end
-            picker.stage = STAGE_BAD_CAPTURES
-        elif picker.stage == STAGE_EVASIONS_INIT:
-            start_evasions(picker)
-            picker.stage = STAGE_EVASIONS
-        elif picker.stage == STAGE_CHECKS_INIT:
-            picker.current = picker.end
-            start_checks(picker)
-            picker.stage = STAGE_CHECKS
-        elif picker.stage == STAGE_DONE:
-            return NO_MOVE
-        else:   # evasions, checks, bad captures: the last of their lists
-            move = next_of_stage(picker)
-            if not move:
-                picker.stage = STAGE_DONE
-            return move
+    cdef Move move = NO_MOVE
+    if picker.stage == STAGE_HASH:
+        picker.stage = STAGE_START
+        return picker.hash_move
+    while picker.stage != STAGE_DONE:
+        move = next_of_stage(picker)
+        if move:
+            break
+        enter(picker, stage_after(picker))
+    return move

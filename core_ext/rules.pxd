@@ -4,19 +4,25 @@ The constants stand in tune.pyx. Most ideas are common to the modern alpha-beta 
 whose form was followed, the numbers are ours.
 """
 
-from core_ext.history cimport CORRECTION_SLOTS, continuation_entry, move_slot
+from core_ext.bitboard cimport Bitboard
+from core_ext.history cimport (
+    BY_CASTLE, BY_HANDS, BY_MOVE, BY_OTHER_CASTLE, BY_PAWNS, CORRECTION_SLOTS, continuation_entry, move_slot,
+)
 from core_ext.movepick cimport Picker
+from core_ext.position cimport Position, pieces
 from core_ext.searcher cimport Candidate, Frame, Node, Searcher
 from core_ext.see cimport see_at_least, see_value
 from core_ext.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
-    BONUS_LIMIT, BONUS_SLOPE, CAPTURE_FUTILITY_BASE, CAPTURE_FUTILITY_SLOPE, CAPTURE_SEE_SLOPE, CORRECTION_WEIGHT,
-    FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HISTORY_PRUNE, IIR_DEPTH, LMP_BASE, LMP_DEPTH, LMR_BASE, LMR_CHECK,
+    BONUS_LIMIT, BONUS_SLOPE, CAPTURE_FUTILITY_BASE, CAPTURE_FUTILITY_SLOPE, CAPTURE_SEE_SLOPE, CORRECTION_CASTLE, CORRECTION_PAWNS, CORRECTION_WEIGHT,
+    FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HINDSIGHT, HISTORY_PRUNE, IIR_DEPTH, LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK,
     LMR_CUT, LMR_HISTORY, LMR_KILLER, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR,
     NULL_EVAL, NULL_MARGIN, NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH,
     REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH, SINGULAR_MARGIN, tune,
 )
-from core_ext.types cimport MATE_BOUND, Move, NULL_MOVE, captured_piece, int16_t, type_of
+from core_ext.types cimport (
+    GOLDS, MATE_BOUND, Move, NO_VALUE, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, type_of, uint64_t,
+)
 
 
 cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
@@ -30,19 +36,39 @@ cdef inline bint decided(int value) noexcept nogil:
 
 # ---- the static value ----
 
-cdef inline int16_t *correction_by_hands(Searcher *s) noexcept nogil:
-    return &s.histories.correction[0][s.pos.side][s.pos.state.hand_key >> 50 & (CORRECTION_SLOTS - 1)]
+cdef inline int mixed(Bitboard squares) noexcept nogil:
+    """A slot of the correction history for a set of squares: the high bits of two products."""
+    return <int>((squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F) >> 50)
 
 
-cdef inline int16_t *correction_by_move(Searcher *s, const Frame *frame) noexcept nogil:
-    return &s.histories.correction[1][s.pos.side][((frame - 1).move >> 16 & 31) << 7 | ((frame - 1).move & 127)]
+cdef inline int castle_slot(const Position *pos, int color) noexcept nogil:
+    cdef Bitboard golds = pieces(pos, color, GOLDS), silvers = pieces(pos, color, SILVER)
+    return (mixed(golds) ^ (mixed(silvers) * 3) ^ (pos.king[color] * 151)) & (CORRECTION_SLOTS - 1)
+
+
+cdef inline int correction_slot(Searcher *s, const Frame *frame, int key) noexcept nogil:
+    if key == BY_HANDS:
+        return s.pos.state.hand_key >> 50 & (CORRECTION_SLOTS - 1)
+    if key == BY_MOVE:
+        return ((frame - 1).move >> 16 & 31) << 7 | ((frame - 1).move & 127)
+    if key == BY_PAWNS:
+        return mixed(pieces(&s.pos, s.pos.side, PAWN)) ^ mixed(s.pos.kind[PAWN]) * 5 & (CORRECTION_SLOTS - 1)
+    return castle_slot(&s.pos, s.pos.side if key == BY_CASTLE else 1 - s.pos.side)
+
+
+cdef inline int16_t *correction_entry(Searcher *s, const Frame *frame, int key) noexcept nogil:
+    return &s.histories.correction[key][s.pos.side][correction_slot(s, frame, key)]
 
 
 cdef inline int corrected(Searcher *s, const Frame *frame, int value) noexcept nogil:
-    """The evaluation's error in nodes with the same hands, or after the same move, was learned as the search went
-    (correction history, Stockfish 2024)."""
-    cdef int error = correction_by_hands(s)[0] + correction_by_move(s, frame)[0]
-    return clamp(value + error * tune[CORRECTION_WEIGHT] // 1024, -MATE_BOUND + 1, MATE_BOUND - 1)
+    """The evaluation's error in nodes that share something with this one was learned as the search went (correction
+    history, Stockfish 2024)."""
+    cdef int error = tune[CORRECTION_WEIGHT] * (correction_entry(s, frame, BY_HANDS)[0]
+                                                + correction_entry(s, frame, BY_MOVE)[0])
+    error += tune[CORRECTION_PAWNS] * correction_entry(s, frame, BY_PAWNS)[0]
+    error += tune[CORRECTION_CASTLE] * (correction_entry(s, frame, BY_CASTLE)[0]
+                                        + correction_entry(s, frame, BY_OTHER_CASTLE)[0])
+    return clamp(value + error // 1024, -MATE_BOUND + 1, MATE_BOUND - 1)
 
 
 # ---- giving a whole node up ----
@@ -81,6 +107,19 @@ cdef inline int null_reduction(const Node *node) noexcept nogil:
             + clamp((node.value - node.beta) // tune[NULL_EVAL], 0, 4))
 
 
+cdef inline int in_hindsight(const Node *node) noexcept nogil:
+    """A move reduced by three plies or more whose reply does not look worse for it than before deserves a ply back; one
+    reduced by two that looks hopeless for it loses another (Stockfish 2024)."""
+    cdef const Frame *before = node.frame - 1
+    if not tune[HINDSIGHT] or node.in_check or node.frame.excluded or before.static_value == NO_VALUE:
+        return 0
+    if before.reduction >= 3 and node.frame.static_value <= -before.static_value:
+        return 1
+    if before.reduction >= 2 and node.depth >= 2 and node.frame.static_value + before.static_value > 200:
+        return -1
+    return 0
+
+
 cdef inline int without_hash_move(const Node *node) noexcept nogil:
     """Depth taken off where no hash move is known: a shallower search finds one for the next time (internal iterative
     reduction, E. Schröder)."""
@@ -102,7 +141,7 @@ cdef inline int late_move_limit(const Node *node) noexcept nogil:
     """How many moves a node of this depth looks at before the quiet ones left are given up."""
     if node.depth >= tune[LMP_DEPTH]:
         return 1 << 20
-    return (tune[LMP_BASE] + node.depth * node.depth) // (1 if node.improving else 2)
+    return (tune[LMP_BASE] + tune[LMP_SLOPE] * node.depth * node.depth // 64) // (1 if node.improving else 2)
 
 
 cdef inline bint skips_quiet(Searcher *s, const Node *node, const Candidate *move, int reduced) noexcept nogil:

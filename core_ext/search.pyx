@@ -17,15 +17,15 @@ from core_ext.node cimport (
 )
 from core_ext.position cimport allocate_position, enrich, free_position, undo_move, undo_null
 from core_ext.rules cimport (
-    clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, razors,
+    clamp, decided, futile_for_opponent, hash_cuts, in_hindsight, may_be_singular, may_pass, may_probcut, null_reduction, razors,
     reduction, singular_beta, skips, without_hash_move,
 )
 from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Node, RootMove, Searcher
 from core_ext.see cimport see_at_least, see_value
-from core_ext.teaching cimport teach_correction, teach_cut
+from core_ext.teaching cimport teach_correction, teach_cut, teach_hash_cut, teach_prior, teach_research
 from core_ext.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
-    CHECK_EXTENSION_DEPTH, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, QUIESCENCE_CHECKS,
+    CHECK_EXTENSION_DEPTH, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, PV_SKIPS, QUIESCENCE_CHECKS,
     QUIESCENCE_FUTILITY, tune,
 )
 from core_ext.types cimport (
@@ -151,7 +151,10 @@ cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) 
 cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int new_depth, int plies) noexcept nogil:
     """Late-move reduction: a reduced zero-window search, and the full depth only where that beats alpha."""
     cdef int reduced = clamp(new_depth - plies // 1024, 1, new_depth + 1)
-    cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
+    cdef int value
+    node.frame.reduction = new_depth - reduced
+    value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
+    node.frame.reduction = 0
     if value > node.alpha and reduced < new_depth:
         if value > node.best_value + 40 + 2 * new_depth:    # much better than the best: look deeper
             new_depth += 1
@@ -159,6 +162,8 @@ cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int new_
             new_depth -= 1
         if reduced < new_depth:
             value = -search_node(s, -node.alpha - 1, -node.alpha, new_depth, node.ply + 1, not node.cut)
+            if move.quiet and not s.stopped:
+                teach_research(node, move.rich, new_depth, value)
     return value
 
 
@@ -191,6 +196,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     picker.killers[0] = node.frame.killers[0]
     picker.killers[1] = node.frame.killers[1]
     picker.ply = node.ply
+    picker.check = &node.check
     set_continuations(&picker, node.frame)
     while True:
         move = next_move(&picker)
@@ -201,7 +207,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
         s.free_moves = picker.end
         node.move_count += 1
         describe(s, node, move, &candidate)
-        if not node.pv and skips(s, node, &picker, &candidate):
+        if (not node.pv or tune[PV_SKIPS]) and skips(s, node, &picker, &candidate):
             continue
         if may_be_singular(s, node, move) and extend_singular(s, node, &candidate, &value):
             node.best_value = value
@@ -227,6 +233,8 @@ cdef int close_node(Searcher *s, Node *node) noexcept nogil:
         return node.alpha if node.frame.excluded else node.ply - MATE
     if node.best_move:
         teach_cut(s, node)
+    elif not node.frame.excluded:
+        teach_prior(s, node)
     if node.frame.excluded:
         return node.best_value
     bound = BOUND_LOWER if node.best_value >= node.beta else BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
@@ -254,10 +262,12 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
             return node.alpha
     look_up(s, &node)
     if hash_cuts(&node):
+        teach_hash_cut(s, &node)
         return node.hash_value
     if not node.frame.excluded and finds_mate(s, &node):
         return node.best_value
     set_static_value(s, &node)
+    node.depth += in_hindsight(&node)
     if gives_up(s, &node, &value) or s.stopped:
         return value
     search_moves(s, &node)
@@ -359,6 +369,7 @@ cdef void prepare(Searcher *s, int depth) noexcept nogil:
     for i in range(MAX_PLY + FRAMES_BEHIND + 2):
         s.frames[i].excluded = NO_MOVE
         s.frames[i].cutoffs = 0
+        s.frames[i].reduction = 0
         s.frames[i].pv_length = 0
     for i in range(FRAMES_BEHIND):
         s.frames[i].move = NO_MOVE

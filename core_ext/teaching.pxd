@@ -1,14 +1,15 @@
 """What a searched node teaches the histories."""
 
 from core_ext.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, LOW_PLIES, capture_entry, continuation_entry,
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, capture_entry, continuation_entry,
     move_slot, nudge,
 )
 from core_ext.movepick cimport is_quiet
 from core_ext.position cimport enrich
-from core_ext.rules cimport bonus_of, clamp, correction_by_hands, correction_by_move, decided, malus_of
+from core_ext.rules cimport bonus_of, clamp, correction_entry, decided, malus_of
 from core_ext.searcher cimport Frame, Node, Searcher
-from core_ext.types cimport Move, RichMove
+from core_ext.tune cimport HASH_CUT_BONUS, PRIOR_BONUS, RESEARCH_BONUS, tune
+from core_ext.types cimport Move, NO_MOVE, NULL_MOVE, RichMove, captured_piece
 
 
 cdef inline void credit_continuation(const Frame *earlier, RichMove rich, int bonus) noexcept nogil:
@@ -46,13 +47,47 @@ cdef inline void teach_cut(Searcher *s, Node *node) noexcept nogil:
         nudge(capture_entry(s.histories, enrich(&s.pos, node.captures[i])), malus, CAPTURE_LIMIT)
 
 
+cdef inline void teach_prior(Searcher *s, Node *node) noexcept nogil:
+    """A node where no move reached alpha speaks well of the quiet move that led to it."""
+    cdef const Frame *frame = node.frame - 1
+    cdef RichMove rich = frame.move
+    cdef int bonus = bonus_of(node.depth) * tune[PRIOR_BONUS] // 100
+    if rich == NO_MOVE or rich == NULL_MOVE or captured_piece(rich) or bonus <= 0:
+        return
+    nudge(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>rich)], bonus, BUTTERFLY_LIMIT)
+    credit_continuation(frame - 1, rich, bonus)
+    credit_continuation(frame - 2, rich, bonus)
+
+
+cdef inline void teach_research(const Node *node, RichMove rich, int depth, int value) noexcept nogil:
+    """What the full-depth search of a reduced move found goes to the continuation histories."""
+    cdef int bonus
+    if value <= node.alpha:
+        bonus = -malus_of(depth)
+    elif value >= node.beta:
+        bonus = bonus_of(depth)
+    else:
+        return
+    bonus = bonus * tune[RESEARCH_BONUS] // 100
+    credit_continuation(node.frame - 1, rich, bonus)
+    credit_continuation(node.frame - 2, rich, bonus)
+    credit_continuation(node.frame - 4, rich, bonus)
+
+
+cdef inline void teach_hash_cut(Searcher *s, Node *node) noexcept nogil:
+    """A quiet move that cuts by the table alone is credited as well."""
+    cdef int bonus = bonus_of(node.depth) * tune[HASH_CUT_BONUS] // 100
+    if bonus > 0 and node.hash.move and not node.hash_capture and node.hash_value >= node.beta:
+        credit_quiet(s, node, node.hash.move, bonus)
+
+
 cdef inline void teach_correction(Searcher *s, Node *node) noexcept nogil:
     """How far the static value was from the searched one, where the bound says something about it."""
-    cdef int error = node.best_value - node.frame.static_value, bonus
+    cdef int error = node.best_value - node.frame.static_value, bonus, key
     if node.in_check or decided(node.best_value) or (node.best_move and not is_quiet(&s.pos, node.best_move)):
         return
     if (error < 0 and node.best_value >= node.beta) or (error > 0 and not node.best_move):
         return
     bonus = clamp(error * node.depth // 8, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
-    nudge(correction_by_hands(s), bonus, CORRECTION_LIMIT)
-    nudge(correction_by_move(s, node.frame), bonus, CORRECTION_LIMIT)
+    for key in range(CORRECTIONS):
+        nudge(correction_entry(s, node.frame, key), bonus, CORRECTION_LIMIT)

@@ -19,6 +19,7 @@ _TABLE = (
     ("ProbcutMargin", 270, 50, 800),
     ("LmpBase", 4, 1, 40),
     ("LmpDepth", 20, 0, 127),
+    ("LmpSlope", 64, 4, 400),
     ("FutilityDepth", 11, 0, 30),
     ("FutilityBase", 140, 0, 800),
     ("FutilitySlope", 115, 10, 400),
@@ -47,6 +48,14 @@ _TABLE = (
     ("BonusLimit", 1600, 100, 7000),
     ("MalusSlope", 150, 10, 2000),
     ("MalusLimit", 1200, 100, 7000),
+    ("PriorBonus", 0, 0, 200),
+    ("ResearchBonus", 0, 0, 200),
+    ("HashCutBonus", 0, 0, 200),
+    ("Hindsight", 0, 0, 1),
+    ("PvSkips", 0, 0, 1),
+    ("CheckBonus", 0, 0, 30000),
+    ("CorrectionPawns", 0, 0, 400),
+    ("CorrectionCastle", 0, 0, 400),
 )
 
 _INDEX = {row[0]: i for i, row in enumerate(_TABLE)}

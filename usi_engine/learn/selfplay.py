@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, Signal, Table, Worker
+from usi_engine.core import load_core
+from usi_engine.team import Window
 
 if TYPE_CHECKING:
-    from core_ext.engine import Weights
+    from core_ext.engine import RootLine, Weights
 
 TABLE_MEGABYTES = 8
 
@@ -56,6 +58,7 @@ class Player:
 
     def __init__(self, weights: Weights | None, rules: Rules) -> None:
         self.rules = rules
+        self._core = load_core()
         self.table = Table(TABLE_MEGABYTES)
         self.worker = Worker(self.table, Signal(), 0, weights)
         self.worker.configure()
@@ -66,14 +69,20 @@ class Player:
         self.table.new_search()
         best, value = self.worker.lines(1)[0].pv[0], 0
         for depth in range(1, MAX_DEPTH + 1):
-            self.worker.search(depth, -INFINITE, INFINITE, 0, self.rules.nodes)
-            line = self.worker.lines(1)[0]
-            if not (self.worker.stopped and line.value == -INFINITE):
-                best = line.pv[0]
-                value = line.value if line.value != -INFINITE else value
+            line = self._search_depth(depth, value)
+            if line.value != -INFINITE and not (self.worker.stopped and line.bound == "upper"):
+                best, value = line.pv[0], line.value
             if self.worker.stopped or self.worker.nodes >= self.rules.nodes or abs(value) >= MATE_BOUND:
                 break
         return best, value
+
+    def _search_depth(self, depth: int, guess: int) -> RootLine:
+        """The best line of one depth, searched in a window around `guess` that widens until it holds."""
+        window = Window(self._core, depth, guess)
+        while True:
+            value = self.worker.search(depth, window.alpha, window.beta, 0, self.rules.nodes)
+            if self.worker.stopped or window.failed(value) == "exact":
+                return self.worker.lines(1)[0]
 
     def play(self, start: str, number: int) -> Played:
         """One whole game."""
