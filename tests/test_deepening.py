@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
 from collections.abc import Iterator
 
@@ -114,6 +115,21 @@ def test_helpers_stop_with_the_leader() -> None:
     script = Script(seconds=lambda depth: 0.002 if depth <= 4 else 30.0)
     _, taken = search(script, Limits(), Goals(4, 0, 1), threads=3)
     assert taken < 1000
+
+
+def test_workers_vote() -> None:
+    """Where the helpers go deeper than the leader and prefer another move, that move is played."""
+
+    def best(depth: int) -> int:
+        return 0 if threading.current_thread().name != "helper" else 1
+
+    def seconds(depth: int) -> float:
+        return 0.02 * depth if threading.current_thread().name != "helper" else 0.0
+
+    alone, _ = search(Script(best=best, seconds=seconds), Limits(), Goals(5, 0, 1))
+    voted, _ = search(Script(best=best, seconds=seconds), Limits(), Goals(5, 0, 1), threads=3)
+    assert voted.lines[0].move != alone.lines[0].move
+    assert len(voted.lines) == 1
 
 
 def test_multipv_lines_are_sorted() -> None:

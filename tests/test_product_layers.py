@@ -9,7 +9,8 @@ PACKAGE = Path(__file__).resolve().parents[1] / "usi_engine"
 # From the text of the protocol up to the program; packages stand for all modules in them.
 ORDER = [
     "protocol", "options", "output", "core", "clock", "book", "cache", "weights", "patience", "report", "control",
-    "team", "deepening", "resources", "answers", "thinking", "mating", "tools", "session", "usi", "learn", "__main__",
+    "vote", "team", "deepening", "resources", "answers", "thinking", "mating", "tools", "session", "usi", "learn",
+    "__main__",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.glob("*.py"))
 

@@ -10,6 +10,7 @@ from usi_engine.core import Core
 from usi_engine.patience import Patience
 from usi_engine.report import Line, Reporter
 from usi_engine.team import Team, Window
+from usi_engine.vote import Vote, elect
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -49,9 +50,22 @@ class Deepening:
         wanted = min(self._goals.multipv, root_moves)
         self._team.start_helpers(self._goals.max_depth, self._goals.node_limit)
         try:
-            return self._deepen(board, wanted, root_moves == 1)
+            outcome = self._deepen(board, wanted, root_moves == 1)
         finally:
             self._team.stop_helpers()
+        return self._elected(board, outcome)
+
+    def _elected(self, board: Board, outcome: Outcome) -> Outcome:
+        """The line that the workers vote for, where one line is wanted and there is one to vote against."""
+        votes = self._team.votes()
+        if not votes or len(outcome.lines) != 1:
+            return outcome
+        own = outcome.lines[0]
+        leader = Vote(outcome.depth, own.pv, own.value, own.seldepth)
+        chosen = elect([leader, *votes], self._core.mate_bound)
+        if chosen.move == own.move:
+            return outcome
+        return Outcome(chosen.depth, (Line(legal_part(board, list(chosen.pv)), chosen.value, chosen.seldepth),))
 
     def _deepen(self, board: Board, wanted: int, forced: bool) -> Outcome:
         outcome = Outcome(0, ())

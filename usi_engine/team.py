@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
 from usi_engine.options import Options
+from usi_engine.vote import Vote
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -54,6 +55,7 @@ class Team:
         self._signal = signal
         self._weights = weights
         self._helping: list[threading.Thread] = []
+        self._votes: dict[Worker, Vote] = {}
         self._used = False
         self.table: Table = core.table(megabytes)
         # The system hands memory out when it is first written to: better now than on the clock of a first move.
@@ -113,6 +115,7 @@ class Team:
     def start_helpers(self, max_depth: int, node_limit: int) -> None:
         """Let the others search the same root; they stop when the signal does."""
         arguments = (max_depth, self.share(node_limit))
+        self._votes = {}
         self._helping = [
             threading.Thread(target=self._help, args=(worker, *arguments), name="helper", daemon=True)
             for worker in self.workers[1:]
@@ -128,6 +131,10 @@ class Team:
             thread.join()
         self._helping = []
 
+    def votes(self) -> list[Vote]:
+        """What the helpers found: the best line of the last depth that each finished. After stop_helpers."""
+        return list(self._votes.values())
+
     def _help(self, worker: Worker, max_depth: int, node_limit: int) -> None:
         guess = 0
         for depth in range(1, max_depth + 1):
@@ -138,3 +145,5 @@ class Team:
                 if worker.stopped:
                     return
                 bound = window.failed(guess)
+            best = worker.lines(1)[0]
+            self._votes[worker] = Vote(depth, tuple(best.pv), best.value, best.seldepth)
