@@ -9,15 +9,13 @@ import json
 import math
 from pathlib import Path
 
+from bench.svg import document, line, text
+
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 400, 70, 60, 40, 150
 COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 
 Points = list[tuple[float, float]]
-
-
-def text(x: float, y: float, words: str, anchor: str = "middle", color: str = "#333") -> str:
-    return f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{anchor}" fill="{color}">{words}</text>'
 
 
 def draw(title: str, series: dict[str, Points]) -> str:
@@ -31,9 +29,6 @@ def draw(title: str, series: dict[str, Points]) -> str:
         return x, HEIGHT - BOTTOM - (point[1] - least) / (most - least) * (HEIGHT - BOTTOM - TOP)
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-size="12" '
-        'font-family="sans-serif">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         text(WIDTH / 2, 22, title),
         text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 15, "training positions (million)"),
     ]
@@ -41,7 +36,7 @@ def draw(title: str, series: dict[str, Points]) -> str:
         parts.append(text(place((x, least))[0], HEIGHT - BOTTOM + 18, f"{x / 1e6:.2f}"))
     for step in range(math.ceil(least * 100), math.floor(most * 100) + 1):
         y = place((points[0][0], step / 100))[1]
-        parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" stroke="#ddd"/>')
+        parts.append(line(LEFT, y, WIDTH - RIGHT, y))
         parts.append(text(LEFT - 8, y + 4, f"{step / 100:.2f}", "end"))
     for (name, curve), color in zip(series.items(), COLORS, strict=False):
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, curve))
@@ -49,7 +44,7 @@ def draw(title: str, series: dict[str, Points]) -> str:
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>' for x, y in map(place, curve)]
         x, y = place(curve[-1])
         parts.append(text(x + 8, y + 4, name, "start", color))
-    return "\n".join([*parts, "</svg>", ""])
+    return document(WIDTH, HEIGHT, parts)
 
 
 def main() -> None:

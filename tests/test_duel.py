@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import duel, elo, spsa
+from bench import duel, elo, rules_chart, spsa
 from core_ext.engine import set_tunable, tunables
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -92,3 +92,14 @@ def test_tuning_moves_towards_the_winner_within_the_range() -> None:
     for _ in range(3000):
         tuning.learn({"RazorBase": -500.0, "LmrScale": -50.0}, 2.0)
     assert tuning.values == {"RazorBase": 0.0, "LmrScale": 4.0}
+
+
+def test_chart_of_rules_turns_the_record_round(tmp_path: Path) -> None:
+    """The record is of the side without the rule; the chart tells what the rule is worth."""
+    record = tmp_path / "null move" / "pairs.jsonl"
+    record.parent.mkdir()
+    record.write_text("".join(f'{{"points": {points}}}\n' for points in ([0.0, 1.0], [0.0, 0.5], [0.0, 0.0])))
+    row = rules_chart.worth(record.parent)
+    assert (row["rule"], row["won"], row["drawn"], row["lost"]) == ("null move", 4, 1, 1)
+    assert row["elo"] == round(elo.elo(4.5 / 6))
+    assert f"{row['elo']:+d} of 6 games" in rules_chart.draw([row])
