@@ -16,7 +16,7 @@ from bench.elo import with_error
 from bench.svg import document, line, text
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 640, 24, 200, 110, 44, 40
+WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 640, 24, 180, 140, 44, 40
 STEP = 25  # Elo between two lines of the grid
 
 Row = dict[str, Any]

@@ -31,10 +31,17 @@ cdef struct Sums:
     uint64_t known[COLORS]      # which places of with_piece are filled
     int32_t with_piece[COLORS][LIST_SIZE]   # KPP of the pairs with the piece at a place of the list
 
+# The pairs of one king on one square as they were last summed there.
+cdef struct KingSum:
+    bint known
+    int32_t pairs
+    int32_t numbers[LIST_SIZE]
+
 # What one thread needs to evaluate along a line of play.
 cdef struct Evaluator:
     const Terms *terms
     Sums *frames                # by the ply, modulo EVALUATOR_FRAMES
+    KingSum *kings              # [COLORS][SQUARES], as each colour sees its own
 
 # Owns the memory of the weights; the Evaluators that use it must not outlive it.
 cdef class Weights:

@@ -26,6 +26,7 @@ cdef extern from "gather.h" nogil:
 cdef enum:
     BLOCKS = LIST_SIZE // 8
     FOLLOWED_PLIES = 4      # following a move costs about a quarter of a full sum
+    RETOLD_PIECES = 7       # a piece that differs costs about a ninth of it
 
 cdef Terms plain_terms      # piece values alone
 
@@ -184,13 +185,39 @@ cdef inline void follow_kkp(const Terms *terms, Sums *new, const Change *change)
         new.pieces += row[change.number[AFTER][BLACK][i]] - row[change.number[BEFORE][BLACK][i]]
 
 
-cdef inline void follow_king(const Terms *terms, Sums *old, Sums *new, const Change *change) noexcept nogil:
-    """The mover's king stands elsewhere: its pairs and KKP are summed anew; the other king sees a captured piece go."""
+cdef inline int count_changed(const KingSum *kept, const int32_t *numbers) noexcept nogil:
+    cdef int i, count = 0
+    for i in range(LISTED):
+        count += kept.numbers[i] != numbers[i]
+    return count
+
+
+cdef int32_t pairs_of_king(const Evaluator *evaluator, int color, int king, const int32_t *numbers) noexcept nogil:
+    """KPP of a king that has just stepped: from what was last summed for this square, where few pieces differ."""
+    cdef KingSum *kept = evaluator.kings + color * SQUARES + king
+    cdef const Terms *terms = evaluator.terms
+    cdef int i
+    if not kept.known or count_changed(kept, numbers) > RETOLD_PIECES:
+        kept.known = True
+        kept.pairs = sum_pairs(terms, king, numbers)
+        memcpy(kept.numbers, numbers, sizeof(kept.numbers))
+        return kept.pairs
+    for i in range(LISTED):
+        if kept.numbers[i] != numbers[i]:
+            kept.pairs -= sum_columns(kpp_row(terms, king, kept.numbers[i]), kept.numbers, BLOCKS)
+            kept.numbers[i] = numbers[i]
+            kept.pairs += sum_columns(kpp_row(terms, king, numbers[i]), kept.numbers, BLOCKS)
+    return kept.pairs
+
+
+cdef inline void follow_king(const Evaluator *evaluator, Sums *old, Sums *new, const Change *change) noexcept nogil:
+    """The king's own pairs and KKP all change; the other king sees a captured piece go."""
+    cdef const Terms *terms = evaluator.terms
     cdef int us = change.king
     new.pieces -= sum_columns(kkp_row(terms, old), old.lists.seen[BLACK], BLOCKS)
     new.king[us] = change.target if us == BLACK else inverse_square(change.target)
     new.pieces += sum_columns(kkp_row(terms, new), new.lists.seen[BLACK], BLOCKS)
-    new.pairs[us] = sum_pairs(terms, new.king[us], new.lists.seen[us])
+    new.pairs[us] = pairs_of_king(evaluator, us, new.king[us], new.lists.seen[us])
     if change.count:
         follow_pairs(terms, old, new, us ^ 1, change)
 
@@ -203,8 +230,9 @@ cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
     new.known[BLACK] = new.known[WHITE] = 0
 
 
-cdef void follow(const Terms *terms, Sums *old, Sums *new, Change *change) noexcept nogil:
+cdef void follow(const Evaluator *evaluator, Sums *old, Sums *new, Change *change) noexcept nogil:
     """The sums after the change, from those before it."""
+    cdef const Terms *terms = evaluator.terms
     cdef int i
     new.key = change.key
     new.pieces = old.pieces
@@ -215,7 +243,7 @@ cdef void follow(const Terms *terms, Sums *old, Sums *new, Change *change) noexc
     copy_sums(old, new)
     replace(new, change)
     if change.king >= 0:
-        follow_king(terms, old, new, change)
+        follow_king(evaluator, old, new, change)
     elif change.count:
         follow_kkp(terms, new, change)
         follow_pairs(terms, old, new, BLACK, change)
@@ -251,7 +279,7 @@ cdef void begin_line(Evaluator *evaluator, const Position *pos) noexcept nogil:
     sum_anew(evaluator.terms, frame_at(evaluator, ply), pos)
     if evaluator.terms.kpp != NULL and has_parent(pos):
         find_change(pos.state, &change, True)
-        follow(evaluator.terms, frame_at(evaluator, ply), frame_at(evaluator, ply - 1), &change)
+        follow(evaluator, frame_at(evaluator, ply), frame_at(evaluator, ply - 1), &change)
 
 
 cdef const Sums *sums_of(Evaluator *evaluator, const Position *pos) noexcept nogil:
@@ -262,7 +290,7 @@ cdef const Sums *sums_of(Evaluator *evaluator, const Position *pos) noexcept nog
     while back > 0:
         back -= 1
         find_change(pos.state - back, &change, False)
-        follow(evaluator.terms, frame_at(evaluator, ply - back - 1), frame_at(evaluator, ply - back), &change)
+        follow(evaluator, frame_at(evaluator, ply - back - 1), frame_at(evaluator, ply - back), &change)
     return frame_at(evaluator, ply)
 
 
@@ -312,16 +340,21 @@ cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_
 cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1:
     if evaluator.frames == NULL:
         evaluator.frames = <Sums *>calloc(EVALUATOR_FRAMES, sizeof(Sums))
-        if evaluator.frames == NULL:
+        evaluator.kings = <KingSum *>calloc(COLORS * SQUARES, sizeof(KingSum))
+        if evaluator.frames == NULL or evaluator.kings == NULL:
+            free_evaluator(evaluator)
             raise MemoryError("no memory for an evaluator")
     memset(evaluator.frames, 0, EVALUATOR_FRAMES * sizeof(Sums))
+    memset(evaluator.kings, 0, COLORS * SQUARES * sizeof(KingSum))
     evaluator.terms = &plain_terms if weights is None else &weights.terms
     return 0
 
 
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
     free(evaluator.frames)
+    free(evaluator.kings)
     evaluator.frames = NULL
+    evaluator.kings = NULL
 
 
 cdef enum:

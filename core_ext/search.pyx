@@ -17,8 +17,8 @@ from core_ext.node cimport (
 )
 from core_ext.position cimport allocate_position, enrich, free_position, undo_move, undo_null
 from core_ext.rules cimport (
-    clamp, decided, futile_for_opponent, hash_cuts, in_hindsight, may_be_singular, may_pass, may_probcut, null_reduction, razors,
-    reduction, singular_beta, skips, without_hash_move,
+    clamp, decided, futile_for_opponent, hash_cuts, in_hindsight, may_be_singular, may_pass, may_probcut,
+    null_reduction, razors, reduction, singular_beta, skips, without_hash_move,
 )
 from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Node, RootMove, Searcher
 from core_ext.see cimport see_at_least, see_value

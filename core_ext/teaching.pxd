@@ -1,8 +1,8 @@
 """What a searched node teaches the histories."""
 
 from core_ext.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, capture_entry, continuation_entry,
-    move_slot, nudge,
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, capture_entry,
+    continuation_entry, move_slot, nudge,
 )
 from core_ext.movepick cimport is_quiet
 from core_ext.position cimport enrich
