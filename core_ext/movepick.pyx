@@ -7,15 +7,13 @@ from core_ext.movegen cimport (
 )
 from core_ext.position cimport Position, enrich, in_check
 from core_ext.see cimport see_at_least, see_value
-from core_ext.tune cimport CHECK_BONUS, tune
+from core_ext.tune cimport CAPTURE_WEIGHT, CHECK_BONUS, LOSING_SHARE, tune
 from core_ext.types cimport (
     MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, RichMove, captured_piece, from_square, is_drop, is_promotion, moved_piece,
     to_square, type_of,
 )
 
 cdef enum:
-    CAPTURE_WEIGHT = 14     # of the captured value, beside the capture history
-    LOSING_MARGIN = 36      # a capture may lose 1/36 of its score and still be tried early
     EVASION_CAPTURE = 1 << 20   # captures before all other evasions
 
 
@@ -57,7 +55,7 @@ cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
     cdef int gain = see_value(type_of(captured_piece(rich)))
     if is_promotion(move):
         gain += see_value(mover + PROMOTED) - see_value(mover)
-    return CAPTURE_WEIGHT * gain + capture_entry(picker.histories, rich)[0]
+    return tune[CAPTURE_WEIGHT] * gain + capture_entry(picker.histories, rich)[0]
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
@@ -164,7 +162,7 @@ cdef Move next_good_capture(Picker *picker) noexcept nogil:
             if see_at_least(picker.pos, move, picker.threshold):
                 return move
             continue
-        margin = -chosen.score // LOSING_MARGIN if picker.purpose == PICK_MAIN else -20000
+        margin = -chosen.score * tune[LOSING_SHARE] // 1024 if picker.purpose == PICK_MAIN else -20000
         if see_at_least(picker.pos, move, margin):
             return move
         picker.bad_end[0] = chosen

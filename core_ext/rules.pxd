@@ -15,14 +15,15 @@ from core_ext.see cimport see_at_least, see_value
 from core_ext.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
     BONUS_LIMIT, BONUS_SLOPE, CAPTURE_FUTILITY_BASE, CAPTURE_FUTILITY_SLOPE, CAPTURE_SEE_SLOPE, CORRECTION_CASTLE,
-    CORRECTION_PAWNS, CORRECTION_WEIGHT, FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HINDSIGHT, HISTORY_PRUNE,
-    IIR_DEPTH, LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_HISTORY, LMR_KILLER, LMR_NOT_IMPROVING,
-    LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL, NULL_MARGIN, NULL_SLOPE, PROBCUT_DEPTH,
-    QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH,
-    SINGULAR_MARGIN, tune,
+    CORRECTION_PAWNS, CORRECTION_WEIGHT, FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HISTORY_PRUNE, IIR_DEPTH,
+    LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_CUTOFFS, LMR_DROP, LMR_HASH_CAPTURE, LMR_HISTORY,
+    LMR_KILLER, LMR_NEAR, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL,
+    NULL_MARGIN, NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH,
+    REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH, SINGULAR_MARGIN, tune,
 )
 from core_ext.types cimport (
-    GOLDS, MATE_BOUND, Move, NO_VALUE, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, type_of, uint64_t,
+    GOLDS, MATE_BOUND, Move, NO_SQUARE, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, is_drop, to_square, type_of,
+    uint64_t,
 )
 
 
@@ -108,19 +109,6 @@ cdef inline int null_reduction(const Node *node) noexcept nogil:
             + clamp((node.value - node.beta) // tune[NULL_EVAL], 0, 4))
 
 
-cdef inline int in_hindsight(const Node *node) noexcept nogil:
-    """A move reduced by three plies or more whose reply does not look worse for it than before deserves a ply back; one
-    reduced by two that looks hopeless for it loses another (Stockfish 2024)."""
-    cdef const Frame *before = node.frame - 1
-    if not tune[HINDSIGHT] or node.in_check or node.frame.excluded or before.static_value == NO_VALUE:
-        return 0
-    if before.reduction >= 3 and node.frame.static_value <= -before.static_value:
-        return 1
-    if before.reduction >= 2 and node.depth >= 2 and node.frame.static_value + before.static_value > 200:
-        return -1
-    return 0
-
-
 cdef inline int without_hash_move(const Node *node) noexcept nogil:
     """Depth taken off where no hash move is known: a shallower search finds one for the next time (internal iterative
     reduction, E. Schröder)."""
@@ -198,6 +186,12 @@ cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nog
     return product + (0 if node.improving else tune[LMR_NOT_IMPROVING])
 
 
+cdef inline bint near_king(const Position *pos, Move move) noexcept nogil:
+    """Whether the move ends within two squares of the opponent's king."""
+    cdef int king = pos.king[1 - pos.side], square = to_square(move)
+    return (king != NO_SQUARE and -2 <= square // 9 - king // 9 <= 2 and -2 <= square % 9 - king % 9 <= 2)
+
+
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
     """The late-move reduction of a move, in 1/1024 ply: more where a cut is expected, less on the principal variation,
     for checks, killers and moves with a good history."""
@@ -205,15 +199,19 @@ cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *
     if node.cut:
         plies += tune[LMR_CUT]
     if node.hash_capture:
-        plies += 800
+        plies += tune[LMR_HASH_CAPTURE]
     if node.frame.on_pv:
         plies -= tune[LMR_PV]
     if move.checks:
         plies -= tune[LMR_CHECK]
+    if is_drop(move.move):
+        plies += tune[LMR_DROP]
+    if tune[LMR_NEAR] and near_king(&s.pos, move.move):
+        plies -= tune[LMR_NEAR]
     if move.killer or move.move == node.hash.move:
         plies -= tune[LMR_KILLER]
     if (node.frame + 1).cutoffs > 3:
-        plies += 800
+        plies += tune[LMR_CUTOFFS]
     return plies - move.history * tune[LMR_HISTORY] // 128
 
 

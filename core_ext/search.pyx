@@ -17,16 +17,16 @@ from core_ext.node cimport (
 )
 from core_ext.position cimport allocate_position, enrich, free_position, undo_move, undo_null
 from core_ext.rules cimport (
-    clamp, decided, futile_for_opponent, hash_cuts, in_hindsight, may_be_singular, may_pass, may_probcut,
-    null_reduction, razors, reduction, singular_beta, skips, without_hash_move,
+    clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, razors,
+    reduction, singular_beta, skips, without_hash_move,
 )
 from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Node, RootMove, Searcher
 from core_ext.see cimport see_at_least, see_value
 from core_ext.teaching cimport teach_correction, teach_cut, teach_hash_cut, teach_prior, teach_research
 from core_ext.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
-    CHECK_EXTENSION_DEPTH, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, PV_SKIPS, QUIESCENCE_CHECKS,
-    QUIESCENCE_FUTILITY, tune,
+    CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, PV_SKIPS,
+    QUIESCENCE_CHECKS, QUIESCENCE_FUTILITY, tune,
 )
 from core_ext.types cimport (
     INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, is_promotion, to_square,
@@ -151,12 +151,9 @@ cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) 
 cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int new_depth, int plies) noexcept nogil:
     """Late-move reduction: a reduced zero-window search, and the full depth only where that beats alpha."""
     cdef int reduced = clamp(new_depth - plies // 1024, 1, new_depth + 1)
-    cdef int value
-    node.frame.reduction = new_depth - reduced
-    value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
-    node.frame.reduction = 0
+    cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
     if value > node.alpha and reduced < new_depth:
-        if value > node.best_value + 40 + 2 * new_depth:    # much better than the best: look deeper
+        if value > node.best_value + tune[DEEPER_MARGIN] + 2 * new_depth:    # much better than the best: look deeper
             new_depth += 1
         elif value < node.best_value + new_depth:
             new_depth -= 1
@@ -267,7 +264,6 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if not node.frame.excluded and finds_mate(s, &node):
         return node.best_value
     set_static_value(s, &node)
-    node.depth += in_hindsight(&node)
     if gives_up(s, &node, &value) or s.stopped:
         return value
     search_moves(s, &node)
@@ -369,7 +365,6 @@ cdef void prepare(Searcher *s, int depth) noexcept nogil:
     for i in range(MAX_PLY + FRAMES_BEHIND + 2):
         s.frames[i].excluded = NO_MOVE
         s.frames[i].cutoffs = 0
-        s.frames[i].reduction = 0
         s.frames[i].pv_length = 0
     for i in range(FRAMES_BEHIND):
         s.frames[i].move = NO_MOVE

@@ -30,7 +30,6 @@ cdef struct Frame:
     Move killers[2]
     int static_value        # NO_VALUE in check
     int cutoffs             # how often children failed high
-    int reduction           # plies the move being searched was reduced by
     bint on_pv              # on a principal variation, now or when the table saw it
     int pv_length
     Move pv[MAX_PLY + 1]
