@@ -13,6 +13,7 @@ import argparse
 import json
 import math
 import os
+import re
 import shutil
 import time
 from collections import Counter
@@ -38,6 +39,11 @@ USUAL_OPTIONS = {
 }
 
 
+# An answer with less than this left, in milliseconds, is written down.
+CLOSE = 20.0
+SAID = re.compile(rb"\binfo\b.* time (\d+)")
+
+
 @dataclass
 class Punctuality:
     """How one engine kept its time: slack is what was left when it answered, in milliseconds."""
@@ -46,14 +52,23 @@ class Punctuality:
     oversteps: int = 0
     least_slack: float = math.inf
     late: list[str] = field(default_factory=list)
+    games_late: set[int] = field(default_factory=set)
+    close: list[float] = field(default_factory=list)
 
-    def answered(self, elapsed: float, allowed: float, command: str) -> None:
-        """Count one answer."""
+    def answered(self, elapsed: float, allowed: float, command: str, said: str, game: int) -> None:
+        """Count one answer; `said`: the milliseconds that the engine's last info line spoke of."""
         self.moves += 1
         self.least_slack = min(self.least_slack, allowed - elapsed)
         if elapsed > allowed:
             self.oversteps += 1
-            self.late.append(f"{elapsed:.0f} of {allowed:.0f} ms: {command}")
+            self.games_late.add(game)
+            self.late.append(f"{elapsed:.0f} of {allowed:.0f} ms, {said} by the engine, game {game}: {command}")
+        if elapsed > allowed - CLOSE:
+            self.close.append(round(allowed - elapsed, 1))
+
+    def figures(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**vars(self), "games_late": len(self.games_late)}
 
 
 class EndOfEngine(Exception):
@@ -66,12 +81,15 @@ class Watched:
     def __init__(self, stream: Any, name: str) -> None:
         self._stream = stream
         self._name = name
+        self.said = "nothing"
 
     def readline(self) -> bytes:
         """The next line; EndOfEngine where there is none."""
         line: bytes = self._stream.readline()
         if not line:
             raise EndOfEngine(f"{self._name} ended in the middle of the match")
+        found = SAID.match(line)
+        self.said = f"{found[1].decode()} ms" if found else self.said
         return line
 
     def flush(self) -> None:
@@ -83,6 +101,13 @@ PUNCTUALITY: dict[str, Punctuality] = {}
 
 class TimedEngine(Engine):  # type: ignore[misc]
     """The runner's engine, with a stopwatch."""
+
+    game = 0
+
+    def usinewgame(self, listener: Any = None) -> None:
+        """Count the games."""
+        self.game += 1
+        super().usinewgame(listener)
 
     def connect(self, listener: Any = None) -> None:
         """Start it, and watch its output from then on."""
@@ -96,13 +121,14 @@ class TimedEngine(Engine):  # type: ignore[misc]
 
     def go(self, ponder: bool = False, **limits: Any) -> Any:
         """Measure an answer that is given on the clock."""
+        self.proc.stdout.said = "nothing"
         begun = time.perf_counter()
         answer = super().go(ponder=ponder, **limits)
         if not ponder:
             elapsed = (time.perf_counter() - begun) * 1000
             words = " ".join(f"{name} {value}" for name, value in limits.items() if isinstance(value, int))
             keeper = PUNCTUALITY.setdefault(self.name, Punctuality())
-            keeper.answered(elapsed, allowed_for(limits, self.black_to_move), words)
+            keeper.answered(elapsed, allowed_for(limits, self.black_to_move), words, self.proc.stdout.said, self.game)
         return answer
 
 
@@ -139,7 +165,7 @@ def play(arguments: argparse.Namespace) -> dict[str, Any]:
         **summary(**figures),
         "endings": dict(endings),
         "minutes": round((time.time() - begun) / 60, 1),
-        "time": {name: vars(keeper) for name, keeper in PUNCTUALITY.items()},
+        "time": {name: keeper.figures() for name, keeper in PUNCTUALITY.items()},
     }
 
 
@@ -197,7 +223,8 @@ def report(figures: dict[str, Any]) -> str:
     ]
     for name, kept in figures["time"].items():
         least = f"{kept['least_slack']:.0f} ms"
-        lines.append(f"{name}: {kept['moves']} moves, {kept['oversteps']} oversteps, least slack {least}")
+        late = f"{kept['oversteps']} oversteps in {kept['games_late']} games"
+        lines.append(f"{name}: {kept['moves']} moves, {late}, least slack {least}")
     return "\n".join(lines)
 
 

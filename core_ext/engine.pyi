@@ -20,7 +20,13 @@ class Signal:
     """A flag that any thread raises to stop every search that watches it; seen within a millisecond."""
 
     def set(self) -> None: ...
-    def clear(self) -> None: ...
+    def set_in(self, seconds: float) -> None:
+        """From so many seconds on (none or fewer: from now on) it counts as set; the last call stands.
+
+        A search by a Worker looks up the clock itself, so no thread has to be woken; a MateSolver knows `set` alone.
+        """
+    def clear(self) -> None:
+        """Lower the flag, and forget what set_in was told."""
     def is_set(self) -> bool: ...
 
 class Table:

@@ -6,6 +6,7 @@ from core_ext import evaluate as _evaluate
 from core_ext.evaluate cimport (
     FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator, init_evaluator,
 )
+from core_ext.halt cimport Halt, overdue, ticks_now
 from core_ext.movegen cimport generate_legal
 from core_ext.position cimport copy_position
 from core_ext.prooftable cimport clear_table as clear_proofs, table_fullness
@@ -36,18 +37,25 @@ _BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUN
 _AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
 _STATUSES = {SOLVED_UNKNOWN: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
 
+# Seconds, some thirty years: the most that set_in counts with, so that nanoseconds fit.
+cdef double FAR_OFF = 1e9
+
 
 cdef class Signal:
-    cdef int flag
+    cdef Halt halt
 
     def set(self):
-        self.flag = 1
+        self.halt.raised = 1
+
+    def set_in(self, seconds: float):
+        self.halt.deadline = ticks_now() + <long long>(max(min(<double>seconds, FAR_OFF), -FAR_OFF) * 1e9)
 
     def clear(self):
-        self.flag = 0
+        self.halt.raised = 0
+        self.halt.deadline = 0
 
     def is_set(self):
-        return self.flag != 0
+        return self.halt.raised != 0 or overdue(&self.halt)
 
 
 cdef class Table:
@@ -111,7 +119,7 @@ cdef class Worker:
         self.signal = signal
         self.index = index
         self.searcher.table = &table.table
-        self.searcher.signal = &signal.flag
+        self.searcher.halt = &signal.halt
         self.weights = weights
         init_evaluator(&self.evaluator, weights)
         self.searcher.evaluator = &self.evaluator
@@ -171,6 +179,7 @@ cdef class Worker:
         if not (1 <= plies <= _MAX_DEPTH and -_INFINITE <= low < high <= _INFINITE):
             raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
         self.searcher.node_limit = node_limit
+        self.searcher.next_look = 0
         with nogil:
             value = search_root(&self.searcher, plies, low, high, start)
         return value
@@ -210,7 +219,7 @@ cdef class MateSolver:
             raise ValueError(f"a mate table of {megabytes} MB")
         self.solver.count_useless = count_useless
         self.signal = signal
-        self.solver.signal = &signal.flag
+        self.solver.signal = &signal.halt.raised
         allocate_solver(&self.solver, megabytes)
 
     def __dealloc__(self):

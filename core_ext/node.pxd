@@ -5,6 +5,7 @@ its moves.
 from libc.string cimport memcpy
 
 from core_ext.evaluate cimport evaluate
+from core_ext.halt cimport next_look, overdue
 from core_ext.history cimport capture_entry
 from core_ext.mate cimport mate_in_one
 from core_ext.movegen cimport gives_check, has_legal_move, is_legal
@@ -46,9 +47,15 @@ cdef inline void make_null(Searcher *s, Frame *frame) noexcept nogil:
 
 
 cdef inline bint must_stop(Searcher *s) noexcept nogil:
-    if s.signal[0] or (s.node_limit and s.nodes >= s.node_limit):
+    if s.halt.raised or (s.nodes >= s.next_look and out_of_time(s)):
         s.stopped = True
     return s.stopped
+
+
+cdef inline bint out_of_time(Searcher *s) noexcept nogil:
+    """Whether the nodes or the clock have run out; else says when to look again."""
+    s.next_look = next_look(s.nodes, s.node_limit)
+    return (s.node_limit and s.nodes >= s.node_limit) or overdue(s.halt)
 
 
 cdef inline void copy_line(Frame *frame, Move move) noexcept nogil:

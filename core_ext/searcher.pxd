@@ -1,6 +1,7 @@
 """The state of one searching thread, of a line of play in it, and of a node."""
 
 from core_ext.evaluate cimport Evaluator
+from core_ext.halt cimport Halt
 from core_ext.history cimport Histories, PieceTo
 from core_ext.movegen cimport CheckInfo
 from core_ext.movepick cimport ScoredMove
@@ -39,10 +40,11 @@ cdef struct Searcher:
     Evaluator *evaluator
     Histories *histories
     Table *table
-    const int *signal       # raised by another thread to stop
+    const Halt *halt        # raised by another thread to stop, or overdue
     bint stopped
     uint64_t nodes
     uint64_t node_limit     # 0: none
+    uint64_t next_look      # the node count that calls for a look at limit and clock
     int seldepth
     int root_depth
     int null_from           # no null move before this ply while one is verified

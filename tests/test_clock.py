@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from usi_engine.clock import LEAST_TIME, Limits, moves_to_go, plan, read_clock
+from usi_engine.clock import GLANCE_TIME, LEAST_TIME, MOST_LATENESS, Lateness, Limits, moves_to_go, plan, read_clock
 from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
 
@@ -41,7 +41,7 @@ def test_never_overstep(ply: int) -> None:
             limits = limits_of(times, ply, **extra)
             usable = read_clock(times, True).usable
             assert limits.soft is not None and limits.hard is not None
-            assert LEAST_TIME <= limits.soft <= limits.hard <= max(usable - 30, LEAST_TIME)
+            assert GLANCE_TIME <= limits.soft <= limits.hard <= max(usable - 30, LEAST_TIME)
             for elapsed in (0, limits.soft, limits.hard - 1):
                 assert elapsed <= limits.end_of(elapsed) <= limits.hard
 
@@ -134,3 +134,45 @@ def test_a_long_game_is_paid_for(main: int, increment: int, byoyomi: int, step: 
         left = max(left - counted, 0) if byoyomi and counted <= left + byoyomi else left - counted
         assert left >= 0, f"flag fell at move {move}"
         left += increment
+
+
+def late_by(*figures: float) -> Lateness:
+    """What answers that came so late have taught."""
+    lateness = Lateness()
+    for figure in figures:
+        lateness.seen(figure)
+    return lateness
+
+
+def test_lateness_is_learned_and_forgotten() -> None:
+    """A late answer widens the margin for the moves after it; answers in time let it shrink."""
+    assert late_by().margin == late_by(0, 0, -5).margin == 0
+    assert late_by(5).margin < late_by(5, 20).margin == late_by(20).margin
+    assert 0 < late_by(20, *[0] * 40).margin < late_by(20).margin
+    assert late_by(20, *[0] * 1000).margin <= 1
+    assert late_by(60_000).margin == late_by(*[60_000] * 100).margin == MOST_LATENESS
+
+
+def test_the_hard_limit_gives_way_to_lateness_within_bounds() -> None:
+    """Byoyomi of 100 ms: 70 ms by an engine that is in time, less by one that is not, never less than 30 ms."""
+    go = Go(Times(0, 0, 100))
+    hard = [plan(go, True, 1, Options(), lateness).hard for lateness in (late_by(), late_by(10), late_by(5000))]
+    assert hard == [70, 55, 30]
+
+
+def test_a_long_clock_does_not_feel_lateness() -> None:
+    """What NetworkDelay2 keeps anyway is enough."""
+    go = Go(Times(0, 0, 10_000))
+    assert plan(go, True, 1, Options(), late_by(100)) == plan(go, True, 1, Options())
+
+
+@pytest.mark.parametrize("late", [0, 10, 20])
+def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
+    """Sudden death with 10 s: each of 110 moves comes late by as much, and as much again is lost on the way."""
+    left, lateness = 10_000, Lateness()
+    for move in range(110):
+        limits = plan(Go(Times(left, left, None, 0, 0)), True, 2 * move + 1, Options(), lateness)
+        assert limits.soft is not None and limits.hard is not None
+        left -= (limits.hard if move % 8 == 7 else limits.soft) + 2 * late
+        lateness.seen(late)
+        assert left >= 0, f"flag fell at move {move}"

@@ -9,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # From the bottom; a module may import from the floors below and from names to its left.
 FLOORS = [
-    ["types", "hand", "debug", "memory"],
+    ["types", "hand", "debug", "memory", "halt"],
     ["processor", "bitboard", "zobrist", "tt", "tune", "prooftable"],
     ["position"],
     ["movegen", "see", "sfen", "features", "folding"],

@@ -114,6 +114,55 @@ def test_node_limit_is_exact(worker: Worker) -> None:
     assert worker.nodes == 20_000
 
 
+def test_a_past_deadline_stops_at_once() -> None:
+    signal = Signal()
+    worker = Worker(Table(16), signal)
+    worker.configure()
+    worker.set_root(Board(MIDDLE_GAME))
+    signal.set_in(-1)
+    assert signal.is_set()
+    worker.search(60, -INFINITE, INFINITE)
+    assert worker.stopped
+    assert worker.nodes <= 1
+    signal.clear()
+    assert not signal.is_set()
+    worker.search(2, -INFINITE, INFINITE)
+    assert not worker.stopped
+
+
+def test_a_deadline_moved_while_the_search_runs() -> None:
+    """Nobody raises the signal: the search sees by itself that its deadline is now sooner, but not before."""
+    signal = Signal()
+    worker = Worker(Table(16), signal)
+    worker.configure()
+    worker.set_root(Board(MIDDLE_GAME))
+    signal.set_in(1000)
+    thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
+    thread.start()
+    thread.join(0.1)
+    assert thread.is_alive()
+    begun = time.perf_counter()
+    signal.set_in(0.1)
+    thread.join(10)
+    assert not thread.is_alive()
+    assert worker.stopped
+    assert 0.1 <= time.perf_counter() - begun < 5
+
+
+def test_a_far_deadline_changes_nothing() -> None:
+    """A look at the clock is no node: counts are those of a search without a deadline."""
+    counts = []
+    for seconds in (None, 1e300):
+        signal = Signal()
+        worker = Worker(Table(16), signal)
+        worker.configure()
+        if seconds:
+            signal.set_in(seconds)
+        deepen(worker, MIDDLE_GAME, 60, 20_000)
+        counts.append((worker.nodes, worker.lines(1)[0].pv))
+    assert counts[0] == counts[1]
+
+
 def test_signal_stops_within_20_ms() -> None:
     signal = Signal()
     worker = Worker(Table(16), signal)

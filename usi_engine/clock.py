@@ -12,14 +12,20 @@ All figures are milliseconds since the clock of this move started. The options m
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
 
-# The answer's own way out: waking a thread, printing, a pipe.
+# The answer's own way out on a quiet machine: printing, a pipe, the other side waking up.
 LEAST_MARGIN = 30
 LEAST_TIME = 10
+# With nothing left but the reserve, a glance must do.
+GLANCE_TIME = 2
+# What a move costs beyond its thinking, and how many such moves a clock that only falls keeps paid for.
+USUAL_COST = 5
+RESERVED_MOVES = 80
 # Moves a side still has to make, as planned at move 1 and at least. Strong engines' games last about 120 plies.
 MOVES_AT_START = 48
 MOVES_AT_LEAST = 30
@@ -28,6 +34,45 @@ PONDER_BONUS = 1.25
 HARD_RATIO = 4.0
 HARD_SHARE = 0.15
 SOFT_SHARE = 0.10
+
+
+# Of the worst lateness seen, so much is still feared one move later.
+LATENESS_FADE = 0.97
+# What the engine sees of its lateness is not all: the way of its answer through the other side is slowed down too.
+UNSEEN = 1.5
+MOST_LATENESS = 400
+# However late we were, this share of what may be used is thought through.
+LEAST_SHARE = 0.3
+
+
+class Lateness:
+    """How late after their deadlines the answers of this game came, and the margin that follows for the next one.
+
+    A machine that has other work lets a program wait for a processor. The worst is remembered and fades move by move.
+    """
+
+    def __init__(self) -> None:
+        self._worst = 0.0
+        self._mean = 0.0
+
+    def seen(self, milliseconds: float) -> None:
+        """An answer came so long after its deadline; 0 for one in time."""
+        late = min(max(milliseconds, 0.0), MOST_LATENESS)
+        self._worst = max(self._worst * LATENESS_FADE, late)
+        self._mean += (late - self._mean) / 8
+
+    @property
+    def margin(self) -> int:
+        """Milliseconds to keep for it, besides the margin that is always kept."""
+        return min(math.ceil(self._worst * UNSEEN), MOST_LATENESS)
+
+    @property
+    def cost(self) -> int:
+        """Milliseconds a move is likely to cost beyond its thinking."""
+        return USUAL_COST + math.ceil(self._mean * 2)
+
+
+PUNCTUAL = Lateness()
 
 
 @dataclass(frozen=True)
@@ -66,17 +111,19 @@ class Clock:
         return self.main + self.byoyomi
 
 
-def plan(go: Go, black: bool, ply: int, options: Options) -> Limits:
-    """Limits of this go for the side to move at game ply `ply`."""
+def plan(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = PUNCTUAL) -> Limits:
+    """Limits of this go for the side to move at game ply `ply`, by an engine that was as late before as `lateness`."""
     if go.movetime is not None:
         return _fixed(max(go.movetime - min(LEAST_MARGIN, go.movetime // 10), LEAST_TIME))
     if not go.times.given() or go.infinite:
         return Limits()
     clock = read_clock(go.times, black)
-    cap = max(clock.usable - _margin(clock.usable, options), LEAST_TIME)
+    cap = max(clock.usable - _margin(clock.usable, options, lateness), LEAST_TIME)
     if clock.byoyomi and clock.main < clock.byoyomi:
         return _fixed(cap)
-    return _shared_out(clock, cap, ply, options)
+    if clock.byoyomi == clock.increment == 0 and clock.main <= RESERVED_MOVES * lateness.cost:
+        return _fixed(GLANCE_TIME)
+    return _shared_out(clock, cap, ply, options, lateness.cost)
 
 
 def read_clock(times: Times, black: bool) -> Clock:
@@ -100,18 +147,21 @@ def _fixed(milliseconds: int) -> Limits:
     return Limits(soft=milliseconds, hard=milliseconds, minimum=milliseconds)
 
 
-def _margin(usable: int, options: Options) -> int:
-    return min(max(options.number("NetworkDelay2"), LEAST_MARGIN), max(usable // 5, LEAST_MARGIN))
+def _margin(usable: int, options: Options, lateness: Lateness) -> int:
+    usual = min(max(options.number("NetworkDelay2"), LEAST_MARGIN), max(usable // 5, LEAST_MARGIN))
+    feared = min(LEAST_MARGIN + lateness.margin, int(usable * (1 - LEAST_SHARE)))
+    return max(usual, feared)
 
 
-def _shared_out(clock: Clock, cap: int, ply: int, options: Options) -> Limits:
+def _shared_out(clock: Clock, cap: int, ply: int, options: Options, cost: int) -> Limits:
     left = moves_to_go(ply, options.number("MaxMovesToDraw"))
-    free = clock.byoyomi + clock.increment * 4 // 5
-    share = min(clock.main / left, max(clock.main * SOFT_SHARE, clock.main / left if left < 10 else 0))
+    free = max(clock.byoyomi + clock.increment * 4 // 5 - cost, 0)
+    main = clock.main if clock.byoyomi or clock.increment else clock.main - RESERVED_MOVES * cost
+    share = min(main / left, max(main * SOFT_SHARE, main / left if left < 10 else 0))
     usual = (share + free) * options.number("SlowMover") / 100
     if options.flag("USI_Ponder"):
         usual *= PONDER_BONUS
-    longest = min(usual * HARD_RATIO, clock.main * max(HARD_SHARE, 1 / left) + free, cap)
+    longest = min(usual * HARD_RATIO, main * max(HARD_SHARE, 1 / left) + free, cap)
     soft = max(int(min(usual, longest)), LEAST_TIME)
     rounded = clock.whole_seconds and options.flag("RoundUpToFullSecond")
     hard = min(max(int(longest), soft, 1000 if rounded else 0), cap)

@@ -11,24 +11,47 @@ from usi_engine.clock import Limits
 if TYPE_CHECKING:
     from core_ext.engine import Signal
 
+# Seconds that the alarm waits behind the deadline, so as not to wake up in the way of who answers.
+GRACE = 0.005
+
+
+class Unheard(threading.Event):
+    """A signal for where there is no core, and so no search to hear it."""
+
+    def set_in(self, seconds: float) -> None:
+        """Nothing searches that could be late."""
+
 
 class Control:
     """One go's clock and its stop. Every method may be called from any thread.
 
     A go that ponders or is infinite is `closed`: it may search, but its answer waits until `stop` or, if it ponders,
-    `ponderhit`. The alarm thread sets the signal at the deadline, so no search has to look at a clock.
+    `ponderhit`. The signal holds the deadline, which the workers look up themselves: on a busy machine the alarm
+    thread wakes up late. It is there for what does not look at a clock.
     """
 
-    def __init__(self, signal: Signal, limits: Limits, pondering: bool = False, infinite: bool = False) -> None:
+    def __init__(
+        self,
+        signal: Signal,
+        limits: Limits,
+        pondering: bool = False,
+        infinite: bool = False,
+        begun: float | None = None,
+    ) -> None:
+        """`begun`: when the go arrived, by time.monotonic; now, where it is not given."""
         self._signal = signal
         self._news = threading.Condition()
-        self._begun = self._started = time.monotonic()
+        self._begun = self._started = time.monotonic() if begun is None else begun
         self._limits = limits
         self._pondering = pondering
         self._infinite = infinite
         self._stopped = self._finished = False
         self._enough = self._at_once = False
-        self._deadline = None if pondering else self._at(limits.hard)
+        self._deadline: float | None = None
+        self._late: float = 0
+        self._ended = self._begun
+        if not pondering:
+            self._set_deadline(self._at(limits.hard))
         self._alarm: threading.Thread | None = None
 
     def start(self) -> None:
@@ -69,14 +92,14 @@ class Control:
                 self._signal.set()
             self._news.notify_all()
 
-    def hit(self, limits: Limits, infinite: bool = False) -> None:
-        """The pondered move was played: this move's clock starts now. Without effect where nothing ponders."""
+    def hit(self, limits: Limits, infinite: bool = False, begun: float | None = None) -> None:
+        """The pondered move was played: this move's clock starts, at `begun` as above. Nothing ponders: no effect."""
         with self._news:
             if not self._pondering:
                 return
-            self._started = time.monotonic()
+            self._started = time.monotonic() if begun is None else begun
             self._pondering, self._limits, self._infinite = False, limits, infinite
-            self._deadline = self._at(limits.hard)
+            self._set_deadline(self._at(limits.hard))
             if limits.soft is not None and (self._enough or self._at_once):
                 self._bring_forward(0 if self._at_once else limits.end_of(0))
             self._news.notify_all()
@@ -100,26 +123,47 @@ class Control:
         with self._news:
             self._news.wait_for(lambda: not self.closed)
 
+    def answered(self) -> None:
+        """The answer is out. Where the deadline was what it waited for, how late it came is known from now on."""
+        now = time.monotonic()
+        with self._news:
+            self._ended = now
+            if self._deadline is not None and not self._stopped:
+                self._late = max(now - self._deadline, 0.0)
+
+    @property
+    def late(self) -> int:
+        """Milliseconds from the deadline to the answer; 0 where it came sooner."""
+        return int(self._late * 1000)
+
+    @property
+    def ended(self) -> float:
+        """When the answer was out, by time.monotonic; the beginning, where none was told."""
+        return self._ended
+
     def finish(self) -> None:
-        """No search watches the signal any more: end the alarm."""
+        """No search watches the signal any more; the alarm ends by itself, and never touches the signal again."""
         with self._news:
             self._finished = True
             self._news.notify_all()
-        if self._alarm:
-            self._alarm.join()
 
     def _at(self, milliseconds: int | None) -> float | None:
         return None if milliseconds is None else self._started + milliseconds / 1000
 
     def _bring_forward(self, milliseconds: int) -> None:
         wanted = self._started + milliseconds / 1000
-        self._deadline = wanted if self._deadline is None else min(self._deadline, wanted)
+        self._set_deadline(wanted if self._deadline is None else min(self._deadline, wanted))
         self._news.notify_all()
+
+    def _set_deadline(self, moment: float | None) -> None:
+        self._deadline = moment
+        if moment is not None:
+            self._signal.set_in(moment - time.monotonic())
 
     def _watch(self) -> None:
         with self._news:
             while not self._finished:
-                left = None if self._deadline is None else self._deadline - time.monotonic()
+                left = None if self._deadline is None else self._deadline + GRACE - time.monotonic()
                 if left is not None and left <= 0:
                     self._signal.set()
                     return

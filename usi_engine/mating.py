@@ -41,9 +41,10 @@ class Mating:
             self._writer.info(str(error))
         except Exception as error:
             self._writer.info(f"error in mate search: {type(error).__name__}: {error}")
-        self._control.finish()
         words = {"mate": " ".join(moves), "nomate": "nomate"}
         self._writer.line(f"checkmate {words.get(status, 'timeout')}")
+        self._control.answered()
+        self._control.finish()
 
     def _solve(self, go: GoMate, board: Board) -> tuple[str, list[str]]:
         if not board.checking_moves(useless=True):

@@ -75,12 +75,12 @@ class Reporter:
             self._printed_at = count.time
             self._writer.line(self._text(depth, line, number, count))
 
-    def last(self, depth: int, lines: Sequence[Line]) -> None:
-        """What stands when the search ends: the multipv 1 line comes last, right before bestmove."""
+    def last(self, depth: int, lines: Sequence[Line]) -> list[str]:
+        """What stands when the search ends, to be printed: multipv 1 comes last, right before bestmove."""
         count = self._count()
         texts = [self._text(depth, line, number, count) for number, line in enumerate(lines, 1)]
-        self._writer.lines(texts[::-1])
         self._waiting = []
+        return texts[::-1]
 
     def _print(self, time: int) -> None:
         self._printed_at = time

@@ -94,6 +94,11 @@ class Resources:
         if self._team is not None:
             self._team.new_game()
 
+    def rest(self) -> None:
+        """Wait until no thread of the last search is at work."""
+        if self._team is not None:
+            self._team.join_helpers()
+
     def _keep_alive(self, done: threading.Event) -> None:
         while not done.wait(KEEPALIVE_SECONDS):
             self._writer.line("")

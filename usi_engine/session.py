@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__, protocol
 from usi_engine.answers import perft, show
-from usi_engine.clock import Limits, plan
-from usi_engine.control import Control
+from usi_engine.clock import Lateness, Limits, plan
+from usi_engine.control import Control, Unheard
 from usi_engine.core import Core, CoreError, load_core
 from usi_engine.mating import Mating
 from usi_engine.options import Options
@@ -56,6 +57,8 @@ class Job:
 CUTS_IN = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
 ENDS = (protocol.Stop, protocol.GameOver, Quit)
 AT_ONCE = (protocol.Usi, protocol.Ignored, protocol.Problem)
+# The clock of a move starts when these arrive.
+CLOCKED = (Go, GoMate, protocol.PonderHit)
 # A search that only `stop` can end gives way to these.
 DISPLACES = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
 
@@ -67,12 +70,14 @@ class Session:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
-        self._events: queue.SimpleQueue[Command | Done | Leave] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[float, Command | Done | Leave]] = queue.SimpleQueue()
         self._waiting: deque[Command | Leave] = deque()
         self._job: Job | None = None
         self._board: Board | None = None
         self._refused = False
         self._leaving = False
+        self._lateness = Lateness()
+        self._clock_start = time.monotonic()
         self._over = False
         self._doers: dict[type[Any], Callable[[Any], None]] = {
             protocol.Usi: self._usi,
@@ -96,15 +101,17 @@ class Session:
 
     def post(self, command: Command | Leave) -> None:
         """Hand in a command, from any thread."""
-        self._events.put(command)
+        self._events.put((time.monotonic(), command))
 
     def run(self) -> None:
         """Carry out commands until quit."""
         while not self._over:
-            event = self._events.get()
+            at, event = self._events.get()
             if isinstance(event, Done):
-                self._job = None
+                self._job_done(at)
             else:
+                if isinstance(event, CLOCKED):
+                    self._clock_start = at
                 self._arrived(event)
             while self._waiting and self._may_run(self._waiting[0]) and not self._over:
                 self._do(self._waiting.popleft())
@@ -112,6 +119,14 @@ class Session:
             self._job.thread.join(LEAVE_SECONDS)
 
     # What happens when.
+
+    def _job_done(self, at: float) -> None:
+        control = self._job.control if self._job else None
+        self._job = None
+        if control is not None:
+            self._lateness.seen(control.late)
+        # A go that had to wait for this job begins with its end; for all others this is past.
+        self._clock_start = max(self._clock_start, control.ended if control else at)
 
     def _arrived(self, command: Command | Leave) -> None:
         if isinstance(command, AT_ONCE):
@@ -161,7 +176,7 @@ class Session:
             except Exception as error:
                 self._writer.info(f"error: {type(error).__name__}: {error}")
             finally:
-                self._events.put(Done())
+                self._events.put((time.monotonic(), Done()))
 
         self._job = Job(threading.Thread(target=body, name="job", daemon=True), control, go)
         self._job.thread.start()
@@ -207,6 +222,7 @@ class Session:
         self._begin(work)
 
     def _new_game(self, command: protocol.NewGame) -> None:
+        self._lateness = Lateness()
         self._begin(self._resources.new_game)
 
     def _position(self, command: protocol.SetPosition) -> None:
@@ -252,7 +268,7 @@ class Session:
     def _control(self, command: Go | GoMate, limits: Limits, infinite: bool) -> Control:
         """The clock of a new search, started; a session that is leaving stops it before it begins."""
         pondering = isinstance(command, Go) and command.ponder
-        control = Control(self._cleared_signal(), limits, pondering, infinite)
+        control = Control(self._cleared_signal(), limits, pondering, infinite, self._clock_start)
         control.start()
         if self._leaving:
             control.stop()
@@ -262,8 +278,8 @@ class Session:
         try:
             signal = self._resources.signal
         except CoreError:
-            # Nothing can search without a core; the go is still answered, and an event can be set and cleared too.
-            return threading.Event()
+            # Nothing can search without a core; the go is still answered, and its clock and its stop work as ever.
+            return Unheard()
         signal.clear()
         return signal
 
@@ -283,7 +299,7 @@ class Session:
             board = self._current()
         except CoreError:
             return Limits()
-        return plan(command, board.turn == self._resources.core.black, board.ply, self._options)
+        return plan(command, board.turn == self._resources.core.black, board.ply, self._options, self._lateness)
 
     def _stop(self, command: protocol.Stop | protocol.GameOver) -> None:
         if self._job and self._job.control:
@@ -296,7 +312,7 @@ class Session:
         go = job.go
         if command.times.given():
             go = Go(command.times, depth=go.depth, nodes=go.nodes, movetime=go.movetime)
-        job.control.hit(self._plan(go), go.open_ended())
+        job.control.hit(self._plan(go), go.open_ended(), self._clock_start)
 
     def _show(self, command: protocol.Show) -> None:
         if command.what == "eval":

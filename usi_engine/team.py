@@ -124,15 +124,18 @@ class Team:
             thread.start()
 
     def stop_helpers(self) -> None:
-        """Raise the signal and wait for the others."""
+        """Raise the signal for the others. They need not have seen it for their votes to be counted."""
         if self._helping:
             self._signal.set()
+
+    def join_helpers(self) -> None:
+        """Wait until the others have stopped."""
         for thread in self._helping:
             thread.join()
         self._helping = []
 
     def votes(self) -> list[Vote]:
-        """What the helpers found: the best line of the last depth that each finished. After stop_helpers."""
+        """What the helpers found: the best line of the last depth that each finished."""
         return list(self._votes.values())
 
     def _help(self, worker: Worker, max_depth: int, node_limit: int) -> None:

@@ -37,13 +37,13 @@ WIN = Answer("win")
 # The scout sets up about two thousand positions a millisecond: this is a twentieth of the time for the move.
 SCOUT_NODES_PER_MS = 100
 SCOUT_NODES = 1_000_000
-# What is left to say and to do when the answer may be given.
-Finish = Callable[[], Answer]
+# What is left to do when the answer may be given; the lines to say, `bestmove` last.
+Finish = Callable[[], list[str]]
 
 
-def resign() -> Answer:
+def resign() -> list[str]:
     """No move is to be had, or none can be right."""
-    return RESIGN
+    return [RESIGN.text()]
 
 
 class Thinking:
@@ -59,8 +59,11 @@ class Thinking:
         """Think about `board` (None: a game we do not know, where no move can be right) and answer."""
         finish = resign if board is None else self._decide(board, go)
         self._control.wait_open()
+        # First of all the answer, in one piece: on a busy machine each thread to wait for costs milliseconds.
+        self._writer.lines(finish())
+        self._control.answered()
+        self._resources.rest()
         self._control.finish()
-        self._writer.line(finish().text())
 
     def _decide(self, board: Board, go: Go) -> Finish:
         try:
@@ -82,13 +85,12 @@ class Thinking:
             return lambda: self._declare(declaration, rule)
         return None if go.searchmoves else self._from_book(board)
 
-    def _declare(self, declaration: str, rule: str) -> Answer:
+    def _declare(self, declaration: str, rule: str) -> list[str]:
         if declaration != WIN.move:
             count = Count(0, self._control.total, 0).text()
             line = f"info depth 1 seldepth 1 score mate 1 {count} multipv 1 pv {declaration}"
-            return self._say(line, Answer(declaration))
-        self._writer.info(f"the game is won by declaration under {rule}")
-        return WIN
+            return [line, Answer(declaration).text()]
+        return [f"info string the game is won by declaration under {rule}", WIN.text()]
 
     def _from_book(self, board: Board) -> Finish | None:
         book = self._resources.book
@@ -103,11 +105,7 @@ class Thinking:
         depth = max(chosen.depth, 1)
         count = Count(0, self._control.total, 0).text()
         line = f"info depth {depth} seldepth {depth} {score} {count} multipv 1 pv {' '.join(pv)}"
-        return lambda: self._say(line, answer_of(pv))
-
-    def _say(self, line: str, answer: Answer) -> Answer:
-        self._writer.line(line)
-        return answer
+        return lambda: [line, answer_of(pv).text()]
 
     def _search(self, board: Board, go: Go) -> Finish:
         core, team = self._resources.core, self._resources.team
@@ -160,18 +158,17 @@ class Thinking:
         team = self._resources.team
         return Count(team.nodes, self._control.total, team.table.hashfull())
 
-    def _conclude(self, reporter: Reporter, outcome: Outcome) -> Answer:
+    def _conclude(self, reporter: Reporter, outcome: Outcome) -> list[str]:
         best: Line = outcome.lines[0]
-        reporter.last(outcome.depth, outcome.lines)
         lost = best.value <= -self._options.number("ResignValue")
-        if lost and self._control.limits.soft is not None:
-            return RESIGN
-        return answer_of(best.pv)
+        resigns = lost and self._control.limits.soft is not None
+        answer = RESIGN if resigns else answer_of(best.pv)
+        return [*reporter.last(outcome.depth, outcome.lines), answer.text()]
 
     def _any_move(self, board: Board) -> Finish:
         """Stopped before anything was known: a legal move, the first there is."""
         moves = board.legal_moves(useless=True)
-        return lambda: Answer(moves[0]) if moves else RESIGN
+        return lambda: [(Answer(moves[0]) if moves else RESIGN).text()]
 
 
 def answer_of(pv: tuple[str, ...]) -> Answer:

@@ -1,0 +1,31 @@
+/* A clock that never goes back, in nanoseconds since some moment: for deadlines within one process. */
+#ifndef KOMADORI_TICKS_H
+#define KOMADORI_TICKS_H
+#include <stdint.h>
+
+#if defined(_WIN32)
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+
+static inline int64_t ticks_now(void)
+{
+    LARGE_INTEGER count, frequency;
+    QueryPerformanceFrequency(&frequency);
+    QueryPerformanceCounter(&count);
+    /* In two parts: the product of a long uptime and a thousand million would not fit. */
+    return count.QuadPart / frequency.QuadPart * 1000000000
+        + count.QuadPart % frequency.QuadPart * 1000000000 / frequency.QuadPart;
+}
+#else
+#include <time.h>
+
+static inline int64_t ticks_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+#endif
+#endif
