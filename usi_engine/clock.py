@@ -4,7 +4,7 @@ All figures are milliseconds since the clock of this move started. The options m
 
 - NetworkDelay: a usual delay between engine and server; taken off where thinking is rounded up to a full second.
 - NetworkDelay2: the worst delay; the hard limit stays this far from the fall of the flag. Where the time left is so
-  short that the delay would eat it, a fifth of the time left is kept instead.
+  short that the delay would eat it, a fifth of the time left is kept instead, and more where answers came late before.
 - MinimumThinkingTime: on clocks that count whole seconds, no move is decided sooner (book and forced moves aside).
 - SlowMover: percent of the usual soft limit.
 - RoundUpToFullSecond: on clocks that count whole seconds and round down, use the second that is paid for anyway.
