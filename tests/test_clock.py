@@ -154,10 +154,10 @@ def test_lateness_is_learned_and_forgotten() -> None:
 
 
 def test_the_hard_limit_gives_way_to_lateness_within_bounds() -> None:
-    """Byoyomi of 100 ms: 70 ms by an engine that is in time, less by one that is not, never less than 30 ms."""
+    """Byoyomi of 100 ms: 70 ms by an engine that is in time, less by one that is not, never less than a quarter."""
     go = Go(Times(0, 0, 100))
     hard = [plan(go, True, 1, Options(), lateness).hard for lateness in (late_by(), late_by(10), late_by(5000))]
-    assert hard == [70, 55, 30]
+    assert hard == [70, 50, 25]
 
 
 def test_a_long_clock_does_not_feel_lateness() -> None:

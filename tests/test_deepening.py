@@ -191,3 +191,12 @@ def test_the_clock_starts_at_the_hit(engine: InProcess) -> None:
     engine.send("ponderhit")
     engine.expect("^bestmove")
     assert 0.2 < time.perf_counter() - begun < 0.4
+
+
+def test_a_go_that_waits_in_line_has_its_whole_time(engine: InProcess) -> None:
+    """The clock of a go starts when it was read, or when the answer before it was out."""
+    begun = time.perf_counter()
+    engine.send("go movetime 300", "go movetime 300")
+    engine.expect("^bestmove")
+    engine.expect("^bestmove")
+    assert time.perf_counter() - begun >= 0.5

@@ -4,7 +4,7 @@ All figures are milliseconds since the clock of this move started. The options m
 
 - NetworkDelay: a usual delay between engine and server; taken off where thinking is rounded up to a full second.
 - NetworkDelay2: the worst delay; the hard limit stays this far from the fall of the flag. Where the time left is so
-  short that the delay would eat it, a fifth of the time left is kept instead.
+  short that the delay would eat it, a fifth of the time left is kept instead, and more where answers came late before.
 - MinimumThinkingTime: on clocks that count whole seconds, no move is decided sooner (book and forced moves aside).
 - SlowMover: percent of the usual soft limit.
 - RoundUpToFullSecond: on clocks that count whole seconds and round down, use the second that is paid for anyway.
@@ -37,22 +37,25 @@ SOFT_SHARE = 0.10
 
 
 # Of the worst lateness seen, so much is still feared one move later.
-LATENESS_FADE = 0.97
+LATENESS_FADE = 0.98
 # What the engine sees of its lateness is not all: the way of its answer through the other side is slowed down too.
-UNSEEN = 1.5
+UNSEEN = 2.0
 MOST_LATENESS = 400
+# Feared before anything is known; on a quiet machine it has faded after some dozens of moves.
+FIRST_FEAR = 10.0
 # However late we were, this share of what may be used is thought through.
-LEAST_SHARE = 0.3
+LEAST_SHARE = 0.25
 
 
 class Lateness:
-    """How late after their deadlines the answers of this game came, and the margin that follows for the next one.
+    """How late after their deadlines the answers so far came, and the margin that follows for the next one.
 
-    A machine that has other work lets a program wait for a processor. The worst is remembered and fades move by move.
+    A machine that has other work lets a program wait for a processor. The worst is remembered and fades move by move,
+    from game to game too: it says something of the machine. `feared`: milliseconds to begin with.
     """
 
-    def __init__(self) -> None:
-        self._worst = 0.0
+    def __init__(self, feared: float = 0.0) -> None:
+        self._worst = feared
         self._mean = 0.0
 
     def seen(self, milliseconds: float) -> None:

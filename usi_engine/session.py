@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__, protocol
 from usi_engine.answers import perft, show
-from usi_engine.clock import Lateness, Limits, plan
+from usi_engine.clock import FIRST_FEAR, Lateness, Limits, plan
 from usi_engine.control import Control, Unheard
 from usi_engine.core import Core, CoreError, load_core
 from usi_engine.mating import Mating
@@ -76,7 +76,7 @@ class Session:
         self._board: Board | None = None
         self._refused = False
         self._leaving = False
-        self._lateness = Lateness()
+        self._lateness = Lateness(FIRST_FEAR)
         self._clock_start = time.monotonic()
         self._over = False
         self._doers: dict[type[Any], Callable[[Any], None]] = {
@@ -222,7 +222,6 @@ class Session:
         self._begin(work)
 
     def _new_game(self, command: protocol.NewGame) -> None:
-        self._lateness = Lateness()
         self._begin(self._resources.new_game)
 
     def _position(self, command: protocol.SetPosition) -> None:
