@@ -25,7 +25,7 @@ from core_ext.see cimport see_at_least, see_value
 from core_ext.teaching cimport teach_correction, teach_cut, teach_hash_cut, teach_prior, teach_research
 from core_ext.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
-    CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, PV_SKIPS,
+    CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN,
     QUIESCENCE_CHECKS, QUIESCENCE_FUTILITY, tune,
 )
 from core_ext.types cimport (
@@ -204,7 +204,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
         s.free_moves = picker.end
         node.move_count += 1
         describe(s, node, move, &candidate)
-        if (not node.pv or tune[PV_SKIPS]) and skips(s, node, &picker, &candidate):
+        if not node.pv and skips(s, node, &picker, &candidate):
             continue
         if may_be_singular(s, node, move) and extend_singular(s, node, &candidate, &value):
             node.best_value = value

@@ -51,7 +51,6 @@ _TABLE = (
     ("PriorBonus", 65, 0, 200),
     ("ResearchBonus", 95, 0, 200),
     ("HashCutBonus", 30, 0, 200),
-    ("PvSkips", 0, 0, 1),
     ("CheckBonus", 4111, 0, 30000),
     ("CorrectionPawns", 46, 0, 400),
     ("CorrectionCastle", 73, 0, 400),
