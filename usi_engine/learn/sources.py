@@ -6,6 +6,7 @@ import gzip
 import lzma
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -28,6 +29,15 @@ class Game:
     moves: list[str]
     scores: list[int | None]
     result: int  # 1 Black won, -1 White, 0 draw
+
+
+@dataclass(frozen=True)
+class Valued:
+    """Moves from one position with their values in centipawns for the side that makes them; no game, no result."""
+
+    start: str
+    moves: list[str]
+    values: list[int]
 
 
 def open_text(path: Path) -> IO[str]:
@@ -56,12 +66,27 @@ def parse_teacher_line(line: str) -> Game:
     )
 
 
-def read_teacher(path: Path) -> Iterator[Game]:
-    """The games of a .tsv file, compressed or not."""
+def parse_valued_line(line: str) -> Valued:
+    """One line of a valued book: an sfen, then `move:value` words."""
+    sfen, _, rest = line.partition("\t")
+    pairs = [word.partition(":") for word in rest.split()]
+    try:
+        return Valued(sfen, [move for move, _, _ in pairs], [int(value) for _, _, value in pairs])
+    except ValueError as error:
+        raise SourceError(f"not a value: {error}") from None
+
+
+def parse_line(line: str) -> Game | Valued:
+    """A game or a position with valued moves: the latter has no result and one tab."""
+    return parse_valued_line(line) if line.count("\t") == 1 else parse_teacher_line(line)
+
+
+def read_lines(path: Path) -> Iterator[Game | Valued]:
+    """What the lines of a .tsv file hold, compressed or not."""
     with open_text(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
-                yield parse_teacher_line(line)
+                yield parse_line(line)
             except SourceError as error:
                 raise SourceError(f"{path}, line {number}: {error}") from None
 
@@ -129,8 +154,8 @@ def game_of_packed(core: Any, value: Any) -> Game:
     return Game(sfen, [str(core.Move(int(value["move"])))], [int(value["score"])], sign * int(value["game_result"]))
 
 
-def games_of(path: Path) -> Iterator[Game]:
-    """The games of a file of any kind that is known by its name. SourceError, OSError."""
+def items_of(path: Path) -> Iterator[Game | Valued]:
+    """The games, or the positions with valued moves, of a file whose name says its kind. SourceError, OSError."""
     name = path.name.lower()
     for ending, read in READERS.items():
         if name.endswith(ending):
@@ -138,12 +163,12 @@ def games_of(path: Path) -> Iterator[Game]:
     raise SourceError(f"{path}: expected a name ending in {', '.join(READERS)}")
 
 
-READERS: dict[str, Callable[[Path], Iterator[Game]]] = {
-    ".tsv": read_teacher,
-    ".tsv.xz": read_teacher,
-    ".tsv.gz": read_teacher,
-    ".csa": lambda path: read_records(path, "csa"),
-    ".kif": lambda path: read_records(path, "kif"),
+READERS: dict[str, Callable[[Path], Iterator[Game | Valued]]] = {
+    ".tsv": read_lines,
+    ".tsv.xz": read_lines,
+    ".tsv.gz": read_lines,
+    ".csa": partial(read_records, kind="csa"),
+    ".kif": partial(read_records, kind="kif"),
     ".psv": read_packed,
     ".bin": read_packed,
 }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import LOGIT, NO_SCORE, RECORD, Trainer
+from core_ext.learning import LOGIT, NO_RESULT, NO_SCORE, RECORD, Trainer
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.weights import save_weights
@@ -25,7 +25,7 @@ MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),
     "PP": ("piece", "tempo", "kp", "relative", "pp"),
-    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "zone", "kpp"),
+    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp"),
 }
 
 
@@ -62,8 +62,9 @@ def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def targets(records: Records, plan: Plan) -> npt.NDArray[np.float64]:
     """The chance of Black to win that the model learns."""
     result = (records["result"] + 1.0) / 2
-    scored = (1 - plan.result_share) * sigmoid(records["score"] / plan.score_scale) + plan.result_share * result
-    return np.where(records["score"] == NO_SCORE, result, scored)
+    searched = sigmoid(records["score"] / plan.score_scale)
+    share = np.where(records["result"] == NO_RESULT, 0.0, plan.result_share)
+    return np.where(records["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
 
 
 def divergence(chance: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
