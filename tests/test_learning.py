@@ -16,7 +16,7 @@ from usi_engine.learn.sources import START, SourceError, items_of, parse_line, p
 from usi_engine.learn.train import MODELS, Plan, measure
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
 
-STEPS = (0.02, 0.02, 0.002, 0.002, 0.0015, 0.001)
+STEPS = Plan().steps
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
@@ -93,11 +93,23 @@ def test_csa_and_packed_sfen_come_through_the_same_door(tmp_path):
     (tmp_path / "game.psv").write_bytes(b"".join(values))
     games = list(items_of(tmp_path / "game.csa"))
     assert games[0].moves == ["7g7f", "3c3d", "2g2f"]
-    assert games[0].scores[0] == 54
+    assert games[0].scores == [54, 30, 12]
     packed = list(items_of(tmp_path / "game.psv"))
     assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
     assert {game.result for game in packed} == {games[0].result}
     assert list(records_of(packed)["key"]) == list(records_of(games)["key"])
+
+
+def test_sbinpack_scores_are_the_movers(tmp_path):
+    """As ShogiArena writes them: engines speak for themselves."""
+    record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
+    moves = "+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
+    made = [record.Record.from_csa_str(f"V2.2\nPI\n+\n{moves}%{end}\n") for end in ("TORYO", "SENNICHITE")]
+    record.write_sbinpack_file(str(tmp_path / "games.sbinpack"), made)
+    games = list(items_of(tmp_path / "games.sbinpack"))
+    assert [game.result for game in games] == [1, 0]
+    assert [game.scores for game in games] == [[54, -30, 12]] * 2
+    assert {tuple(game.moves) for game in games} == {("7g7f", "3c3d", "2g2f")}
 
 
 def test_a_book_gives_the_settled_positions_after_its_moves(tmp_path):

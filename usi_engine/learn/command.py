@@ -15,7 +15,7 @@ def parser() -> argparse.ArgumentParser:
     """All options with their defaults."""
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
-    corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif psv bin) to training positions")
+    corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif sbinpack psv bin) to training positions")
     corpus.add_argument("games", nargs="*", type=Path, help="files; `.tsv` also of positions with valued moves")
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, of which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")

@@ -24,7 +24,7 @@ Records = npt.NDArray[Any]
 BUCKETS = 64
 LONGEST_GAME = 2048
 BATCH = 1 << 16
-WINDOW = 300  # centipawns below the best move of a position, where a book gives many
+WINDOW = 60  # centipawns below the best move of a position, where a book gives many
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
 

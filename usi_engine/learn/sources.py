@@ -15,6 +15,7 @@ import numpy as np
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 RESULTS = {"b": 1, "w": -1, "d": 0}
+SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # who a record's scores speak for
 
 
 class SourceError(ValueError):
@@ -96,7 +97,7 @@ def rsshogi_module(name: str) -> Any:
     try:
         return import_module(f"rsshogi.{name}")
     except ImportError:
-        raise SourceError("rsshogi reads CSA, KIF and packed sfen: pip install rsshogi") from None
+        raise SourceError("rsshogi reads CSA, KIF, sbinpack and packed sfen: pip install rsshogi") from None
 
 
 def result_of(result: Any) -> int | None:
@@ -108,30 +109,39 @@ def result_of(result: Any) -> int | None:
     return 0 if result.is_draw() else None
 
 
-def game_of_record(record: Any, scored: bool) -> Game | None:
-    """An rsshogi record; None where its result is not known. With `scored`, its scores are as Black sees them (CSA)."""
+def game_of_record(record: Any, scores: str) -> Game | None:
+    """An rsshogi record; None where its result is not known. Its scores speak for `black`, the `mover`, or `none` counts."""
     result = result_of(record.result)
     if result is None:
         return None
     start = record.init_position_sfen
-    scores: list[int | None] = []
-    sign = 1 if start.split()[1] == "b" else -1
+    found: list[int | None] = []
+    sign = -1 if scores == "black" and start.split()[1] == "w" else 1
     for entry in record.moves:
-        told = entry.engine_info.eval if scored and entry.engine_info else None
-        scores.append(None if told is None else sign * told)
-        sign = -sign
-    return Game(start, [str(entry.move) for entry in record.moves], scores, result)
+        told = entry.engine_info.eval if scores != "none" and entry.engine_info else None
+        found.append(None if told is None else sign * told)
+        sign = -sign if scores == "black" else 1
+    return Game(start, [str(entry.move) for entry in record.moves], found, result)
+
+
+def records_in(reader: Any, path: Path, kind: str) -> list[Any]:
+    """All records of a file."""
+    if kind == "csa":
+        return list(reader.Record.from_csa_games_file(str(path)))
+    if kind == "sbinpack":
+        return [record for record, _ in reader.decode_sbinpack_file(str(path))]
+    return [reader.Record.from_kif_file(str(path))]
 
 
 def read_records(path: Path, kind: str) -> Iterator[Game]:
-    """A CSA file (one game or several) or a KIF file, whose result alone is used: scores differ by program."""
-    reader = rsshogi_module("record").Record
+    """Games of CSA, of ShogiArena's sbinpack, or one of KIF, whose result alone is used: scores differ by program."""
+    reader = rsshogi_module("record")
     try:
-        records = reader.from_csa_games_file(str(path)) if kind == "csa" else [reader.from_kif_file(str(path))]
+        records = records_in(reader, path, kind)
     except (ValueError, OSError) as error:
         raise SourceError(f"{path}: {error}") from None
     for record in records:
-        game = game_of_record(record, kind == "csa")
+        game = game_of_record(record, SCORES[kind])
         if game is not None:
             yield game
 
@@ -169,6 +179,7 @@ READERS: dict[str, Callable[[Path], Iterator[Game | Valued]]] = {
     ".tsv.gz": read_lines,
     ".csa": partial(read_records, kind="csa"),
     ".kif": partial(read_records, kind="kif"),
+    ".sbinpack": partial(read_records, kind="sbinpack"),
     ".psv": read_packed,
     ".bin": read_packed,
 }

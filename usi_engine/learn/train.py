@@ -18,8 +18,10 @@ from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.weights import save_weights
 
-BLOCK = 1 << 17
+BLOCK = 1 << 14
+TOLD_SECONDS = 2.0
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
+WARY = ("pp", "kkp", "kpp")  # terms whose weights are mostly seen seldom
 # Models of growing size, as the tables of docs/learning.md compare them.
 MODELS = {
     "P": ("piece",),
@@ -35,8 +37,10 @@ class Plan:
 
     model: str = "KPP"
     passes: int = 3
-    steps: tuple[float, float, float, float, float, float] = (0.02, 0.02, 0.002, 0.002, 0.0015, 0.001)
+    steps: tuple[float, float, float, float, float, float] = (0.02, 0.02, 0.003, 0.0045, 0.003, 0.0008)
     decay: float = 0.6  # of the steps, from pass to pass
+    last: float = 0.1  # to what share the steps fall during the last pass
+    caution: float = 0.4  # squared gradients that a weight of WARY begins with: so rare ones move little
     score_scale: float = 600.0
     result_share: float = 0.2
     threads: int = 1
@@ -96,6 +100,8 @@ class Training:
         self.records = self.records[: plan.positions or None]
         self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
         self.trainer = Trainer(MODELS[plan.model])
+        for name in set(WARY) & set(self.trainer.terms):
+            self.trainer.cells(name)[:, 1] = plan.caution
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
 
@@ -113,20 +119,29 @@ class Training:
     def run(self) -> None:
         """Train to the end, from a checkpoint where there is one."""
         self.resume()
-        started, begun_at, saved = time.monotonic(), self.state.done, time.monotonic()
+        started = saved = told = time.monotonic()
+        begun_at, loss = self.state.done, 0.0
         for number, records in self.blocks():
-            loss = self.learn(records, number)
+            loss = self.learn(records, self.steps(number)) / len(records)
             self.state.done += len(records)
             if self.state.done % len(self.records) == 0 or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
                 self.measure(number)
                 self.save()
                 saved = time.monotonic()
-            self.report(started, begun_at, loss / len(records))
+            if time.monotonic() - told > TOLD_SECONDS or self.state.done == self.total:
+                told = time.monotonic()
+                self.report(started, begun_at, loss)
         self.measure(self.plan.passes)
 
-    def learn(self, records: Records, number: int) -> float:
+    def steps(self, number: int) -> list[float]:
+        """Of the block to come, in pass `number`: smaller from pass to pass, and to the end of the last one."""
+        share = self.plan.decay**number
+        if number == self.plan.passes - 1:
+            share *= 1 - (1 - self.plan.last) * (self.state.done % len(self.records)) / len(self.records)
+        return [step * share for step in self.plan.steps]
+
+    def learn(self, records: Records, steps: list[float]) -> float:
         """One block, shared among threads; their steps may overwrite each other, so no two runs are alike."""
-        steps = [step * self.plan.decay**number for step in self.plan.steps]
         parts = np.array_split(records, self.plan.threads)
         with ThreadPoolExecutor(self.plan.threads) as pool:
             jobs = [
