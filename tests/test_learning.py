@@ -13,7 +13,7 @@ from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.export import FV_SCALE, export, weights_of
 from usi_engine.learn.selfplay import Rules, games_in, opening_of, selfplay
 from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
-from usi_engine.learn.train import MODELS, Plan, measure
+from usi_engine.learn.train import MODELS, Plan, Training, measure
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
 
 STEPS = Plan().steps
@@ -115,11 +115,11 @@ def test_sbinpack_scores_are_the_movers(tmp_path):
 def test_a_book_gives_the_settled_positions_after_its_moves(tmp_path):
     """Values are for the mover; a check, a rook left to be taken and a value beyond the window teach nothing."""
     start, path = "4k4/9/9/9/9/9/4p4/7R1/4K4 b -", tmp_path / "book.tsv"
-    path.write_text(f"{start}\t2h2i:50 5i6h:-10 2h2a+:60 2h5h:20 5i4h:-400\n")
+    path.write_text(f"{start}\t2h2i:50 5i6h:10 2h2a+:60 2h5h:20 5i4h:-400\n")
     card = build_corpus([], tmp_path / "corpus", also=[path])
     found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=RECORD)
     told = {int(record["key"]): int(record["score"]) for record in found}
-    assert told == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): -10}
+    assert told == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
     assert (set(found["result"]), set(found["game"]), set(found["side"])) == ({NO_RESULT}, {0}, {1})
     assert card["held_out"] == 0
 
@@ -342,6 +342,37 @@ def test_all_of_learning_from_the_command_line(teacher, tmp_path, capsys):
     assert (tmp_path / "my.kpp").read_bytes() == first
     assert main([*command, "--positions", "100"]) == 1
     assert "another plan" in capsys.readouterr().err
+
+
+def test_a_run_broken_off_between_passes_ends_as_if_it_had_not(teacher, tmp_path, monkeypatch):
+    build_corpus([teacher], tmp_path / "corpus")
+    plan = Plan(model="PP", passes=2)
+    whole = Training(tmp_path / "corpus", tmp_path / "whole", plan)
+    whole.run()
+    broken = Training(tmp_path / "corpus", tmp_path / "broken", plan)
+    monkeypatch.setattr(broken, "steps", lambda number: interrupt() if number else plan.steps)
+    with pytest.raises(KeyboardInterrupt):
+        broken.run()
+    resumed = Training(tmp_path / "corpus", tmp_path / "broken", plan)
+    resumed.run()
+    assert resumed.state.curve == whole.state.curve
+    for name in whole.trainer.terms:
+        assert resumed.trainer.cells(name).tobytes() == whole.trainer.cells(name).tobytes()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_steps_fall_from_pass_to_pass_and_to_the_end(teacher, tmp_path):
+    build_corpus([teacher], tmp_path / "corpus")
+    plan = Plan(model="P", passes=2, steps=(1.0,) * 6, decay=0.5, last=0.1)
+    training = Training(tmp_path / "corpus", tmp_path / "run", plan)
+    assert training.steps(0) == [1.0] * 6
+    training.state.done = len(training.records)
+    assert training.steps(1) == [0.5] * 6
+    training.state.done += len(training.records) // 2
+    assert training.steps(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)
 
 
 def test_a_file_of_games_that_is_not_there_is_one_line(tmp_path, capsys):

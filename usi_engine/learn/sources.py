@@ -110,7 +110,7 @@ def result_of(result: Any) -> int | None:
 
 
 def game_of_record(record: Any, scores: str) -> Game | None:
-    """An rsshogi record; None where its result is not known. Its scores speak for `black`, the `mover`, or `none` counts."""
+    """An rsshogi record; None where its result is not known. Its scores speak for `black`, the `mover`, or `none`."""
     result = result_of(record.result)
     if result is None:
         return None

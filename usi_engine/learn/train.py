@@ -100,10 +100,14 @@ class Training:
         self.records = self.records[: plan.positions or None]
         self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
         self.trainer = Trainer(MODELS[plan.model])
-        for name in set(WARY) & set(self.trainer.terms):
-            self.trainer.cells(name)[:, 1] = plan.caution
+        for name in self.trainer.terms:
+            self.trainer.cells(name)[:, 1] = self.caution(name)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
+
+    def caution(self, name: str) -> float:
+        """Squared gradients that the weights of a term begin with."""
+        return self.plan.caution if name in WARY else 0.0
 
     @property
     def total(self) -> int:
@@ -131,7 +135,6 @@ class Training:
             if time.monotonic() - told > TOLD_SECONDS or self.state.done == self.total:
                 told = time.monotonic()
                 self.report(started, begun_at, loss)
-        self.measure(self.plan.passes)
 
     def steps(self, number: int) -> list[float]:
         """Of the block to come, in pass `number`: smaller from pass to pass, and to the end of the last one."""
@@ -176,9 +179,16 @@ class Training:
         )
 
     def save(self) -> None:
-        """All that continues the run as if it had not stopped; an old checkpoint is replaced only by a whole one."""
+        """All that continues the run as if it had not stopped: the weights that have moved, and how far it has come.
+
+        An old checkpoint is replaced only by a whole one.
+        """
         spare = self.folder / ("new-" + CHECKPOINT)
-        arrays: dict[str, Any] = {name: self.trainer.cells(name) for name in self.trainer.terms}
+        arrays: dict[str, Any] = {}
+        for name in self.trainer.terms:
+            cells = self.trainer.cells(name)
+            places = np.flatnonzero(cells[:, 1] != np.float32(self.caution(name)))
+            arrays |= {name: cells[places], f"{name}_places": places.astype(np.uint32)}
         arrays |= {"_plan": json.dumps(asdict(self.plan)), "_curve": json.dumps(self.state.curve)}
         arrays["_done"] = self.state.done
         np.savez(spare, **arrays)
@@ -194,7 +204,7 @@ class Training:
                 raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
             self.state = State(int(saved["_done"]), json.loads(str(saved["_curve"])))
             for name in self.trainer.terms:
-                self.trainer.cells(name)[:] = saved[name]
+                self.trainer.cells(name)[saved[f"{name}_places"]] = saved[name]
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; returns the size of the file."""
