@@ -39,7 +39,7 @@ def draw(title: str, series: dict[str, Points]) -> str:
         y = place((points[0][0], step / 100))[1]
         parts.append(line(LEFT, y, WIDTH - RIGHT, y))
         parts.append(text(LEFT - 8, y + 4, f"{step / 100:.2f}", "end"))
-    for (name, curve), color in zip(series.items(), COLORS, strict=False):
+    for curve, color in zip(series.values(), COLORS, strict=False):
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, curve))
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>' for x, y in map(place, curve)]
