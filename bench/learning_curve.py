@@ -13,6 +13,7 @@ from bench.svg import document, line, text
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 400, 70, 60, 40, 150
+LETTERS = 14  # from one line of text to the next
 COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
 
 Points = list[tuple[float, float]]
@@ -38,13 +39,21 @@ def draw(title: str, series: dict[str, Points]) -> str:
         y = place((points[0][0], step / 100))[1]
         parts.append(line(LEFT, y, WIDTH - RIGHT, y))
         parts.append(text(LEFT - 8, y + 4, f"{step / 100:.2f}", "end"))
-    for (name, curve), color in zip(series.items(), COLORS, strict=False):
+    for curve, color in zip(series.values(), COLORS, strict=False):
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in map(place, curve))
         parts.append(f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{color}"/>' for x, y in map(place, curve)]
-        x, y = place(curve[-1])
-        parts.append(text(x + 8, y + 4, name, "start", color))
-    return document(WIDTH, HEIGHT, parts)
+    return document(WIDTH, HEIGHT, parts + names({name: place(curve[-1]) for name, curve in series.items()}))
+
+
+def names(ends: dict[str, tuple[float, float]]) -> list[str]:
+    """Each curve's name behind its last point, none upon another."""
+    colors = dict(zip(ends, COLORS, strict=False))
+    written, below = [], 0.0
+    for name, (x, y) in sorted(ends.items(), key=lambda end: end[1][1]):
+        below = max(y, below + LETTERS)
+        written.append(text(x + 8, below + 4, name, "start", colors[name]))
+    return written
 
 
 def main() -> None:

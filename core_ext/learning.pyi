@@ -1,8 +1,9 @@
 """Positions to learn from and the model that learns.
 
-Records are numpy arrays of dtype RECORD: key, game, pieces (38 Bonapiece numbers as Black sees them, 0 behind the last),
-ply, score (centipawns for Black, NO_SCORE where there is none), king (both, as each colour sees its own), side to move,
-result (1 Black won, -1 White, 0 draw). Values and weights are in LOGIT centipawns.
+Records are numpy arrays of dtype RECORD: key, game (0: of no game, never held out), pieces (38 Bonapiece numbers as Black
+sees them, 0 behind the last), ply, score (centipawns for Black, NO_SCORE where there is none), king (both, as each colour
+sees its own), side to move, result (1 Black won, -1 White, 0 draw, NO_RESULT where it is not known, and then there is a
+score). Values and weights are in LOGIT centipawns.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 
 RECORD: np.dtype[Any]
 NO_SCORE: int  # -32768
+NO_RESULT: int  # 2
 LOGIT: int  # 600
 SIZES: dict[str, int]  # weights of each term
+ROW: int  # 8 weights, of which a zone of five kings uses six
 
 class Block:
     """Zeroed memory on huge pages, a buffer of bytes. MemoryError where it cannot be had."""
@@ -39,9 +42,17 @@ class GameReader:
         Quiet: not in check, the move chosen no capture, |score| < limit. Scores are for the side to move; None: none.
         ValueError where a move is illegal; 0 where a king is missing.
         """
+    def read_valued(
+        self, sfen: str, moves: Iterable[str], values: Iterable[int], records: NDArray[Any], limit: int = ...
+    ) -> int:
+        """The positions after each of the moves from one position, valued for the side that makes them; returns how many.
+
+        Only settled ones: not in check, no capture wins material by static exchange, |value| < limit. Game 0, no result.
+        ValueError where a move is illegal; 0 where a king is missing.
+        """
 
 class Trainer:
-    """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, zone, kpp. ValueError, MemoryError."""
+    """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, kpp. ValueError, MemoryError."""
 
     def __init__(self, terms: Iterable[str]) -> None: ...
     @property
@@ -58,10 +69,14 @@ class Trainer:
     def values(self, records: NDArray[Any]) -> NDArray[np.float32]:
         """For Black, in LOGIT centipawns."""
     def cells(self, name: str) -> NDArray[np.float32]:
-        """The weights of a term (column 0) and their sums of squared gradients (column 1), in place. KeyError."""
+        """The weights of a term (column 0) and their sums of squared gradients (column 1), in place. KeyError.
 
-def king_zones() -> list[int]:
-    """The zone of each of the 45 king squares; squares of a zone share the term `zone`."""
+        `tempo` has two: of games, and of positions without a game. `kpp` is [zone][pair][ROW]: the weight that the zone
+        shares, then those of its kings, whose places king_rows tells.
+        """
+
+def king_rows() -> list[tuple[int, int]]:
+    """The zone and the place in the rows of each of the 45 king squares."""
 
 def fold_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """The 16 piece values to one for each Bonapiece, White's negative."""

@@ -1,15 +1,17 @@
 """Positions to learn from and the model that learns; every signature and its contract stands in learning.pyi.
 
 The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king
-sees the pieces (a View); what White's king sees counts against Black:
+sees the pieces (a View); what White's king sees counts against Black. A pair's weight for its king's zone lies in one
+cache line with those for the kings of that zone: fetching them is what learning spends its time on.
 
     value for Black = tempo + sum P
                     + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP + PP by king zone + KPP)
 
-in units of LOGIT centipawns, so that the chance to win is 1 / (1 + exp(-value)).
+in units of LOGIT centipawns, so that the chance to win is 1 / (1 + exp(-value)). Positions without a game have a tempo
+of their own: a book's values, from deep searches, give the side to move a hundred centipawns less than games' do.
 """
 
-from libc.math cimport expf, sqrtf
+from libc.math cimport expf
 from libc.stdint cimport int8_t, uint16_t
 
 import numpy as np
@@ -17,26 +19,42 @@ import numpy as np
 from core_ext.bitboard cimport prefetch
 from core_ext.features cimport (
     BONAPIECES, HALF_SQUARES, LISTED, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square,
-    pair_index,
 )
 from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
 from core_ext.memory cimport allocate_large, release_large
+from core_ext.movegen cimport generate_captures
 from core_ext.position cimport (
-    Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies,
+    Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies, undo_move,
 )
+from core_ext.see cimport see_at_least
 from core_ext.sfen cimport parse_move, parse_sfen
 from core_ext.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, ROOK, SILVER, SQUARES, WHITE,
-    int16_t, int32_t, make_piece, to_square, uint8_t, uint32_t, uint64_t,
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN, ROOK, SILVER, SQUARES,
+    WHITE, int16_t, int32_t, make_piece, to_square, uint8_t, uint32_t, uint64_t,
 )
+
+cdef extern from "adagrad.h" nogil:
+    ctypedef struct Cell:
+        float weight
+        float squares
+    enum:
+        ROW_CELLS "ROW"
+    float sum_cells(const Cell *cells, const int32_t *places, int count) noexcept
+    float sum_rows(const Cell *rows, int own, const int32_t *places, int count) noexcept
+    void improve_cell(Cell *cell, float gradient, float step) noexcept
+    void improve_cells(Cell *cells, const int32_t *places, int count, float gradient, float step) noexcept
+    void improve_row(Cell *row, int own, float gradient, float shared_step, float own_step) noexcept
+    void improve_rows(Cell *rows, int own, const int32_t *places, int count, float gradient, float shared_step,
+                      float own_step) noexcept
 
 cdef enum:
     UNSCORED = -32768
+    UNFINISHED = 2
     KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
     OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
     PAIR_COUNT = LISTED * (LISTED - 1) // 2
-    ZONES = 9                   # of king squares that share pairs: files 1-2, 3-4, 5 and ranks i-h, g-f, the others
-    AHEAD = 4                   # positions made ready, and their weights fetched, before they are learned
+    ZONES = 11                  # of king squares that share pairs, see zone_of
+    AHEAD = 2                   # positions made ready, and their weights fetched, before they are learned
     TERMS = 6
 
 # One quiet position, 96 bytes.
@@ -48,22 +66,19 @@ cdef packed struct Record:
     int16_t score               # centipawns for Black, or UNSCORED
     uint8_t king[2]             # as each colour sees its own
     int8_t side                 # to move
-    int8_t result               # 1 Black won, -1 White, 0 draw
+    int8_t result               # 1 Black won, -1 White, 0 draw, or UNFINISHED
 
 RECORD = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
     ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
 ])
 NO_SCORE = UNSCORED
+NO_RESULT = UNFINISHED
 LOGIT = 600
-SIZES = {"tempo": 1, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
-         "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS, "zone": ZONES * <long long>PAIRS,
-         "kpp": HALF_SQUARES * <long long>PAIRS}
-
-# A weight and the sum of its squared gradients.
-cdef struct Cell:
-    float weight
-    float squares
+ROW = ROW_CELLS
+SIZES = {"tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
+         "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS,
+         "kpp": ZONES * <long long>PAIRS * ROW_CELLS}
 
 # NULL: the model does without the term.
 cdef struct Model:
@@ -73,8 +88,7 @@ cdef struct Model:
     Cell *relative
     Cell *kkp
     Cell *pp
-    Cell *zone
-    Cell *kpp
+    Cell *kpp                   # [ZONES][PAIRS][ROW]
 
 cdef struct Steps:
     float piece                 # tempo too
@@ -95,10 +109,10 @@ cdef struct View:
 cdef struct Ready:
     View view[COLORS]
     int side
+    int source                  # which tempo: 0 of games, 1 of positions without a game
     int count
     int32_t numbers[LISTED]     # as Black sees them
     float target
-    float error
 
 
 # ---- games to records ----
@@ -124,6 +138,20 @@ cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
     return not in_check(pos) and pos.board[to_square(move)] == 0
 
 
+cdef bint is_settled(const Position *pos) noexcept nogil:
+    """Not in check, and no capture that wins material: the static value can be asked for what a search would say."""
+    cdef Move moves[MAX_MOVES]
+    cdef Move *end
+    cdef int i
+    if in_check(pos):
+        return False
+    end = generate_captures(pos, moves, False)
+    for i in range(<int>(end - moves)):
+        if see_at_least(pos, moves[i], 1):
+            return False
+    return True
+
+
 cdef class GameReader:
     cdef Position pos
 
@@ -133,12 +161,16 @@ cdef class GameReader:
     def __dealloc__(self):
         free_position(&self.pos)
 
+    cdef bint _set_up(self, str sfen) except -1:
+        """Whether both kings stand."""
+        clear_position(&self.pos)
+        parse_sfen(&self.pos, sfen)
+        return self.pos.king[BLACK] != NO_SQUARE and self.pos.king[WHITE] != NO_SQUARE
+
     def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
         cdef Record[::1] out = records
         cdef int written = 0, score, move
-        clear_position(&self.pos)
-        parse_sfen(&self.pos, sfen)
-        if self.pos.king[BLACK] == NO_SQUARE or self.pos.king[WHITE] == NO_SQUARE:
+        if not self._set_up(sfen):
             return 0
         for text, value in zip(moves, scores):
             move = parse_move(&self.pos, text)
@@ -149,6 +181,21 @@ cdef class GameReader:
                 written += 1
             reserve_plies(&self.pos, 1)
             do_move(&self.pos, <Move>move)
+        return written
+
+    def read_valued(self, sfen: str, moves, values, records, limit: int = 3000):
+        cdef Record[::1] out = records
+        cdef int written = 0, value, move
+        if not self._set_up(sfen):
+            return 0
+        reserve_plies(&self.pos, 1)
+        for text, told in zip(moves, values):
+            move, value = parse_move(&self.pos, text), told
+            do_move(&self.pos, <Move>move)
+            if -limit < value < limit and written < out.shape[0] and is_settled(&self.pos):
+                write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
+                written += 1
+            undo_move(&self.pos)
         return written
 
 
@@ -184,9 +231,15 @@ name_kinds()
 
 
 cdef inline int zone_of(int king) noexcept nogil:
-    """Of a king on files 1 to 5, as its colour sees it."""
-    cdef int rank = king % 9
-    return 3 * (king // 18) + (0 if rank >= 7 else 1 if rank >= 5 else 2)
+    """Of a king on files 1 to 5: files 1-2 or 3-4 or 5, ranks i-h or g-f, and above them each file alone."""
+    cdef int file = king // 9, rank = king % 9
+    return 4 * (file // 2) + (0 if rank >= 7 else 1 if rank >= 5 else 2 + file % 2)
+
+
+cdef inline int place_in_row(int king) noexcept nogil:
+    """Of the king's own cell beside the one that its zone shares."""
+    cdef int file = king // 9, rank = king % 9
+    return 1 + (rank - 7 + 2 * (file % 2) if rank >= 7 else rank - 5 + 2 * (file % 2) if rank >= 5 else rank)
 
 
 cdef inline bint is_black(int number) noexcept nogil:
@@ -205,8 +258,20 @@ cdef inline int offset_place(int king, int number) noexcept nogil:
     return (kinds.board_kind[number] * 17 + files + 8) * 17 + ranks + 8
 
 
+cdef void sort_numbers(View *view) noexcept nogil:
+    cdef int i, j, number
+    for i in range(1, view.count):
+        number = view.numbers[i]
+        j = i
+        while j > 0 and view.numbers[j - 1] > number:
+            view.numbers[j] = view.numbers[j - 1]
+            j -= 1
+        view.numbers[j] = number
+
+
 cdef void list_pairs(View *view) noexcept nogil:
-    cdef int i, j, n = 0
+    """The numbers ascend, so a pair's place is simple, and neighbours in the list lie near each other in memory."""
+    cdef int i, j, first, n = 0
     if in_the_middle(view.king):
         for i in range(view.count):
             for j in range(i):
@@ -214,8 +279,9 @@ cdef void list_pairs(View *view) noexcept nogil:
                 n += 1
         return
     for i in range(view.count):
+        first = view.numbers[i] * (view.numbers[i] + 1) // 2
         for j in range(i):
-            view.pairs[n + j] = pair_index(view.numbers[i], view.numbers[j])
+            view.pairs[n + j] = first + view.numbers[j]
         n += i
 
 
@@ -234,6 +300,7 @@ cdef void set_view(const Record *record, int color, View *view) noexcept nogil:
         view.numbers[i] = features.mirror[number] if turn else number
         i += 1
     view.count = i
+    sort_numbers(view)
     list_pairs(view)
 
 
@@ -242,10 +309,12 @@ cdef inline float chance(float value) noexcept nogil:
 
 
 cdef float target_of(const Record *record, float scale, float result_share) noexcept nogil:
-    """The chance of Black to win: what the score says, mixed with how the game ended."""
+    """The chance of Black to win: what the score says, mixed with how the game ended; one of them is known."""
     cdef float result = 0.5 * (record.result + 1)
     if record.score == UNSCORED:
         return result
+    if record.result == UNFINISHED:
+        return chance(record.score / scale)
     return (1 - result_share) * chance(record.score / scale) + result_share * result
 
 
@@ -257,6 +326,7 @@ cdef void make_ready(const Record *record, Ready *ready, float scale, float shar
     for i in range(ready.count):
         ready.numbers[i] = record.pieces[i]
     ready.side = record.side
+    ready.source = record.result == UNFINISHED
     ready.target = target_of(record, scale, share)
 
 
@@ -264,27 +334,23 @@ cdef inline int pairs_of(const View *view) noexcept nogil:
     return view.count * (view.count - 1) // 2
 
 
+cdef inline Cell *rows_of(const Model *model, const View *view) noexcept nogil:
+    return model.kpp + <size_t>zone_of(view.king) * PAIRS * ROW_CELLS
+
+
 cdef void fetch(const Model *model, const Ready *ready) noexcept nogil:
     """Ask for the memory of the triples; the other terms stay in the caches."""
     cdef int color, i
-    cdef const Cell *cells
+    cdef const Cell *rows
     if model.kpp == NULL:
         return
     for color in range(COLORS):
-        cells = model.kpp + <size_t>ready.view[color].king * PAIRS
+        rows = rows_of(model, &ready.view[color])
         for i in range(pairs_of(&ready.view[color])):
-            prefetch(cells + ready.view[color].pairs[i])
+            prefetch(rows + ROW_CELLS * ready.view[color].pairs[i])
 
 
 # ---- value ----
-
-cdef float sum_cells(const Cell *cells, const int32_t *places, int count) noexcept nogil:
-    cdef float sum = 0
-    cdef int i
-    for i in range(count):
-        sum += cells[places[i]].weight
-    return sum
-
 
 cdef float sum_pieces_seen(const Model *model, const View *view) noexcept nogil:
     """KP, relative KP and KKP of one view."""
@@ -306,10 +372,8 @@ cdef float sum_view(const Model *model, const View *view) noexcept nogil:
     cdef float sum = sum_pieces_seen(model, view)
     if model.pp != NULL:
         sum += sum_cells(model.pp, view.pairs, pairs_of(view))
-    if model.zone != NULL:
-        sum += sum_cells(model.zone + <size_t>zone_of(view.king) * PAIRS, view.pairs, pairs_of(view))
     if model.kpp != NULL:
-        sum += sum_cells(model.kpp + <size_t>view.king * PAIRS, view.pairs, pairs_of(view))
+        sum += sum_rows(rows_of(model, view), place_in_row(view.king), view.pairs, pairs_of(view))
     return sum
 
 
@@ -320,22 +384,31 @@ cdef float value_of(const Model *model, const Ready *ready) noexcept nogil:
     for i in range(ready.count):
         value += model.piece[kinds.kind[ready.numbers[i]]].weight * (1 if is_black(ready.numbers[i]) else -1)
     if model.tempo != NULL:
-        value += model.tempo.weight * (1 if ready.side == BLACK else -1)
+        value += model.tempo[ready.source].weight * (1 if ready.side == BLACK else -1)
     return value
 
 
 # ---- gradient steps ----
 
-cdef inline void improve(Cell *cell, float gradient, float step) noexcept nogil:
-    """Adagrad: the more a weight has moved already, the smaller its step."""
-    cell.squares += gradient * gradient
-    cell.weight -= step * gradient / sqrtf(cell.squares)
+# Seen from the middle file, a pair and its mirror image are one weight, which takes one step after the other.
 
-
-cdef void improve_cells(Cell *cells, const int32_t *places, int count, float gradient, float step) noexcept nogil:
+cdef void improve_pairs(Model *model, const View *view, float gradient, float step) noexcept nogil:
     cdef int i
-    for i in range(count):
-        improve(cells + places[i], gradient, step)
+    if not in_the_middle(view.king):
+        improve_cells(model.pp, view.pairs, pairs_of(view), gradient, step)
+        return
+    for i in range(pairs_of(view)):
+        improve_cell(model.pp + view.pairs[i], gradient, step)
+
+
+cdef void improve_triples(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+    cdef Cell *rows = rows_of(model, view)
+    cdef int i, own = place_in_row(view.king)
+    if not in_the_middle(view.king):
+        improve_rows(rows, own, view.pairs, pairs_of(view), gradient, steps.zone, steps.triple)
+        return
+    for i in range(pairs_of(view)):
+        improve_row(rows + ROW_CELLS * view.pairs[i], own, gradient, steps.zone, steps.triple)
 
 
 cdef void improve_pieces_seen(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
@@ -343,24 +416,22 @@ cdef void improve_pieces_seen(Model *model, const View *view, float gradient, co
     for i in range(view.count):
         if model.kp != NULL:
             place = view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
-            improve(model.kp + place, gradient, steps.king_piece)
+            improve_cell(model.kp + place, gradient, steps.king_piece)
         if model.relative != NULL:
             place = offset_place(view.king, view.numbers[i])
             if place >= 0:
-                improve(model.relative + place, gradient, steps.king_piece)
+                improve_cell(model.relative + place, gradient, steps.king_piece)
         if model.kkp != NULL:
             place = view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
-            improve(model.kkp + place, gradient, steps.king_king_piece)
+            improve_cell(model.kkp + place, gradient, steps.king_king_piece)
 
 
 cdef void improve_view(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
     improve_pieces_seen(model, view, gradient, steps)
     if model.pp != NULL:
-        improve_cells(model.pp, view.pairs, pairs_of(view), gradient, steps.pair)
-    if model.zone != NULL:
-        improve_cells(model.zone + <size_t>zone_of(view.king) * PAIRS, view.pairs, pairs_of(view), gradient, steps.zone)
+        improve_pairs(model, view, gradient, steps.pair)
     if model.kpp != NULL:
-        improve_cells(model.kpp + <size_t>view.king * PAIRS, view.pairs, pairs_of(view), gradient, steps.triple)
+        improve_triples(model, view, gradient, steps)
 
 
 cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
@@ -373,9 +444,9 @@ cdef void improve_model(Model *model, const Ready *ready, float error, const Ste
     improve_view(model, &ready.view[WHITE], -error, steps)
     for i in range(ready.count):
         gradient = error if is_black(ready.numbers[i]) else -error
-        improve(model.piece + kinds.kind[ready.numbers[i]], gradient, steps.piece)
+        improve_cell(model.piece + kinds.kind[ready.numbers[i]], gradient, steps.piece)
     if model.tempo != NULL:
-        improve(model.tempo, error if ready.side == BLACK else -error, steps.piece)
+        improve_cell(model.tempo + ready.source, error if ready.side == BLACK else -error, steps.piece)
 
 
 cdef double loss_of(float p, float target) noexcept nogil:
@@ -433,7 +504,6 @@ cdef class Trainer:
         self.model.relative = self._cells("relative")
         self.model.kkp = self._cells("kkp")
         self.model.pp = self._cells("pp")
-        self.model.zone = self._cells("zone")
         self.model.kpp = self._cells("kpp")
 
     cdef Cell *_cells(self, str name):
@@ -499,9 +569,9 @@ cdef class Block:
         pass
 
 
-def king_zones():
-    """The zone of each king square on files 1 to 5."""
-    return [zone_of(king) for king in range(HALF_SQUARES)]
+def king_rows():
+    """Zone and place in the rows of each king square on files 1 to 5."""
+    return [(zone_of(king), place_in_row(king)) for king in range(HALF_SQUARES)]
 
 
 def fold_pieces(values):

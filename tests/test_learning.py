@@ -7,16 +7,17 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import Signal, Table, Weights, Worker
-from core_ext.learning import LOGIT, NO_SCORE, RECORD, GameReader, Trainer
+from core_ext.learning import LOGIT, NO_RESULT, NO_SCORE, RECORD, ROW, GameReader, Trainer, king_rows
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.export import FV_SCALE, export, weights_of
 from usi_engine.learn.selfplay import Rules, games_in, opening_of, selfplay
-from usi_engine.learn.sources import START, SourceError, games_of, parse_teacher_line
-from usi_engine.learn.train import MODELS, Plan, measure
-from usi_engine.weights import HALF_SQUARES, load_weights, read_card
+from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
+from usi_engine.learn.train import MODELS, Plan, Training, measure
+from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
 
-STEPS = (0.02, 0.02, 0.002, 0.002, 0.0015, 0.001)
+STEPS = Plan().steps
+PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
 
@@ -49,7 +50,7 @@ def records_of(games, room=20000):
 
 @pytest.fixture(scope="module")
 def records(teacher):
-    return records_of(games_of(teacher))
+    return records_of(items_of(teacher))
 
 
 # ---- games ----
@@ -90,18 +91,61 @@ def test_csa_and_packed_sfen_come_through_the_same_door(tmp_path):
     # Byte 38 is the result for the side to move; White resigned, so Black won.
     values = [value[:38] + bytes([1 if i % 2 == 0 else 255]) + value[39:] for i, value in enumerate(made.to_psv())]
     (tmp_path / "game.psv").write_bytes(b"".join(values))
-    games = list(games_of(tmp_path / "game.csa"))
+    games = list(items_of(tmp_path / "game.csa"))
     assert games[0].moves == ["7g7f", "3c3d", "2g2f"]
-    assert games[0].scores[0] == 54
-    packed = list(games_of(tmp_path / "game.psv"))
+    assert games[0].scores == [54, 30, 12]
+    packed = list(items_of(tmp_path / "game.psv"))
     assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
     assert {game.result for game in packed} == {games[0].result}
     assert list(records_of(packed)["key"]) == list(records_of(games)["key"])
 
 
+def test_sbinpack_scores_are_the_movers(tmp_path):
+    """As ShogiArena writes them: engines speak for themselves."""
+    record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
+    moves = "+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
+    made = [record.Record.from_csa_str(f"V2.2\nPI\n+\n{moves}%{end}\n") for end in ("TORYO", "SENNICHITE")]
+    record.write_sbinpack_file(str(tmp_path / "games.sbinpack"), made)
+    games = list(items_of(tmp_path / "games.sbinpack"))
+    assert [game.result for game in games] == [1, 0]
+    assert [game.scores for game in games] == [[54, -30, 12]] * 2
+    assert {tuple(game.moves) for game in games} == {("7g7f", "3c3d", "2g2f")}
+
+
+def test_a_book_gives_the_settled_positions_after_its_moves(tmp_path):
+    """Values are for the mover; a check, a rook left to be taken and a value beyond the window teach nothing."""
+    start, path = "4k4/9/9/9/9/9/4p4/7R1/4K4 b -", tmp_path / "book.tsv"
+    path.write_text(f"{start}\t2h2i:50 5i6h:10 2h2a+:60 2h5h:20 5i4h:-400\n")
+    card = build_corpus([], tmp_path / "corpus", also=[path])
+    found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=RECORD)
+    told = {int(record["key"]): int(record["score"]) for record in found}
+    assert told == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
+    assert (set(found["result"]), set(found["game"]), set(found["side"])) == ({NO_RESULT}, {0}, {1})
+    assert card["held_out"] == 0
+
+
+def key_after(sfen, move):
+    board = Board(sfen)
+    board.push(move)
+    return board.key
+
+
+@pytest.mark.parametrize("words", ["7g7f", "7g7f:ten", "7g7f:"])
+def test_a_book_line_without_its_values_is_quoted(words):
+    with pytest.raises(SourceError, match="not a value"):
+        parse_line(f"{START}\t{words}\n")
+
+
+def test_of_other_games_none_is_held_out(teacher, tmp_path):
+    split = build_corpus([teacher], tmp_path / "split", every=5)
+    whole = build_corpus([], tmp_path / "whole", every=5, also=[teacher])
+    assert split["held_out"] > 0 == whole["held_out"]
+    assert split["held_out"] + split["training"] == whole["training"]
+
+
 def test_an_unknown_ending_is_named(tmp_path):
     with pytest.raises(SourceError, match="expected a name ending"):
-        games_of(tmp_path / "games.doc")
+        items_of(tmp_path / "games.doc")
 
 
 # ---- corpus ----
@@ -143,7 +187,7 @@ def noisy(terms, seed=1):
     chance = np.random.default_rng(seed)
     for name in terms:
         cells = trainer.cells(name)
-        size = len(cells) if name != "kpp" else 36 * 1199026 + 1
+        size = len(cells) if name != "kpp" else 8 * PAIRS * ROW  # kings off the middle file
         cells[:size, 0] = chance.normal(0, 0.02, size).astype(np.float32)
     return trainer
 
@@ -225,6 +269,17 @@ def test_a_position_without_a_score_learns_from_the_result(records):
     assert trainer.values(won)[0] > 0.1
 
 
+def test_a_position_without_a_result_learns_from_the_score_alone(records):
+    """Its target is the chance that the score means, whatever the share of results, and it has a tempo of its own."""
+    valued = records[:1].copy()
+    valued["score"], valued["result"] = 300, NO_RESULT
+    trainer = Trainer(SMALL)
+    trainer.learn(np.repeat(valued, 5000), STEPS)
+    assert trainer.values(valued)[0] * LOGIT == pytest.approx(300, abs=3)
+    assert measure(trainer, valued, Plan())["divergence"] < 1e-4
+    assert trainer.cells("tempo")[0, 0] == 0 != trainer.cells("tempo")[1, 0]
+
+
 def test_a_model_needs_its_pieces():
     with pytest.raises(ValueError, match="piece"):
         Trainer(["kpp"])
@@ -259,10 +314,12 @@ def test_play_computes_what_was_learned():
     unit = LOGIT * FV_SCALE
     trainer.cells("kp")[:, 0] = folded.kp / unit
     trainer.cells("relative")[:] = 0
-    trainer.cells("zone")[:] = 0
     trainer.cells("pp")[:, 0] = folded.pp / unit
     trainer.cells("kkp")[:, 0] = folded.kkp * (folded.kkp_step / unit)
-    trainer.cells("kpp")[:, 0] = folded.kpp * (folded.kpp_step / unit)
+    rows = trainer.cells("kpp").reshape(-1, PAIRS, ROW, 2)
+    rows[:] = 0
+    for (zone, own), words in zip(king_rows(), folded.kpp.reshape(HALF_SQUARES, -1), strict=True):
+        rows[zone, :, own, 0] = words * (folded.kpp_step / unit)
     positions = walked_positions(10000)
     floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
     engine = Worker(Table(1), Signal(), 0, weights_of(folded))
@@ -287,6 +344,37 @@ def test_all_of_learning_from_the_command_line(teacher, tmp_path, capsys):
     assert "another plan" in capsys.readouterr().err
 
 
+def test_a_run_broken_off_between_passes_ends_as_if_it_had_not(teacher, tmp_path, monkeypatch):
+    build_corpus([teacher], tmp_path / "corpus")
+    plan = Plan(model="PP", passes=2)
+    whole = Training(tmp_path / "corpus", tmp_path / "whole", plan)
+    whole.run()
+    broken = Training(tmp_path / "corpus", tmp_path / "broken", plan)
+    monkeypatch.setattr(broken, "steps", lambda number: interrupt() if number else plan.steps)
+    with pytest.raises(KeyboardInterrupt):
+        broken.run()
+    resumed = Training(tmp_path / "corpus", tmp_path / "broken", plan)
+    resumed.run()
+    assert resumed.state.curve == whole.state.curve
+    for name in whole.trainer.terms:
+        assert resumed.trainer.cells(name).tobytes() == whole.trainer.cells(name).tobytes()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_steps_fall_from_pass_to_pass_and_to_the_end(teacher, tmp_path):
+    build_corpus([teacher], tmp_path / "corpus")
+    plan = Plan(model="P", passes=2, steps=(1.0,) * 6, decay=0.5, last=0.1)
+    training = Training(tmp_path / "corpus", tmp_path / "run", plan)
+    assert training.steps(0) == [1.0] * 6
+    training.state.done = len(training.records)
+    assert training.steps(1) == [0.5] * 6
+    training.state.done += len(training.records) // 2
+    assert training.steps(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)
+
+
 def test_a_file_of_games_that_is_not_there_is_one_line(tmp_path, capsys):
     assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
     assert "none.tsv" in capsys.readouterr().err
@@ -304,8 +392,8 @@ def test_self_play_goes_on_where_it_stopped_and_repeats(tmp_path):
     assert selfplay(None, ["startpos"], broken, 6, rules=rules, threads=1) == 4
     assert whole.read_bytes() == broken.read_bytes()
     assert games_in(whole) == 6
-    assert len({tuple(game.moves) for game in games_of(whole)}) == 6
-    assert len(records_of(games_of(whole))) > 60
+    assert len({tuple(game.moves) for game in items_of(whole)}) == 6
+    assert len(records_of(items_of(whole))) > 60
 
 
 def test_openings_may_be_moves_or_sfens():

@@ -15,8 +15,9 @@ def parser() -> argparse.ArgumentParser:
     """All options with their defaults."""
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
-    corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif psv bin) to training positions")
-    corpus.add_argument("games", nargs="+", type=Path)
+    corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif sbinpack psv bin) to training positions")
+    corpus.add_argument("games", nargs="*", type=Path, help="files; `.tsv` also of positions with valued moves")
+    corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, of which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
     corpus.add_argument("--seed", type=int, default=1)
@@ -43,7 +44,7 @@ def parser() -> argparse.ArgumentParser:
 def run_corpus(chosen: argparse.Namespace) -> None:
     from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
 
-    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed)
+    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also)
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,12 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.learning import RECORD, GameReader
-from usi_engine.learn.sources import Game, SourceError, games_of
+from usi_engine.learn.sources import Game, SourceError, Valued, items_of
 
 Records = npt.NDArray[Any]
 BUCKETS = 64
 LONGEST_GAME = 2048
 BATCH = 1 << 16
+WINDOW = 60  # centipawns below the best move of a position, where a book gives many
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
 
@@ -35,8 +37,9 @@ def scatter(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]
 
 
 def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArray[np.bool_]:
-    """Whether each game is kept from training: about one in `every`."""
-    return np.asarray(scatter(games.astype(np.uint64), seed) % np.uint64(every) == 0, dtype=np.bool_)
+    """Whether each game is kept from training: about one in `every`, never number 0."""
+    drawn = scatter(games.astype(np.uint64), seed) % np.uint64(every) == 0
+    return np.asarray(drawn & (games != 0), dtype=np.bool_)
 
 
 class Buckets:
@@ -70,22 +73,39 @@ def without_twins(records: Records, kept_out: npt.NDArray[np.bool_]) -> tuple[Re
     return records[chosen], kept_out[chosen]
 
 
-def collect(games: Iterable[Game], buckets: Buckets, report: Callable[[int, int, int], None]) -> tuple[int, int, int]:
-    """All quiet positions of the games into the buckets; returns games, positions and games that broke a rule."""
+def collect(
+    items: Iterable[tuple[Game | Valued, int]], buckets: Buckets, report: Callable[[int, int, int], None]
+) -> tuple[int, int, int]:
+    """All quiet positions into the buckets, each item with the number its records carry.
+
+    Returns how many items there were, positions, and items that broke a rule.
+    """
     reader = GameReader()
     batch = np.zeros(BATCH + LONGEST_GAME, dtype=RECORD)
-    used = total = number = broken = 0
-    for number, game in enumerate(games, 1):
+    used = total = count = broken = 0
+    for count, (item, number) in enumerate(items, 1):
         try:
-            used += read_game(reader, game, number, batch[used:])
+            used += read_item(reader, item, number, batch[used:])
         except ValueError:
             broken += 1
         if used >= BATCH:
             buckets.add(batch[:used])
             total, used = total + used, 0
-            report(number, total, broken)
+            report(count, total, broken)
     buckets.add(batch[:used])
-    return number, total + used, broken
+    return count, total + used, broken
+
+
+def read_item(reader: GameReader, item: Game | Valued, number: int, out: Records) -> int:
+    """The item's records into `out`; returns how many."""
+    return read_valued(reader, item, out) if isinstance(item, Valued) else read_game(reader, item, number, out)
+
+
+def read_valued(reader: GameReader, item: Valued, out: Records) -> int:
+    """The settled positions after the moves that are not far below the best one."""
+    least = max(item.values, default=0) - WINDOW
+    kept = [pair for pair in zip(item.moves, item.values, strict=True) if pair[1] >= least]
+    return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
 
 def read_game(reader: GameReader, game: Game, number: int, out: Records) -> int:
@@ -116,26 +136,32 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, 
     return counts[0], counts[1]
 
 
-def all_games(paths: Iterable[Path]) -> Iterable[Game]:
-    """The games of all files, one after the other."""
-    for path in paths:
-        yield from games_of(path)
+def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Game | Valued, int]]:
+    """What all files hold, one after the other: the games of `paths` numbered from 1, the rest with number 0."""
+    yield from ((item, number) for number, item in enumerate(chain.from_iterable(map(items_of, paths)), 1))
+    yield from ((item, 0) for item in chain.from_iterable(map(items_of, also)))
 
 
-def build_corpus(paths: list[Path], folder: Path, every: int = 50, seed: int = 1) -> dict[str, Any]:
-    """Read `paths`, write the corpus into `folder`; returns its card. SourceError, OSError."""
-    if not paths:
+def build_corpus(
+    paths: list[Path], folder: Path, every: int = 50, seed: int = 1, *, also: Sequence[Path] = ()
+) -> dict[str, Any]:
+    """Read the files, write the corpus into `folder`; returns its card. No game of `also` is held out.
+
+    SourceError, OSError.
+    """
+    if not (paths or also):
         raise SourceError("no files of games")
     folder.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     buckets = Buckets(folder, seed)
     try:
-        games, positions, broken = collect(all_games(paths), buckets, lambda *counts: show(started, *counts))
+        games, positions, broken = collect(all_items(paths, also), buckets, lambda *counts: show(started, *counts))
     finally:
         buckets.close()
     training, kept = finish(buckets, folder, every, seed)
     card = {
         "files": [path.name for path in paths],
+        "files_not_held_out": [path.name for path in also],
         "games": games,
         "broken_games": broken,
         "quiet_positions": positions,

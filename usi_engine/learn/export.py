@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.engine import Weights
-from core_ext.learning import LOGIT, Trainer, fold_pieces, fold_relative, king_zones
+from core_ext.learning import LOGIT, ROW, Trainer, fold_pieces, fold_relative, king_rows
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
@@ -29,9 +29,11 @@ def export(trainer: Trainer, scale: float = 1.0, tempo_share: float = 1.0) -> Fo
 
     kp = weights("kp", HALF_SQUARES * BONAPIECES) + fold_relative(weights("relative", 18 * 17 * 17))
     pairs = BONAPIECES * (BONAPIECES + 1) // 2
-    kpp = weights("kpp", HALF_SQUARES * pairs).reshape(HALF_SQUARES, pairs)
-    if "zone" in trainer.terms:
-        kpp = kpp + weights("zone", 0).reshape(-1, pairs)[king_zones()]
+    kpp = np.zeros((HALF_SQUARES, pairs), np.float32)
+    if "kpp" in trainer.terms:
+        rows = weights("kpp", 0).reshape(-1, pairs, ROW)
+        for king, (zone, own) in enumerate(king_rows()):
+            kpp[king] = rows[zone, :, 0] + rows[zone, :, own]
     return Folded(
         piece=np.rint(fold_pieces(weights("piece", 16)) * unit).astype(np.int32),
         tempo=round(float(weights("tempo", 1)[0]) * unit * tempo_share),

@@ -6,6 +6,7 @@ import gzip
 import lzma
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -14,6 +15,7 @@ import numpy as np
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 RESULTS = {"b": 1, "w": -1, "d": 0}
+SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # who a record's scores speak for
 
 
 class SourceError(ValueError):
@@ -28,6 +30,15 @@ class Game:
     moves: list[str]
     scores: list[int | None]
     result: int  # 1 Black won, -1 White, 0 draw
+
+
+@dataclass(frozen=True)
+class Valued:
+    """Moves from one position with their values in centipawns for the side that makes them; no game, no result."""
+
+    start: str
+    moves: list[str]
+    values: list[int]
 
 
 def open_text(path: Path) -> IO[str]:
@@ -56,12 +67,27 @@ def parse_teacher_line(line: str) -> Game:
     )
 
 
-def read_teacher(path: Path) -> Iterator[Game]:
-    """The games of a .tsv file, compressed or not."""
+def parse_valued_line(line: str) -> Valued:
+    """One line of a valued book: an sfen, then `move:value` words."""
+    sfen, _, rest = line.partition("\t")
+    pairs = [word.partition(":") for word in rest.split()]
+    try:
+        return Valued(sfen, [move for move, _, _ in pairs], [int(value) for _, _, value in pairs])
+    except ValueError as error:
+        raise SourceError(f"not a value: {error}") from None
+
+
+def parse_line(line: str) -> Game | Valued:
+    """A game or a position with valued moves: the latter has no result and one tab."""
+    return parse_valued_line(line) if line.count("\t") == 1 else parse_teacher_line(line)
+
+
+def read_lines(path: Path) -> Iterator[Game | Valued]:
+    """What the lines of a .tsv file hold, compressed or not."""
     with open_text(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
-                yield parse_teacher_line(line)
+                yield parse_line(line)
             except SourceError as error:
                 raise SourceError(f"{path}, line {number}: {error}") from None
 
@@ -71,7 +97,7 @@ def rsshogi_module(name: str) -> Any:
     try:
         return import_module(f"rsshogi.{name}")
     except ImportError:
-        raise SourceError("rsshogi reads CSA, KIF and packed sfen: pip install rsshogi") from None
+        raise SourceError("rsshogi reads CSA, KIF, sbinpack and packed sfen: pip install rsshogi") from None
 
 
 def result_of(result: Any) -> int | None:
@@ -83,30 +109,39 @@ def result_of(result: Any) -> int | None:
     return 0 if result.is_draw() else None
 
 
-def game_of_record(record: Any, scored: bool) -> Game | None:
-    """An rsshogi record; None where its result is not known. With `scored`, its scores are as Black sees them (CSA)."""
+def game_of_record(record: Any, scores: str) -> Game | None:
+    """An rsshogi record; None where its result is not known. Its scores speak for `black`, the `mover`, or `none`."""
     result = result_of(record.result)
     if result is None:
         return None
     start = record.init_position_sfen
-    scores: list[int | None] = []
-    sign = 1 if start.split()[1] == "b" else -1
+    found: list[int | None] = []
+    sign = -1 if scores == "black" and start.split()[1] == "w" else 1
     for entry in record.moves:
-        told = entry.engine_info.eval if scored and entry.engine_info else None
-        scores.append(None if told is None else sign * told)
-        sign = -sign
-    return Game(start, [str(entry.move) for entry in record.moves], scores, result)
+        told = entry.engine_info.eval if scores != "none" and entry.engine_info else None
+        found.append(None if told is None else sign * told)
+        sign = -sign if scores == "black" else 1
+    return Game(start, [str(entry.move) for entry in record.moves], found, result)
+
+
+def records_in(reader: Any, path: Path, kind: str) -> list[Any]:
+    """All records of a file."""
+    if kind == "csa":
+        return list(reader.Record.from_csa_games_file(str(path)))
+    if kind == "sbinpack":
+        return [record for record, _ in reader.decode_sbinpack_file(str(path))]
+    return [reader.Record.from_kif_file(str(path))]
 
 
 def read_records(path: Path, kind: str) -> Iterator[Game]:
-    """A CSA file (one game or several) or a KIF file, whose result alone is used: scores differ by program."""
-    reader = rsshogi_module("record").Record
+    """Games of CSA, of ShogiArena's sbinpack, or one of KIF, whose result alone is used: scores differ by program."""
+    reader = rsshogi_module("record")
     try:
-        records = reader.from_csa_games_file(str(path)) if kind == "csa" else [reader.from_kif_file(str(path))]
+        records = records_in(reader, path, kind)
     except (ValueError, OSError) as error:
         raise SourceError(f"{path}: {error}") from None
     for record in records:
-        game = game_of_record(record, kind == "csa")
+        game = game_of_record(record, SCORES[kind])
         if game is not None:
             yield game
 
@@ -129,8 +164,8 @@ def game_of_packed(core: Any, value: Any) -> Game:
     return Game(sfen, [str(core.Move(int(value["move"])))], [int(value["score"])], sign * int(value["game_result"]))
 
 
-def games_of(path: Path) -> Iterator[Game]:
-    """The games of a file of any kind that is known by its name. SourceError, OSError."""
+def items_of(path: Path) -> Iterator[Game | Valued]:
+    """The games, or the positions with valued moves, of a file whose name says its kind. SourceError, OSError."""
     name = path.name.lower()
     for ending, read in READERS.items():
         if name.endswith(ending):
@@ -138,12 +173,13 @@ def games_of(path: Path) -> Iterator[Game]:
     raise SourceError(f"{path}: expected a name ending in {', '.join(READERS)}")
 
 
-READERS: dict[str, Callable[[Path], Iterator[Game]]] = {
-    ".tsv": read_teacher,
-    ".tsv.xz": read_teacher,
-    ".tsv.gz": read_teacher,
-    ".csa": lambda path: read_records(path, "csa"),
-    ".kif": lambda path: read_records(path, "kif"),
+READERS: dict[str, Callable[[Path], Iterator[Game | Valued]]] = {
+    ".tsv": read_lines,
+    ".tsv.xz": read_lines,
+    ".tsv.gz": read_lines,
+    ".csa": partial(read_records, kind="csa"),
+    ".kif": partial(read_records, kind="kif"),
+    ".sbinpack": partial(read_records, kind="sbinpack"),
     ".psv": read_packed,
     ".bin": read_packed,
 }

@@ -13,19 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import LOGIT, NO_SCORE, RECORD, Trainer
+from core_ext.learning import LOGIT, NO_RESULT, NO_SCORE, RECORD, Trainer
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.weights import save_weights
 
-BLOCK = 1 << 17
+BLOCK = 1 << 14
+TOLD_SECONDS = 2.0
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
+WARY = ("pp", "kkp", "kpp")  # terms whose weights are mostly seen seldom
 # Models of growing size, as the tables of docs/learning.md compare them.
 MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),
     "PP": ("piece", "tempo", "kp", "relative", "pp"),
-    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "zone", "kpp"),
+    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp"),
 }
 
 
@@ -35,8 +37,10 @@ class Plan:
 
     model: str = "KPP"
     passes: int = 3
-    steps: tuple[float, float, float, float, float, float] = (0.02, 0.02, 0.002, 0.002, 0.0015, 0.001)
+    steps: tuple[float, float, float, float, float, float] = (0.02, 0.02, 0.003, 0.0045, 0.003, 0.0008)
     decay: float = 0.6  # of the steps, from pass to pass
+    last: float = 0.1  # to what share the steps fall during the last pass
+    caution: float = 0.4  # squared gradients that a weight of WARY begins with: so rare ones move little
     score_scale: float = 600.0
     result_share: float = 0.2
     threads: int = 1
@@ -62,8 +66,9 @@ def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
 def targets(records: Records, plan: Plan) -> npt.NDArray[np.float64]:
     """The chance of Black to win that the model learns."""
     result = (records["result"] + 1.0) / 2
-    scored = (1 - plan.result_share) * sigmoid(records["score"] / plan.score_scale) + plan.result_share * result
-    return np.where(records["score"] == NO_SCORE, result, scored)
+    searched = sigmoid(records["score"] / plan.score_scale)
+    share = np.where(records["result"] == NO_RESULT, 0.0, plan.result_share)
+    return np.where(records["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
 
 
 def divergence(chance: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
@@ -95,8 +100,14 @@ class Training:
         self.records = self.records[: plan.positions or None]
         self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
         self.trainer = Trainer(MODELS[plan.model])
+        for name in self.trainer.terms:
+            self.trainer.cells(name)[:, 1] = self.caution(name)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
+
+    def caution(self, name: str) -> float:
+        """Squared gradients that the weights of a term begin with."""
+        return self.plan.caution if name in WARY else 0.0
 
     @property
     def total(self) -> int:
@@ -112,20 +123,28 @@ class Training:
     def run(self) -> None:
         """Train to the end, from a checkpoint where there is one."""
         self.resume()
-        started, begun_at, saved = time.monotonic(), self.state.done, time.monotonic()
+        started = saved = told = time.monotonic()
+        begun_at, loss = self.state.done, 0.0
         for number, records in self.blocks():
-            loss = self.learn(records, number)
+            loss = self.learn(records, self.steps(number)) / len(records)
             self.state.done += len(records)
             if self.state.done % len(self.records) == 0 or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
                 self.measure(number)
                 self.save()
                 saved = time.monotonic()
-            self.report(started, begun_at, loss / len(records))
-        self.measure(self.plan.passes)
+            if time.monotonic() - told > TOLD_SECONDS or self.state.done == self.total:
+                told = time.monotonic()
+                self.report(started, begun_at, loss)
 
-    def learn(self, records: Records, number: int) -> float:
+    def steps(self, number: int) -> list[float]:
+        """Of the block to come, in pass `number`: smaller from pass to pass, and to the end of the last one."""
+        share = self.plan.decay**number
+        if number == self.plan.passes - 1:
+            share *= 1 - (1 - self.plan.last) * (self.state.done % len(self.records)) / len(self.records)
+        return [step * share for step in self.plan.steps]
+
+    def learn(self, records: Records, steps: list[float]) -> float:
         """One block, shared among threads; their steps may overwrite each other, so no two runs are alike."""
-        steps = [step * self.plan.decay**number for step in self.plan.steps]
         parts = np.array_split(records, self.plan.threads)
         with ThreadPoolExecutor(self.plan.threads) as pool:
             jobs = [
@@ -160,9 +179,16 @@ class Training:
         )
 
     def save(self) -> None:
-        """All that continues the run as if it had not stopped; an old checkpoint is replaced only by a whole one."""
+        """All that continues the run as if it had not stopped: the weights that have moved, and how far it has come.
+
+        An old checkpoint is replaced only by a whole one.
+        """
         spare = self.folder / ("new-" + CHECKPOINT)
-        arrays: dict[str, Any] = {name: self.trainer.cells(name) for name in self.trainer.terms}
+        arrays: dict[str, Any] = {}
+        for name in self.trainer.terms:
+            cells = self.trainer.cells(name)
+            places = np.flatnonzero(cells[:, 1] != np.float32(self.caution(name)))
+            arrays |= {name: cells[places], f"{name}_places": places.astype(np.uint32)}
         arrays |= {"_plan": json.dumps(asdict(self.plan)), "_curve": json.dumps(self.state.curve)}
         arrays["_done"] = self.state.done
         np.savez(spare, **arrays)
@@ -178,7 +204,7 @@ class Training:
                 raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
             self.state = State(int(saved["_done"]), json.loads(str(saved["_curve"])))
             for name in self.trainer.terms:
-                self.trainer.cells(name)[:] = saved[name]
+                self.trainer.cells(name)[saved[f"{name}_places"]] = saved[name]
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; returns the size of the file."""
