@@ -59,7 +59,7 @@ cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
-    """What the move did in other positions, and after the same earlier moves."""
+    """What the move did in other positions, and after the same earlier moves; checks are looked at sooner."""
     cdef RichMove rich = enrich(picker.pos, move)
     cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
     score += 2 * continuation_entry(picker.continuations[0], rich)[0]

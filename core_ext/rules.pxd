@@ -16,15 +16,12 @@ from core_ext.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
     BONUS_LIMIT, BONUS_SLOPE, CAPTURE_FUTILITY_BASE, CAPTURE_FUTILITY_SLOPE, CAPTURE_SEE_SLOPE, CORRECTION_CASTLE,
     CORRECTION_PAWNS, CORRECTION_WEIGHT, FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HISTORY_PRUNE, IIR_DEPTH,
-    LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_CUTOFFS, LMR_DROP, LMR_HASH_CAPTURE, LMR_HISTORY,
-    LMR_KILLER, LMR_NEAR, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL,
-    NULL_MARGIN, NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH,
-    REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH, SINGULAR_MARGIN, tune,
+    LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_CUTOFFS, LMR_HASH_CAPTURE, LMR_HISTORY,
+    LMR_KILLER, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL, NULL_MARGIN,
+    NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_SLOPE,
+    SINGULAR_DEPTH, SINGULAR_MARGIN, tune,
 )
-from core_ext.types cimport (
-    GOLDS, MATE_BOUND, Move, NO_SQUARE, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, is_drop, to_square, type_of,
-    uint64_t,
-)
+from core_ext.types cimport GOLDS, MATE_BOUND, Move, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, type_of, uint64_t
 
 
 cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
@@ -186,12 +183,6 @@ cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nog
     return product + (0 if node.improving else tune[LMR_NOT_IMPROVING])
 
 
-cdef inline bint near_king(const Position *pos, Move move) noexcept nogil:
-    """Whether the move ends within two squares of the opponent's king."""
-    cdef int king = pos.king[1 - pos.side], square = to_square(move)
-    return (king != NO_SQUARE and -2 <= square // 9 - king // 9 <= 2 and -2 <= square % 9 - king % 9 <= 2)
-
-
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
     """The late-move reduction of a move, in 1/1024 ply: more where a cut is expected, less on the principal variation,
     for checks, killers and moves with a good history."""
@@ -204,10 +195,6 @@ cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *
         plies -= tune[LMR_PV]
     if move.checks:
         plies -= tune[LMR_CHECK]
-    if is_drop(move.move):
-        plies += tune[LMR_DROP]
-    if tune[LMR_NEAR] and near_king(&s.pos, move.move):
-        plies -= tune[LMR_NEAR]
     if move.killer or move.move == node.hash.move:
         plies -= tune[LMR_KILLER]
     if (node.frame + 1).cutoffs > 3:

@@ -1,4 +1,4 @@
-"""What a searched node teaches the histories."""
+"""What a searched node teaches the histories. (The forms are those of Stockfish, the numbers ours.)"""
 
 from core_ext.history cimport (
     BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, capture_entry,

@@ -54,8 +54,6 @@ _TABLE = (
     ("CheckBonus", 4111, 0, 30000),
     ("CorrectionPawns", 46, 0, 400),
     ("CorrectionCastle", 73, 0, 400),
-    ("LmrDrop", 0, -3000, 3000),
-    ("LmrNear", 0, -3000, 3000),
     ("LmrHashCapture", 800, 0, 4000),
     ("LmrCutoffs", 800, 0, 4000),
     ("DeeperMargin", 40, 0, 300),
