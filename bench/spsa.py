@@ -1,6 +1,6 @@
 """Tuning of the search's constants by games: simultaneous perturbation stochastic approximation (J. Spall).
 
-    python -m bench.spsa --pairs 4000 --nodes 10000 --openings openings.sfen --keep build/spsa RazorBase:100 LmrBase:250
+    python -m bench.spsa --pairs 4000 --nodes 10000 --openings openings.sfen --keep build/spsa LmrCut:350 LmrBase:250
 
 Each constant is named with its step: what one side plays above and the other below the present value at the end of the
 run (more at its beginning). A pair of games from one opening, both colours, moves every constant towards the side that

@@ -18,8 +18,8 @@ from core_ext.tune cimport (
     CORRECTION_PAWNS, CORRECTION_WEIGHT, FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HISTORY_PRUNE, IIR_DEPTH,
     LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_CUTOFFS, LMR_HASH_CAPTURE, LMR_HISTORY,
     LMR_KILLER, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL, NULL_MARGIN,
-    NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, RAZOR_BASE, RAZOR_SLOPE, REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_SLOPE,
-    SINGULAR_DEPTH, SINGULAR_MARGIN, tune,
+    NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH,
+    SINGULAR_MARGIN, tune,
 )
 from core_ext.types cimport GOLDS, MATE_BOUND, Move, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, type_of, uint64_t
 
@@ -79,12 +79,6 @@ cdef inline bint hash_cuts(const Node *node) noexcept nogil:
     if node.hash_value >= node.beta:
         return (node.hash.bound & BOUND_LOWER) != 0
     return (node.hash.bound & BOUND_UPPER) != 0
-
-
-cdef inline bint razors(const Node *node) noexcept nogil:
-    """So far below alpha that only captures could help: quiescence decides."""
-    return (not node.pv and node.alpha < MATE_BOUND
-            and node.value < node.alpha - tune[RAZOR_BASE] - tune[RAZOR_SLOPE] * node.depth * node.depth)
 
 
 cdef inline bint futile_for_opponent(const Node *node) noexcept nogil:

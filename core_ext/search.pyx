@@ -17,16 +17,16 @@ from core_ext.node cimport (
 )
 from core_ext.position cimport allocate_position, enrich, free_position, undo_move, undo_null
 from core_ext.rules cimport (
-    clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, razors,
-    reduction, singular_beta, skips, without_hash_move,
+    clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, reduction,
+    singular_beta, skips, without_hash_move,
 )
 from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Node, RootMove, Searcher
 from core_ext.see cimport see_at_least, see_value
 from core_ext.teaching cimport teach_correction, teach_cut, teach_hash_cut, teach_prior, teach_research
 from core_ext.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
-    CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN,
-    QUIESCENCE_CHECKS, QUIESCENCE_FUTILITY, tune,
+    CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, QUIESCENCE_CHECKS,
+    QUIESCENCE_FUTILITY, tune,
 )
 from core_ext.types cimport (
     INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, is_promotion, to_square,
@@ -115,10 +115,6 @@ cdef bint gives_up(Searcher *s, Node *node, int *value) noexcept nogil:
     """The rules that decide a whole node before any of its moves is searched."""
     if node.in_check or node.frame.excluded:
         return False
-    if razors(node):
-        value[0] = quiescence(s, node.alpha, node.alpha + 1, 0, node.ply)
-        if value[0] <= node.alpha:
-            return True
     if futile_for_opponent(node):
         value[0] = (node.value + node.beta) // 2
         return True

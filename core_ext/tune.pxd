@@ -4,8 +4,6 @@ The unit of every margin is the centipawn, of every reduction 1/1024 ply, of a h
 """
 
 cdef enum:
-    RAZOR_BASE
-    RAZOR_SLOPE
     REVERSE_FUTILITY_DEPTH
     REVERSE_FUTILITY_SLOPE
     NULL_MARGIN

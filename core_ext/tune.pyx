@@ -4,8 +4,6 @@ A row is (name, default, least, greatest), in the order of the enum.
 """
 
 _TABLE = (
-    ("RazorBase", 842, 0, 2000),
-    ("RazorSlope", 377, 20, 1000),
     ("ReverseFutilityDepth", 9, 0, 20),
     ("ReverseFutilitySlope", 160, 10, 400),
     ("NullMargin", 218, -400, 1000),

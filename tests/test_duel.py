@@ -54,10 +54,10 @@ def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
     alike = duel.Duel(settings(200, 200), [START])
     pair = alike.play_pair(0)
     assert sum(pair["points"]) == 1.0  # a side against itself wins what it loses
-    alike.set_constants({"RazorBase": 0, "FutilityBase": 0}, {"RazorBase": 2000, "FutilityBase": 800})
+    alike.set_constants({"ProbcutMargin": 50, "FutilityBase": 0}, {"ProbcutMargin": 800, "FutilityBase": 800})
     other = alike.play_pair(0)
     assert (other["points"], other["plies"]) != (pair["points"], pair["plies"])
-    assert {name: value for name, value, *_ in tunables()}["RazorBase"] in (0, 2000)
+    assert {name: value for name, value, *_ in tunables()}["ProbcutMargin"] in (50, 800)
 
 
 def test_a_record_is_resumed(
@@ -83,15 +83,15 @@ def test_unknown_constant_is_named() -> None:
 
 
 def test_tuning_moves_towards_the_winner_within_the_range() -> None:
-    tuning = spsa.Tuning({"RazorBase": 100.0, "LmrScale": 2.0}, 100, 0.02, 1)
+    tuning = spsa.Tuning({"FutilityBase": 100.0, "LmrScale": 2.0}, 100, 0.02, 1)
     before = dict(tuning.values)
     shift, raised, lowered = tuning.perturbed()
     assert all(raised[name] != lowered[name] for name in before)
     tuning.learn(shift, 2.0)
     assert all((tuning.values[name] - before[name]) * shift[name] > 0 for name in before)
     for _ in range(3000):
-        tuning.learn({"RazorBase": -500.0, "LmrScale": -50.0}, 2.0)
-    assert tuning.values == {"RazorBase": 0.0, "LmrScale": 4.0}
+        tuning.learn({"FutilityBase": -500.0, "LmrScale": -50.0}, 2.0)
+    assert tuning.values == {"FutilityBase": 0.0, "LmrScale": 4.0}
 
 
 def test_chart_of_rules_turns_the_record_round(tmp_path: Path) -> None:
