@@ -2,7 +2,7 @@
 
 from core_ext.bitboard cimport Bitboard, pop, some
 from core_ext.hand cimport hand_count
-from core_ext.mate cimport mate_in_one
+from core_ext.mate cimport mate_in_one, mate_in_three
 from core_ext.movegen cimport CheckInfo, generate_checks, generate_legal, gives_check, init_check_info
 from core_ext.perft cimport perft
 from core_ext.position cimport (
@@ -135,6 +135,12 @@ cdef class Board:
     def mate_in_one(self):
         cdef Move move = mate_in_one(&self.pos)
         return None if move == NO_MOVE else format_move(move)
+
+    def mate_in_three(self, flights: int = 8):
+        cdef Move line[3]
+        cdef uint64_t made = 0
+        reserve_plies(&self.pos, 3)
+        return names_of(line, line + 3) if mate_in_three(&self.pos, flights, line, &made) else []
 
     def repetition(self):
         return _REPETITIONS.get(game_repetition(&self.pos), "none")

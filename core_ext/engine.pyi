@@ -154,5 +154,8 @@ def bench_search(sfens: Sequence[str], depth: int, megabytes: int = ..., weights
 def tunables() -> list[tuple[str, int, int, int, int]]:
     """Every constant of the search: name, value now, default, least, greatest."""
 
+def tunable(name: str) -> int:
+    """A constant's value now. KeyError where there is none of that name."""
+
 def set_tunable(name: str, value: int) -> None:
     """For the next searches of this process; ValueError where the name or the range is wrong."""

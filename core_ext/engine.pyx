@@ -31,6 +31,7 @@ MAX_DEPTH = _MAX_DEPTH
 
 Weights = _evaluate.Weights
 set_tunable = _tune.set_tunable
+tunable = _tune.tunable
 tunables = _tune.tunables
 
 _BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}

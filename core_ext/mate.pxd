@@ -1,7 +1,12 @@
-"""Short mates by bitboards, without doing moves."""
+"""Short mates by bitboards."""
 
 from core_ext.position cimport Position
-from core_ext.types cimport Move
+from core_ext.types cimport Move, uint64_t
 
 # A move that mates at once, or NO_MOVE. Exact: a mate in one is found where there is one, also out of a check.
 cdef Move mate_in_one(const Position *pos) noexcept nogil
+# A mate in exactly three plies by checks, where there is none in one: the check, an answer and the mate go to `line`;
+# the number of positions set up on the way is added to `made`. It plays moves and takes them back: there must be room
+# for three plies. What it finds is a mate, whatever the answer. Not tried are checks that seem to leave the king more
+# than `flights` squares to go to, and useless non-promotions.
+cdef bint mate_in_three(Position *pos, int flights, Move *line, uint64_t *made) noexcept nogil

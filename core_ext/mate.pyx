@@ -1,4 +1,4 @@
-"""Mate in one move, found on bitboards: no move is made.
+"""Mate in one move, found on bitboards: no move is made. Mate in three plies: the check and the answer are made.
 
 First the squares next to the enemy king that we do not attack: a drop that leaves one of them open cannot mate, and a
 board move only where it uncovers a slider. What passes is verified exactly on the occupancy after the move: flights,
@@ -8,19 +8,19 @@ captures of the checker by pieces that are not pinned, interpositions by moves a
 from libc.string cimport memcpy
 
 from core_ext.bitboard cimport (
-    Bitboard, attacks, bishop_attacks, both, either, empty, files_without, has, lance_attacks, lowest, many, meet, pop,
-    rook_attacks, some, tables, without,
+    Bitboard, attacks, bishop_attacks, both, count, either, empty, files_without, has, lance_attacks, lowest, many,
+    meet, pop, rook_attacks, some, tables, without,
 )
 from core_ext.hand cimport HAND_PAWNS, hand_has
-from core_ext.movegen cimport has_legal_move
+from core_ext.movegen cimport generate_checks, generate_evasions, has_legal_move
 from core_ext.position cimport (
-    Position, State, attacked, attackers, diagonal_sliders, do_move, hand_of, occupied, pieces, slide_attackers,
-    step_attackers, straight_sliders,
+    Position, State, attacked, attackers, diagonal_sliders, do_move, enrich, hand_of, occupied, pieces,
+    slide_attackers, step_attackers, straight_sliders, undo_move,
 )
 from core_ext.types cimport (
-    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, NO_MOVE, NO_SQUARE, PAWN, PIECE_TYPES,
-    PROMOTED, ROOK, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop, promotion_move,
-    to_square, type_of,
+    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN,
+    PIECE_TYPES, PROMOTED, ROOK, RichMove, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop,
+    placed_piece, promotion_move, to_square, type_of, uint64_t,
 )
 
 cdef enum:
@@ -387,6 +387,62 @@ cdef Move mate_in_one(const Position *pos) noexcept nogil:
     survey(pos, &hunt)
     move = mate_by_drops(pos, &hunt)
     return move if move else mate_by_moves(pos, &hunt)
+
+
+# ---- three plies ----
+
+cdef Move mate_after(Position *pos, Move answer, uint64_t *made) noexcept nogil:
+    """The mate in one that meets an answer to the check, or NO_MOVE."""
+    cdef Move mate
+    do_move(pos, answer)
+    made[0] += 1
+    mate = mate_in_one(pos)
+    undo_move(pos)
+    return mate
+
+
+cdef bint all_answers_lose(Position *pos, Move *line, uint64_t *made) noexcept nogil:
+    """Whether a mate in one meets every answer to the check on the board; an answer and its mate go to `line`."""
+    cdef Move moves[MAX_MOVES]
+    cdef Move *answer = moves
+    cdef Move *last = generate_evasions(pos, moves, True)
+    if last == moves:
+        return False
+    while answer != last:
+        line[0] = answer[0]
+        line[1] = mate_after(pos, answer[0], made)
+        if not line[1]:
+            return False
+        answer += 1
+    return True
+
+
+cdef inline int flights_left(const Position *pos, const Hunt *hunt, RichMove check) noexcept nogil:
+    """How many squares the king may go to after a check, at a glance: what the move uncovers is not seen."""
+    cdef int target = to_square(check)
+    cdef Bitboard through = without(hunt.occ, tables.square[hunt.king])
+    return count(without(hunt.open, attacks(hunt.us, type_of(placed_piece(check)), target, through)))
+
+
+cdef bint mate_in_three(Position *pos, int flights, Move *line, uint64_t *made) noexcept nogil:
+    cdef Hunt hunt
+    cdef Move moves[MAX_MOVES]
+    cdef Move *check = moves
+    cdef Move *last
+    cdef bint found = False
+    if pos.king[pos.side ^ 1] == NO_SQUARE:
+        return False
+    survey(pos, &hunt)
+    last = generate_checks(pos, moves, False)
+    while check != last and not found:
+        line[0] = check[0]
+        if flights_left(pos, &hunt, enrich(pos, check[0])) <= flights:
+            do_move(pos, check[0])
+            made[0] += 1
+            found = all_answers_lose(pos, line + 1, made)
+            undo_move(pos)
+        check += 1
+    return found
 
 
 init_check_origins()

@@ -3,7 +3,7 @@
 from libc.string cimport memcpy
 
 from core_ext.dfpn cimport Child, MAX_FRAMES, Solver, UNLIMITED, explore, make, prove
-from core_ext.mate cimport mate_in_one
+from core_ext.mate cimport mate_in_one, mate_in_three
 from core_ext.movegen cimport generate_evasions
 from core_ext.position cimport undo_move
 from core_ext.prooftable cimport Verdict
@@ -11,6 +11,7 @@ from core_ext.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 
 cdef enum:
     SPARE_NODES = 100000    # that looking for the shortest mate may cost beyond what the proof did
+    FLIGHTS = 4             # that a first check leaves the king, for a fixed look three plies deep
 
 
 cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
@@ -26,9 +27,12 @@ cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
 
 cdef Move attack_of_line(Solver *s, int remaining) noexcept nogil:
     """The check with the shortest mate known."""
+    cdef Move mate = mate_in_one(&s.pos)
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
+    if mate:
+        return mate
     explore(s, True, remaining, 0)
     for i in range(s.frames[0].count):
         child = s.children + i
@@ -108,6 +112,11 @@ cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
     solution.length = solution.line[0] != NO_MOVE
     solution.shortest = solution.length == 1
     if solution.shortest:
+        return SOLVED_MATE
+    # With useless interpositions left out of the count the mate may be shorter still.
+    if (aim == AIM_FIRST or s.count_useless) and mate_in_three(&s.pos, FLIGHTS, solution.line, &s.nodes):
+        solution.length = 3
+        solution.shortest = s.count_useless
         return SOLVED_MATE
     verdict = prove(s, True, UNLIMITED, 0)
     if verdict.pn:

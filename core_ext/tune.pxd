@@ -57,6 +57,7 @@ cdef enum:
     DEEPER_MARGIN
     CAPTURE_WEIGHT
     LOSING_SHARE
+    MATE_SCOUT              # percent of the time for a move that the look for a mate at the root may take
     TUNABLES
 
 cdef int tune[TUNABLES]

@@ -57,6 +57,7 @@ _TABLE = (
     ("DeeperMargin", 40, 0, 300),
     ("CaptureWeight", 14, 1, 60),
     ("LosingShare", 28, 1, 200),
+    ("MateScout", 5, 0, 100),
 )
 
 _INDEX = {row[0]: i for i, row in enumerate(_TABLE)}
@@ -65,6 +66,11 @@ _INDEX = {row[0]: i for i, row in enumerate(_TABLE)}
 def tunables() -> list[tuple[str, int, int, int, int]]:
     """Every constant: name, value now, default, least, greatest."""
     return [(name, tune[<int>i], default, least, greatest) for i, (name, default, least, greatest) in enumerate(_TABLE)]
+
+
+def tunable(name: str) -> int:
+    """The value now. KeyError where there is none of that name."""
+    return tune[<int>_INDEX[name]]
 
 
 def set_tunable(name: str, value: int) -> None:

@@ -1,4 +1,4 @@
-"""Mate in one against brute force: every checking move tried."""
+"""Mates in one and in three against brute force: every checking move tried."""
 
 import random
 
@@ -101,3 +101,58 @@ def test_problems_of_one_ply():
         length, sfen, _ = line.split("\t")
         if not two_pawns_on_a_file(sfen):
             assert compare(Board(sfen)) == (length == "1"), sfen
+
+
+def wins_after(board):
+    """Whether some check mates at once."""
+    return bool(brute_force(board))
+
+
+def holds_in_three(board, check):
+    """Whether the check is met by no answer without a mate in one, the rules alone asked."""
+    board.push(check)
+    answers = board.legal_moves(useless=True) if board.is_check() else []
+    held = bool(answers)
+    for answer in answers:
+        board.push(answer)
+        held = held and wins_after(board)
+        board.pop()
+    board.pop()
+    return held
+
+
+def compare_three(board):
+    """1 where a mate in three is found and holds, 0 where none is found; fails where it is none or not told well."""
+    line = [] if board.mate_in_one() else board.mate_in_three()
+    if line:
+        assert holds_in_three(board, line[0]), f"{board.sfen()}: {line}"
+        end = board.copy()
+        for move in line:
+            end.push(move)
+        assert len(line) == 3 and end.is_check() and not end.legal_moves(useless=True)
+    return bool(line)
+
+
+def test_no_mate_in_three_is_false():
+    rng = random.Random(33)
+    assert sum(compare_three(scattered(rng)) for _ in range(6000)) > 80
+    assert sum(compare_three(board) for seed in range(4) for board in random_walk(seed, MATSURI, 200)) > 0
+
+
+def test_no_mate_in_three_is_missed():
+    """With all flights allowed, but for useless non-promotions."""
+    rng, mates = random.Random(34), 0
+    for _ in range(700):
+        board = scattered(rng)
+        if not brute_force(board):
+            there = any(holds_in_three(board, check) for check in board.checking_moves())
+            assert there == bool(board.mate_in_three(8)), board.sfen()
+            mates += there
+    assert mates > 5
+
+
+def test_problems_of_three_plies():
+    for line in shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+        length, sfen, _ = line.split("\t")
+        if length != "1" and not two_pawns_on_a_file(sfen):
+            assert compare_three(Board(sfen)) == (length == "3"), sfen

@@ -54,6 +54,7 @@ class Core:
     solver: type[Solver] | None
     bench: Callable[..., int]
     tune: Callable[[str, int], None]
+    tuned: Callable[[str], int]
     load_weights: Callable[[str], Weights | None]  # by the word of EvalFile; None: material. WeightsError, MemoryError
 
     def in_plies(self, value: int) -> int | None:
@@ -96,5 +97,6 @@ def load_core() -> Core:
         solver=getattr(engine, "MateSolver", None),
         bench=engine.bench_search,
         tune=engine.set_tunable,
+        tuned=engine.tunable,
         load_weights=load_weights,
     )

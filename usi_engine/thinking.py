@@ -34,8 +34,8 @@ class Answer:
 
 RESIGN = Answer("resign")
 WIN = Answer("win")
-# The scout sets up about two thousand positions a millisecond: this is a twentieth of the time for the move.
-SCOUT_NODES_PER_MS = 100
+# The scout sets up about two thousand positions a millisecond: a hundredth of the time for the move.
+SCOUT_NODES_PER_MS_AND_PERCENT = 20
 SCOUT_NODES = 1_000_000
 # What is left to do when the answer may be given; the lines to say, `bestmove` last.
 Finish = Callable[[], list[str]]
@@ -123,10 +123,11 @@ class Thinking:
     def _scouted_mate(self, board: Board, go: Go) -> list[str]:
         """A mate by checks alone, looked for in a small share of a running clock's time; empty where none is found."""
         soft = self._control.limits.soft
-        scout = self._resources.scout
-        if scout is None or soft is None or go.searchmoves or self._options.number("MultiPV") > 1:
+        scout, percent = self._resources.scout, self._resources.core.tuned("MateScout")
+        if scout is None or soft is None or not percent or go.searchmoves or self._options.number("MultiPV") > 1:
             return []
-        status, moves = scout.solve(board, min(SCOUT_NODES_PER_MS * soft, SCOUT_NODES), "shortest")
+        nodes = min(SCOUT_NODES_PER_MS_AND_PERCENT * percent * soft, SCOUT_NODES)
+        status, moves = scout.solve(board, nodes, "shortest")
         last_move = self._options.number("MaxMovesToDraw")
         too_late = last_move and board.ply + len(moves) - 1 > last_move
         return moves if status == "mate" and not too_late else []
