@@ -125,8 +125,8 @@ def test_stop_is_answered_at_once(program: Program) -> None:
 
 @pytest.mark.parametrize(("go", "most"), [("go byoyomi 100", 0.1), ("go btime 0 wtime 0 byoyomi 1000", 1.0)])
 def test_time_is_kept(program: Program, go: str, most: float) -> None:
-    """Answers come before the flag falls and no sooner than after half the byoyomi; the middle one of five, as other
-    programs may hold the processor.
+    """Answers come before the flag falls and no sooner than after a fifth of the byoyomi (a machine that makes us late
+    makes us careful); the middle one of five, as other programs may hold the processor.
     """
     program.send(SMALL, "isready")
     program.expect("^readyok$")
@@ -136,7 +136,7 @@ def test_time_is_kept(program: Program, go: str, most: float) -> None:
         program.send(go)
         program.expect("^bestmove")
         taken.append(time.perf_counter() - begun)
-    assert most / 2 < statistics.median(taken) < most, taken
+    assert most / 5 < statistics.median(taken) < most, taken
 
 
 def test_start_is_quick() -> None:
