@@ -1,6 +1,7 @@
 """Games to corpus to weights: what is kept, that it repeats, the gradient, and that play computes what was learned."""
 
 import random
+import time
 
 import numpy as np
 import pytest
@@ -8,10 +9,11 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import Signal, Table, Weights, Worker
 from core_ext.learning import LOGIT, NO_RESULT, NO_SCORE, RECORD, ROW, GameReader, Trainer, king_rows
+from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.export import FV_SCALE, export, weights_of
-from usi_engine.learn.selfplay import Rules, games_in, opening_of, selfplay
+from usi_engine.learn.selfplay import Played, Rules, games_in, opening_of, play_games, selfplay
 from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
 from usi_engine.learn.train import MODELS, Plan, Training, measure
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
@@ -394,6 +396,25 @@ def test_self_play_goes_on_where_it_stopped_and_repeats(tmp_path):
     assert games_in(whole) == 6
     assert len({tuple(game.moves) for game in items_of(whole)}) == 6
     assert len(records_of(items_of(whole))) > 60
+
+
+def test_games_come_in_order_however_slowly_they_are_taken(monkeypatch):
+    """A game may end while the one before it is being written."""
+
+    class Quick:
+        def __init__(self, *_):
+            """Needs neither weights nor rules."""
+
+        def play(self, start, number):
+            time.sleep(1e-4)
+            return Played(start, [], "d", str(number))
+
+    monkeypatch.setattr(selfplay_module, "Player", Quick)
+    taken = []
+    for game in play_games(None, ["startpos"], Rules(), range(100), 3):
+        taken.append(game.ending)
+        time.sleep(1e-3)
+    assert taken == [str(number) for number in range(100)]
 
 
 def test_openings_may_be_moves_or_sfens():

@@ -22,7 +22,9 @@ from usi_engine.team import Window
 if TYPE_CHECKING:
     from core_ext.engine import RootLine, Weights
 
+# The table: room for ten results a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
+TABLE_BYTES_PER_NODE = 160
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Player:
     def __init__(self, weights: Weights | None, rules: Rules) -> None:
         self.rules = rules
         self._core = load_core()
-        self.table = Table(TABLE_MEGABYTES)
+        self.table = Table(max(TABLE_MEGABYTES, rules.nodes * TABLE_BYTES_PER_NODE >> 20))
         self.worker = Worker(self.table, Signal(), 0, weights)
         self.worker.configure()
 
@@ -176,7 +178,7 @@ def play_games(
             wait([running[number] for number in seats], return_when=FIRST_COMPLETED)
             for number in [number for number in seats if running[number].done()]:
                 free.append(seats.pop(number))
-            while due in running and running[due].done():
+            while due in running and due not in seats:
                 yield running.pop(due).result()
                 due += 1
 
