@@ -4,8 +4,8 @@
 
 Each constant is named with its step: what one side plays above and the other below the present value at the end of the
 run (more at its beginning). A pair of games from one opening, both colours, moves every constant towards the side that
-won. FOLDER/state.json holds the state; the same command goes on from it. The result is a proposal: a duel against the
-present values decides (bench/duel.py).
+won. With --processes N, N pairs are played side by side around the same values. FOLDER/state.json holds the state; the
+same command goes on from it. The result is a proposal: a duel against the present values decides (bench/duel.py).
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import multiprocessing
+import os
 import random
 import time
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +44,10 @@ class Tuning:
         self.done = 0
         self._seed = seed
 
-    def perturbed(self) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
+    def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
         """The perturbation of this pair, and both sides' constants, rounded up or down by chance."""
-        chance = random.Random(f"{self._seed} {self.done}")
-        width = ((self.pairs) / (self.done + 1)) ** GAMMA
+        chance = random.Random(f"{self._seed} {pair}")
+        width = (self.pairs / (pair + 1)) ** GAMMA
         shift = {name: step * width * chance.choice((-1, 1)) for name, step in self.steps.items()}
         raised, lowered = (
             {name: self._whole(name, value + sign * shift[name], chance) for name, value in self.values.items()}
@@ -68,6 +71,22 @@ class Tuning:
         return int(min(max(math.floor(value + chance.random()), least), greatest))
 
 
+_duel: Duel | None = None
+
+
+def _begin(side: Setting, openings: list[str]) -> None:
+    global _duel  # noqa: PLW0603  (a process of the pool has one duel for its life)
+    _duel = Duel((side, side), openings)
+
+
+def _balance(raised: dict[str, int], lowered: dict[str, int], opening: int) -> float:
+    """Points of the raised side less those of the other in one pair."""
+    if _duel is None:
+        raise RuntimeError("the process was not begun")
+    _duel.set_constants(raised, lowered)
+    return 2 * sum(_duel.play_pair(opening)["points"]) - 2
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Play and learn until the pairs are played."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
@@ -79,21 +98,39 @@ def run(arguments: argparse.Namespace) -> None:
         tuning.values.update(state["values"])
         tuning.done = state["done"]
     openings = read_openings(arguments.openings)
-    side = Setting(arguments.nodes, INTERNAL, dict.fromkeys(tuning.steps, 0))
-    duel = Duel((side, side), openings)
-    begun, first = time.monotonic(), tuning.done
-    while tuning.done < tuning.pairs:
-        shift, raised, lowered = tuning.perturbed()
-        duel.set_constants(raised, lowered)
-        points = duel.play_pair(random.Random(tuning.done).randrange(len(openings)))["points"]
-        tuning.learn(shift, 2 * sum(points) - 2)
-        if tuning.done % 20 == 0:
-            state = {"done": tuning.done, "values": tuning.values}
-            file.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-        if tuning.done % 200 == 0:
-            left = (time.monotonic() - begun) / (tuning.done - first) * (tuning.pairs - tuning.done)
-            print(f"{tuning.done}/{tuning.pairs} pairs, {left / 60:.0f} min left: {told(tuning.values)}", flush=True)
+    side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
+    context = multiprocessing.get_context("spawn")
+    progress = Progress(tuning, arguments.tell)
+    with ProcessPoolExecutor(arguments.processes, context, _begin, (side, openings)) as pool:
+        running: dict[Future[float], dict[str, float]] = {}
+        for pair in range(tuning.done, tuning.pairs):
+            shift, raised, lowered = tuning.perturbed(pair)
+            opening = random.Random(pair).randrange(len(openings))
+            running[pool.submit(_balance, raised, lowered, opening)] = shift
+            while len(running) == arguments.processes or (running and pair == tuning.pairs - 1):
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    tuning.learn(running.pop(future), future.result())
+                state = {"done": tuning.done, "values": tuning.values}
+                file.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+                progress.tell()
     print(told(tuning.values))
+
+
+class Progress:
+    """A line of the present values every so many pairs, with the time left."""
+
+    def __init__(self, tuning: Tuning, every: int) -> None:
+        self._tuning, self._every = tuning, every
+        self._begun, self._first, self._last = time.monotonic(), tuning.done, tuning.done
+
+    def tell(self) -> None:
+        """Print it when it is due."""
+        tuning = self._tuning
+        if tuning.done - self._last < self._every:
+            return
+        self._last = tuning.done
+        left = (time.monotonic() - self._begun) / (tuning.done - self._first) * (tuning.pairs - tuning.done) / 60
+        print(f"{tuning.done}/{tuning.pairs} pairs, {left:.0f} min left: {told(tuning.values)}", flush=True)
 
 
 def told(values: dict[str, float]) -> str:
@@ -115,7 +152,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--nodes", type=int, default=10000)
     parser.add_argument("--rate", type=float, default=0.012, help="of the last pairs: share of a step a won pair moves")
     parser.add_argument("--openings", type=Path, help="lines `startpos moves ...` or sfens")
+    parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--tell", type=int, default=100, help="pairs between two lines")
     parser.add_argument("--keep", required=True, help="folder of the state")
     return parser.parse_args()
 
