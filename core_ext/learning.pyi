@@ -1,10 +1,4 @@
-"""Positions to learn from and the model that learns.
-
-Records are numpy arrays of dtype RECORD: key, game (0: of no game, never held out), pieces (38 Bonapiece numbers as Black
-sees them, 0 behind the last), ply, score (centipawns for Black, NO_SCORE where there is none), king (both, as each colour
-sees its own), side to move, result (1 Black won, -1 White, 0 draw, NO_RESULT where it is not known, and then there is a
-score). Values and weights are in LOGIT centipawns.
-"""
+"""The model that learns, from the records of core_ext.records. Values and weights are in LOGIT centipawns."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -12,9 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-RECORD: np.dtype[Any]
-NO_SCORE: int  # -32768
-NO_RESULT: int  # 2
 LOGIT: int  # 600
 SIZES: dict[str, int]  # weights of each term
 ROW: int  # 8 weights, of which a zone of five kings uses six
@@ -23,33 +14,6 @@ class Block:
     """Zeroed memory on huge pages, a buffer of bytes. MemoryError where it cannot be had."""
 
     def __init__(self, size: int) -> None: ...
-
-class GameReader:
-    """Replays games; every move is checked."""
-
-    def read(
-        self,
-        sfen: str,
-        moves: Iterable[str],
-        scores: Iterable[int | None],
-        result: int,
-        game: int,
-        records: NDArray[Any],
-        limit: int = ...,
-    ) -> int:
-        """Write the quiet positions into `records` as far as they have room; returns how many.
-
-        Quiet: not in check, the move chosen no capture, |score| < limit. Scores are for the side to move; None: none.
-        ValueError where a move is illegal; 0 where a king is missing.
-        """
-    def read_valued(
-        self, sfen: str, moves: Iterable[str], values: Iterable[int], records: NDArray[Any], limit: int = ...
-    ) -> int:
-        """The positions after each of the moves from one position, valued for the side that makes them; returns how many.
-
-        Only settled ones: not in check, no capture wins material by static exchange, |value| < limit. Game 0, no result.
-        ValueError where a move is illegal; 0 where a king is missing.
-        """
 
 class Trainer:
     """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, kpp. ValueError, MemoryError."""

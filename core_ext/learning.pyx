@@ -1,4 +1,4 @@
-"""Positions to learn from and the model that learns; every signature and its contract stands in learning.pyi.
+"""The model that learns; every signature and its contract stands in learning.pyi.
 
 The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king
 sees the pieces (a View); what White's king sees counts against Black. A pair's weight for its king's zone lies in one
@@ -12,25 +12,17 @@ of their own: a book's values, from deep searches, give the side to move a hundr
 """
 
 from libc.math cimport expf
-from libc.stdint cimport int8_t, uint16_t
-
 import numpy as np
 
 from core_ext.bitboard cimport prefetch
 from core_ext.features cimport (
-    BONAPIECES, HALF_SQUARES, LISTED, PAIRS, PieceLists, features, inverse_square, list_pieces, mirror_square,
+    BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square,
 )
 from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
 from core_ext.memory cimport allocate_large, release_large
-from core_ext.movegen cimport generate_captures
-from core_ext.position cimport (
-    Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies, undo_move,
-)
-from core_ext.see cimport see_at_least
-from core_ext.sfen cimport parse_move, parse_sfen
+from core_ext.records cimport Record, UNFINISHED, UNSCORED
 from core_ext.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN, ROOK, SILVER, SQUARES,
-    WHITE, int16_t, int32_t, make_piece, to_square, uint8_t, uint32_t, uint64_t,
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, PAWN, ROOK, SILVER, SQUARES, WHITE, int32_t, make_piece,
 )
 
 cdef extern from "adagrad.h" nogil:
@@ -48,8 +40,6 @@ cdef extern from "adagrad.h" nogil:
                       float own_step) noexcept
 
 cdef enum:
-    UNSCORED = -32768
-    UNFINISHED = 2
     KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
     OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
     PAIR_COUNT = LISTED * (LISTED - 1) // 2
@@ -57,23 +47,6 @@ cdef enum:
     AHEAD = 2                   # positions made ready, and their weights fetched, before they are learned
     TERMS = 6
 
-# One quiet position, 96 bytes.
-cdef packed struct Record:
-    uint64_t key
-    uint32_t game
-    uint16_t pieces[LISTED]     # Bonapiece numbers as Black sees them, 0 behind the last
-    uint16_t ply
-    int16_t score               # centipawns for Black, or UNSCORED
-    uint8_t king[2]             # as each colour sees its own
-    int8_t side                 # to move
-    int8_t result               # 1 Black won, -1 White, 0 draw, or UNFINISHED
-
-RECORD = np.dtype([
-    ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
-    ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
-])
-NO_SCORE = UNSCORED
-NO_RESULT = UNFINISHED
 LOGIT = 600
 ROW = ROW_CELLS
 SIZES = {"tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
@@ -113,90 +86,6 @@ cdef struct Ready:
     int count
     int32_t numbers[LISTED]     # as Black sees them
     float target
-
-
-# ---- games to records ----
-
-cdef void write_record(const Position *pos, Record *out, int score, int result, uint32_t game) noexcept nogil:
-    cdef PieceLists lists
-    cdef int i
-    list_pieces(pos, &lists)
-    for i in range(LISTED):
-        out.pieces[i] = <uint16_t>lists.seen[BLACK][i]
-    out.key = full_key(pos)
-    out.game = game
-    out.ply = <uint16_t>pos.ply
-    out.score = <int16_t>(score if score == UNSCORED or pos.side == BLACK else -score)
-    out.king[BLACK] = <uint8_t>pos.king[BLACK]
-    out.king[WHITE] = <uint8_t>inverse_square(pos.king[WHITE])
-    out.side = <int8_t>pos.side
-    out.result = <int8_t>result
-
-
-cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
-    """Not in check, and the move chosen is no capture: the static value can be asked for what the search said."""
-    return not in_check(pos) and pos.board[to_square(move)] == 0
-
-
-cdef bint is_settled(const Position *pos) noexcept nogil:
-    """Not in check, and no capture that wins material: the static value can be asked for what a search would say."""
-    cdef Move moves[MAX_MOVES]
-    cdef Move *end
-    cdef int i
-    if in_check(pos):
-        return False
-    end = generate_captures(pos, moves, False)
-    for i in range(<int>(end - moves)):
-        if see_at_least(pos, moves[i], 1):
-            return False
-    return True
-
-
-cdef class GameReader:
-    cdef Position pos
-
-    def __cinit__(self):
-        allocate_position(&self.pos, 1024)
-
-    def __dealloc__(self):
-        free_position(&self.pos)
-
-    cdef bint _set_up(self, str sfen) except -1:
-        """Whether both kings stand."""
-        clear_position(&self.pos)
-        parse_sfen(&self.pos, sfen)
-        return self.pos.king[BLACK] != NO_SQUARE and self.pos.king[WHITE] != NO_SQUARE
-
-    def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
-        cdef Record[::1] out = records
-        cdef int written = 0, score, move
-        if not self._set_up(sfen):
-            return 0
-        for text, value in zip(moves, scores):
-            move = parse_move(&self.pos, text)
-            score = UNSCORED if value is None else value
-            wanted = score == UNSCORED or -limit < score < limit
-            if wanted and is_quiet(&self.pos, <Move>move) and written < out.shape[0]:
-                write_record(&self.pos, &out[written], score, result, game)
-                written += 1
-            reserve_plies(&self.pos, 1)
-            do_move(&self.pos, <Move>move)
-        return written
-
-    def read_valued(self, sfen: str, moves, values, records, limit: int = 3000):
-        cdef Record[::1] out = records
-        cdef int written = 0, value, move
-        if not self._set_up(sfen):
-            return 0
-        reserve_plies(&self.pos, 1)
-        for text, told in zip(moves, values):
-            move, value = parse_move(&self.pos, text), told
-            do_move(&self.pos, <Move>move)
-            if -limit < value < limit and written < out.shape[0] and is_settled(&self.pos):
-                write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
-                written += 1
-            undo_move(&self.pos)
-        return written
 
 
 # ---- what a position shows to the model ----

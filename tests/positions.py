@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from core_ext.board import Board
 from tests.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -28,6 +29,19 @@ def shared_file(file_name: str) -> Path:
     if not path.exists():
         pytest.skip(f"no shared data: {path.name} is not beside the project")
     return path
+
+
+def random_boards(seed: int, plies: int) -> Iterator[Board]:
+    """One core board after each random move of a game; a new game begins where one has ended."""
+    chance = random.Random(seed)
+    board = Board()
+    for _ in range(plies):
+        moves = board.legal_moves()
+        if moves:
+            board.push(chance.choice(moves))
+            yield board
+        else:
+            board = Board()
 
 
 def lively(rng: random.Random, position: Position, moves: list[str]) -> str:

@@ -1,6 +1,5 @@
 """The static value: differences against full sums, full sums against the formula written out, symmetry, material."""
 
-import random
 
 import numpy as np
 import pytest
@@ -8,7 +7,7 @@ import pytest
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
 from core_ext.engine import Signal, Table, Weights, Worker
-from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP
+from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
 from tests.turning import mirrored, turned
 from usi_engine.core import INTERNAL
 from usi_engine.weights import HALF_SQUARES, PAIRS, load_weights, read_blocks, read_file, unpack
@@ -49,18 +48,6 @@ def worker(weights=None):
 
 def value(engine, sfen):
     return dict(engine.evaluate(Board(sfen)))["total"]
-
-
-def positions(seed, plies):
-    chance = random.Random(seed)
-    board = Board()
-    for _ in range(plies):
-        moves = board.legal_moves()
-        if not moves:
-            board = Board()
-            continue
-        board.push(chance.choice(moves))
-        yield board.sfen()
 
 
 def check_walk(weights, sfen, seed, count):
@@ -125,7 +112,7 @@ class Formula:
 
 def test_full_sums_equal_the_formula(weights):
     formula, engine = Formula(), worker(weights)
-    for sfen in [*STARTS, *list(positions(5, 150))[::5]]:
+    for sfen in [*STARTS, *[board.sfen() for board in random_boards(5, 150)][::5]]:
         terms = dict(engine.evaluate(Board(sfen)))
         told = sum(terms[name] for name in ("KKP", "KPP of Black's king", "KPP of White's king"))
         sign = 1 if Board(sfen).turn == 0 else -1
@@ -134,13 +121,15 @@ def test_full_sums_equal_the_formula(weights):
 
 def test_turning_the_board_changes_nothing_for_the_side_to_move(weights):
     engine = worker(weights)
-    for sfen in positions(11, 300):
+    for board in random_boards(11, 300):
+        sfen = board.sfen()
         assert value(engine, sfen) == value(engine, turned(sfen))
 
 
 def test_the_mirror_image_is_worth_the_same(weights):
     engine = worker(weights)
-    for sfen in positions(12, 300):
+    for board in random_boards(12, 300):
+        sfen = board.sfen()
         assert value(engine, sfen) == value(engine, mirrored(sfen))
 
 
@@ -158,7 +147,8 @@ def material(board):
 
 def test_material_is_the_sum_of_the_piece_values():
     engine = worker()
-    for sfen in positions(13, 300):
+    for board in random_boards(13, 300):
+        sfen = board.sfen()
         assert value(engine, sfen) == material(Board(sfen))
 
 

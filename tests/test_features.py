@@ -1,11 +1,10 @@
 """Bonapiece numbering against the rule written out by hand."""
 
-import random
 
 import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces
-from core_ext.board import Board
+from tests.positions import random_boards
 from tests.turning import mirrored, turned
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -35,20 +34,9 @@ def numbers_by_hand(board):
     return sorted(found)
 
 
-def walk(seed, plies):
-    chance = random.Random(seed)
-    board = Board()
-    for _ in range(plies):
-        moves = board.legal_moves()
-        if not moves:
-            return
-        board.push(chance.choice(moves))
-        yield board
-
-
 def test_numbers_are_the_published_ones():
     for seed in range(3):
-        for board in walk(seed, 150):
+        for board in random_boards(seed, 150):
             assert sorted(bonapieces(board.sfen())[0]) == numbers_by_hand(board)
 
 
@@ -61,13 +49,13 @@ def test_inverse_and_mirror_undo_themselves_and_commute():
 
 
 def test_white_sees_the_turned_board():
-    for board in walk(7, 200):
+    for board in random_boards(7, 200):
         assert sorted(bonapieces(board.sfen())[1]) == sorted(bonapieces(turned(board.sfen()))[0])
 
 
 def test_mirror_is_the_mirrored_board():
     mirror = bonapiece_tables()[1]
-    for board in walk(8, 200):
+    for board in random_boards(8, 200):
         seen = bonapieces(board.sfen())[0]
         assert sorted(mirror[number] for number in seen) == sorted(bonapieces(mirrored(board.sfen()))[0])
 

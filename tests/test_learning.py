@@ -8,7 +8,8 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import Signal, Table, Weights, Worker
-from core_ext.learning import LOGIT, NO_RESULT, NO_SCORE, RECORD, ROW, GameReader, Trainer, king_rows
+from core_ext.learning import LOGIT, ROW, Trainer, king_rows
+from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus

@@ -1,6 +1,6 @@
 """Games to one packed corpus: quiet positions, deduplicated, shuffled with a seed, split by game.
 
-The records (96 bytes each, see core_ext.learning.RECORD) go first into buckets by the hash of their position, so equal
+The records (96 bytes each, see core_ext.records.RECORD) go first into buckets by the hash of their position, so equal
 positions meet in one bucket and a bucket is a random part of the whole. Then each bucket alone is read, cleaned,
 shuffled and written to the end of the corpus. Memory is needed for one bucket and one game.
 """
@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import RECORD, GameReader
+from core_ext.records import RECORD, GameReader
 from usi_engine.learn.sources import Game, SourceError, Valued, items_of
 
 Records = npt.NDArray[Any]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import LOGIT, NO_RESULT, NO_SCORE, RECORD, Trainer
+from core_ext.learning import LOGIT, Trainer
+from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.weights import save_weights
