@@ -14,6 +14,8 @@ cdef enum:
     BUTTERFLY_LIMIT = 7183
     CAPTURE_LIMIT = 10692
     CONTINUATION_LIMIT = 29952
+    SHAPE_LIMIT = 8192
+    SHAPES = 256                # slots of pawn structures
     CORRECTION_LIMIT = 1024
     CORRECTION_SLOTS = 1 << 14
 
@@ -35,6 +37,7 @@ cdef struct Histories:
     int16_t low_ply[LOW_PLIES][MOVE_SLOTS]
     int16_t capture[PIECES][SQUARES][PIECE_TYPES]
     PieceTo continuation[PIECES][SQUARES]   # [] of the earlier move; piece 0: no earlier move
+    PieceTo shape[SHAPES]       # [] of the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [by which key][side to move]
 
 cdef Histories *allocate_histories() except NULL
@@ -57,5 +60,5 @@ cdef inline int16_t *capture_entry(Histories *histories, RichMove move) noexcept
     return &histories.capture[placed_piece(move)][to_square(move)][type_of(captured_piece(move))]
 
 
-cdef inline int16_t *continuation_entry(PieceTo *table, RichMove move) noexcept nogil:
+cdef inline int16_t *piece_to_entry(PieceTo *table, RichMove move) noexcept nogil:
     return &table.at[placed_piece(move)][to_square(move)]

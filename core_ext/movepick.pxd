@@ -41,6 +41,7 @@ cdef struct Picker:
     Histories *histories
     const CheckInfo *check
     PieceTo *continuations[CONTINUATIONS]
+    PieceTo *shape      # of the pawn structure
     int purpose
     int stage
     int ply

@@ -1,13 +1,13 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
-from core_ext.history cimport Histories, LOW_PLIES, capture_entry, continuation_entry, move_slot
+from core_ext.history cimport Histories, LOW_PLIES, capture_entry, piece_to_entry, move_slot
 from core_ext.movegen cimport (
     generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets,
     gives_check, is_legal,
 )
 from core_ext.position cimport Position, enrich, in_check
 from core_ext.see cimport see_at_least, see_value
-from core_ext.tune cimport CAPTURE_WEIGHT, CHECK_BONUS, LOSING_SHARE, tune
+from core_ext.tune cimport CAPTURE_WEIGHT, CHECK_BONUS, LOSING_SHARE, SHAPE_ORDER, tune
 from core_ext.types cimport (
     MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, RichMove, captured_piece, from_square, is_drop, is_promotion, moved_piece,
     to_square, type_of,
@@ -62,10 +62,11 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     """What the move did in other positions, and after the same earlier moves; checks are looked at sooner."""
     cdef RichMove rich = enrich(picker.pos, move)
     cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
-    score += 2 * continuation_entry(picker.continuations[0], rich)[0]
-    score += continuation_entry(picker.continuations[1], rich)[0]
-    score += continuation_entry(picker.continuations[2], rich)[0]
-    score += continuation_entry(picker.continuations[3], rich)[0] >> 1
+    score += 2 * piece_to_entry(picker.continuations[0], rich)[0]
+    score += piece_to_entry(picker.continuations[1], rich)[0]
+    score += piece_to_entry(picker.continuations[2], rich)[0]
+    score += piece_to_entry(picker.continuations[3], rich)[0] >> 1
+    score += tune[SHAPE_ORDER] * piece_to_entry(picker.shape, rich)[0] // 32
     if picker.ply < LOW_PLIES:
         score += 8 * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
     if tune[CHECK_BONUS] and picker.check != NULL and gives_check(picker.pos, picker.check, move):
@@ -79,7 +80,7 @@ cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
     if is_quiet(picker.pos, move):
         rich = enrich(picker.pos, move)
         return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
-                + continuation_entry(picker.continuations[0], rich)[0])
+                + piece_to_entry(picker.continuations[0], rich)[0])
     rich = enrich(picker.pos, move)
     return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(rich))) - see_value(type_of(moved_piece(rich)))
 

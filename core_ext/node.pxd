@@ -14,7 +14,7 @@ from core_ext.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
     do_move, do_null, enrich, find_repetition, full_key, in_check, key_after, try_move,
 )
-from core_ext.rules cimport corrected, decided, quiet_history
+from core_ext.rules cimport corrected, decided, quiet_history, shape_table
 from core_ext.searcher cimport Candidate, FRAMES_BEHIND, Frame, Node, Searcher, TRIED_MOVES
 from core_ext.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, prefetch_entry, probe, store, value_from_table, value_to_table,
@@ -83,6 +83,7 @@ cdef inline void open_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.quiet_count = 0
     node.capture_count = 0
     frame.pv_length = 0
+    frame.shape = shape_table(s)
     (frame + 2).cutoffs = 0
     (frame + 1).excluded = NO_MOVE
     if node.pv and ply + 1 > s.seldepth:
@@ -236,7 +237,8 @@ cdef inline bint accept(Node *node, Move move, int value) noexcept nogil:
     return False
 
 
-cdef inline void set_continuations(Picker *picker, const Frame *frame) noexcept nogil:
+cdef inline void set_histories(Picker *picker, const Frame *frame) noexcept nogil:
+    picker.shape = frame.shape
     picker.continuations[0] = (frame - 1).continuation
     picker.continuations[1] = (frame - 2).continuation
     picker.continuations[2] = (frame - 4).continuation

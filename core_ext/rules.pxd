@@ -6,7 +6,8 @@ whose form was followed, the numbers are ours.
 
 from core_ext.bitboard cimport Bitboard
 from core_ext.history cimport (
-    BY_CASTLE, BY_HANDS, BY_MOVE, BY_OTHER_CASTLE, BY_PAWNS, CORRECTION_SLOTS, continuation_entry, move_slot,
+    BY_CASTLE, BY_HANDS, BY_MOVE, BY_OTHER_CASTLE, BY_PAWNS, CORRECTION_SLOTS, PieceTo, SHAPES, piece_to_entry,
+    move_slot,
 )
 from core_ext.movepick cimport Picker
 from core_ext.position cimport Position, pieces
@@ -19,9 +20,11 @@ from core_ext.tune cimport (
     LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_CUTOFFS, LMR_HASH_CAPTURE, LMR_HISTORY,
     LMR_KILLER, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL, NULL_MARGIN,
     NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH,
-    SINGULAR_MARGIN, tune,
+    SHAPE_HISTORY, SINGULAR_MARGIN, tune,
 )
-from core_ext.types cimport GOLDS, MATE_BOUND, Move, NULL_MOVE, PAWN, SILVER, captured_piece, int16_t, type_of, uint64_t
+from core_ext.types cimport (
+    BLACK, GOLDS, MATE_BOUND, Move, NULL_MOVE, PAWN, SILVER, WHITE, captured_piece, int16_t, type_of, uint64_t,
+)
 
 
 cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
@@ -33,12 +36,20 @@ cdef inline bint decided(int value) noexcept nogil:
     return value >= MATE_BOUND or value <= -MATE_BOUND
 
 
-# ---- the static value ----
+# ---- the structure of pawns ----
 
 cdef inline int mixed(Bitboard squares) noexcept nogil:
-    """A slot of the correction history for a set of squares: the high bits of two products."""
+    """A slot for a set of squares: the high bits of two products."""
     return <int>((squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F) >> 50)
 
+
+cdef inline PieceTo *shape_table(Searcher *s) noexcept nogil:
+    """The history of moves under the present pawns of both sides (pawn history, Stockfish 2023)."""
+    cdef int slot = mixed(pieces(&s.pos, BLACK, PAWN)) ^ mixed(pieces(&s.pos, WHITE, PAWN)) * 3
+    return &s.histories.shape[slot & (SHAPES - 1)]
+
+
+# ---- the static value ----
 
 cdef inline int castle_slot(const Position *pos, int color) noexcept nogil:
     cdef Bitboard golds = pieces(pos, color, GOLDS), silvers = pieces(pos, color, SILVER)
@@ -197,10 +208,11 @@ cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *
 
 
 cdef inline int quiet_history(Searcher *s, const Frame *frame, const Candidate *move) noexcept nogil:
-    """What butterfly and continuation histories say of a quiet move."""
+    """What butterfly, continuation and pawn-structure histories say of a quiet move."""
     return (2 * s.histories.butterfly[s.pos.side][move_slot(move.move)]
-            + continuation_entry((frame - 1).continuation, move.rich)[0]
-            + continuation_entry((frame - 2).continuation, move.rich)[0])
+            + piece_to_entry((frame - 1).continuation, move.rich)[0]
+            + piece_to_entry((frame - 2).continuation, move.rich)[0]
+            + tune[SHAPE_HISTORY] * piece_to_entry(frame.shape, move.rich)[0] // 32)
 
 
 cdef inline int bonus_of(int depth) noexcept nogil:

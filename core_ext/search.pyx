@@ -13,7 +13,7 @@ from core_ext.movepick cimport (
 )
 from core_ext.node cimport (
     accept, describe, finds_mate, game_over, keep, look_up, make_move, make_null, must_stop, open_node, remember_tried,
-    set_continuations, set_static_value,
+    set_histories, set_static_value,
 )
 from core_ext.position cimport allocate_position, enrich, free_position, undo_move, undo_null
 from core_ext.rules cimport (
@@ -26,7 +26,7 @@ from core_ext.teaching cimport teach_correction, teach_cut, teach_hash_cut, teac
 from core_ext.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
 from core_ext.tune cimport (
     CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, QUIESCENCE_CHECKS,
-    QUIESCENCE_FUTILITY, tune,
+    QUIESCENCE_FUTILITY, QUIESCENCE_MOVES, STAND_PAT_SHARE, tune,
 )
 from core_ext.types cimport (
     INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, is_promotion, to_square,
@@ -145,8 +145,11 @@ cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) 
 
 
 cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int new_depth, int plies) noexcept nogil:
-    """Late-move reduction: a reduced zero-window search, and the full depth only where that beats alpha."""
-    cdef int reduced = clamp(new_depth - plies // 1024, 1, new_depth + 1)
+    """Late-move reduction: a reduced zero-window search, and the full depth only where that beats alpha.
+
+    A good history undoes a reduction and never deepens a move: lines of such moves would not come to an end.
+    """
+    cdef int reduced = clamp(new_depth - plies // 1024, 1, new_depth)
     cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
     if value > node.alpha and reduced < new_depth:
         if value > node.best_value + tune[DEEPER_MARGIN] + 2 * new_depth:    # much better than the best: look deeper
@@ -190,7 +193,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     picker.killers[1] = node.frame.killers[1]
     picker.ply = node.ply
     picker.check = &node.check
-    set_continuations(&picker, node.frame)
+    set_histories(&picker, node.frame)
     while True:
         move = next_move(&picker)
         if not move:
@@ -269,23 +272,33 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
 # ---- quiescence ----
 
 cdef bint stands_pat(Searcher *s, Node *node) noexcept nogil:
-    """Out of check the side to move may leave all captures alone."""
+    """Out of check the side to move may leave all captures alone. A value above beta is only half believed."""
     if node.in_check:
         return False
     node.best_value = node.value
     if node.best_value > node.alpha:
         node.alpha = node.best_value
-    return node.best_value >= node.beta
+    if node.best_value < node.beta:
+        return False
+    if not decided(node.best_value) and not decided(node.beta):
+        node.best_value -= (node.best_value - node.beta) * tune[STAND_PAT_SHARE] // 100
+    return True
+
+
+cdef inline bint takes_back(const Node *node, Move move) noexcept nogil:
+    return to_square(move) == to_square(<Move>(node.frame - 1).move)
 
 
 cdef inline bint too_quiet(Searcher *s, Node *node, Move move) noexcept nogil:
-    """A capture that cannot lift the static value to alpha, or that loses material."""
+    """A capture late in the list, or that cannot lift the static value to alpha, or that loses material."""
     cdef int hope
     if node.best_value <= -MATE_BOUND:
         return False
     if node.in_check:
         return node.move_count > 3 and is_quiet(&s.pos, move) and not see_at_least(&s.pos, move, 0)
     if not gives_check(&s.pos, &node.check, move):
+        if node.move_count > tune[QUIESCENCE_MOVES] and not takes_back(node, move) and not is_promotion(move):
+            return True
         hope = node.frame.static_value + tune[QUIESCENCE_FUTILITY] + see_value(type_of(s.pos.board[to_square(move)]))
         if hope <= node.alpha and not is_promotion(move):
             if hope > node.best_value:
@@ -303,7 +316,7 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
         hash_move = NO_MOVE
     init_check_info(&s.pos, &node.check)
     init_picker(&picker, &s.pos, s.histories, base, purpose, hash_move)
-    set_continuations(&picker, node.frame)
+    set_histories(&picker, node.frame)
     while True:
         move = next_move(&picker)
         if not move:

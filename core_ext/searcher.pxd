@@ -27,6 +27,7 @@ cdef struct RootMove:
 cdef struct Frame:
     RichMove move           # being searched; 0 or NULL_MOVE where there is none
     PieceTo *continuation   # the continuation history after that move
+    PieceTo *shape          # the history of moves under the pawns as they stand
     Move excluded           # left out by a singular search, else NO_MOVE
     Move killers[2]
     int static_value        # NO_VALUE in check

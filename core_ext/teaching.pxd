@@ -1,8 +1,8 @@
 """What a searched node teaches the histories. (The forms are those of Stockfish, the numbers ours.)"""
 
 from core_ext.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, capture_entry,
-    continuation_entry, move_slot, nudge,
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, SHAPE_LIMIT,
+    capture_entry, piece_to_entry, move_slot, nudge,
 )
 from core_ext.movepick cimport is_quiet
 from core_ext.position cimport enrich
@@ -14,16 +14,17 @@ from core_ext.types cimport Move, NO_MOVE, NULL_MOVE, RichMove, captured_piece
 
 cdef inline void credit_continuation(const Frame *earlier, RichMove rich, int bonus) noexcept nogil:
     if earlier.move:
-        nudge(continuation_entry(earlier.continuation, rich), bonus, CONTINUATION_LIMIT)
+        nudge(piece_to_entry(earlier.continuation, rich), bonus, CONTINUATION_LIMIT)
 
 
 cdef inline void credit_quiet(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:
-    """Butterfly, low-ply and continuation histories of one quiet move."""
+    """Butterfly, low-ply, pawn-structure and continuation histories of one quiet move."""
     cdef RichMove rich = enrich(&s.pos, move)
     cdef const Frame *frame = node.frame
     nudge(&s.histories.butterfly[s.pos.side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
     if node.ply < LOW_PLIES:
         nudge(&s.histories.low_ply[node.ply][move_slot(move)], bonus, BUTTERFLY_LIMIT)
+    nudge(piece_to_entry(frame.shape, rich), bonus, SHAPE_LIMIT)
     credit_continuation(frame - 1, rich, bonus)
     credit_continuation(frame - 2, rich, bonus)
     credit_continuation(frame - 4, rich, bonus)
@@ -55,6 +56,7 @@ cdef inline void teach_prior(Searcher *s, Node *node) noexcept nogil:
     if rich == NO_MOVE or rich == NULL_MOVE or captured_piece(rich) or bonus <= 0:
         return
     nudge(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>rich)], bonus, BUTTERFLY_LIMIT)
+    nudge(piece_to_entry(frame.shape, rich), bonus, SHAPE_LIMIT)
     credit_continuation(frame - 1, rich, bonus)
     credit_continuation(frame - 2, rich, bonus)
 

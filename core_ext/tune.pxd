@@ -57,6 +57,10 @@ cdef enum:
     DEEPER_MARGIN
     CAPTURE_WEIGHT
     LOSING_SHARE
+    SHAPE_ORDER
+    SHAPE_HISTORY
+    STAND_PAT_SHARE         # percent of the way back to beta
+    QUIESCENCE_MOVES
     MATE_SCOUT              # percent of the time for a move that the look for a mate at the root may take
     TUNABLES
 

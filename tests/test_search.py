@@ -114,6 +114,12 @@ def test_node_limit_is_exact(worker: Worker) -> None:
     assert worker.nodes == 20_000
 
 
+def test_the_tree_does_not_explode(worker: Worker) -> None:
+    """Lines that never lose depth make ten times as many nodes of this."""
+    deepen(worker, START, 11, 1_500_000)
+    assert not worker.stopped, f"{worker.nodes} nodes are not enough for 11 plies of the start position"
+
+
 def test_a_past_deadline_stops_at_once() -> None:
     signal = Signal()
     worker = Worker(Table(16), signal)
