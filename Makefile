@@ -97,10 +97,8 @@ lint: $(VENV)/.lint
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
 
 annotate: $(VENV)/.done
-	mkdir -p build/annotate
-	for source in core_ext/*.pyx; do \
-	    $(BIN)/cython --annotate -3 -o build/annotate/$$(basename $$source .pyx).c $$source || exit 1; \
-	done
+	$(PY) -c "from setup import extensions; extensions(annotate=True)"
+	@echo "open build/annotate/core_ext/search.html"
 
 clean:
 	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache core_ext/*.so core_ext/*.pyd

@@ -152,7 +152,8 @@ class BuildExt(build_ext):
         self.force = force
 
 
-def extensions() -> list[Extension]:
+def extensions(annotate: bool = False) -> list[Extension]:
+    """The modules as C; with `annotate` all of them anew in build/annotate, each beside a page that shows its Python."""
     present = [name for name in MODULES if Path("core_ext", name + ".pyx").exists()]
     found = [
         Extension(
@@ -164,7 +165,9 @@ def extensions() -> list[Extension]:
         return []
     return cythonize(
         found,
-        build_dir=os.path.join(BUILD_BASE, "cython"),
+        build_dir=os.path.join("build", "annotate") if annotate else os.path.join(BUILD_BASE, "cython"),
+        annotate=annotate,
+        force=annotate,
         compiler_directives=DIRECTIVES | CHECKS[PROFILE],
         # A worker process that is spawned and not forked would run this file again.
         nthreads=(os.cpu_count() or 1) if sys.platform == "linux" else 0,
