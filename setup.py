@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 MODULES = [
     "processor", "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate",
     "history", "perft", "tune", "movepick", "search", "prooftable", "dfpn", "solution", "board", "engine",
-    "records", "learning", "_probe",
+    "records", "coarse", "learning", "_probe",
 ]
 
 # What a module means; the same in every profile.
@@ -153,7 +153,7 @@ class BuildExt(build_ext):
 
 
 def extensions(annotate: bool = False) -> list[Extension]:
-    """The modules as C; with `annotate` all of them anew in build/annotate, each beside a page that shows its Python."""
+    """The modules as C; with `annotate` anew in build/annotate, each with a page that shows where it calls Python."""
     present = [name for name in MODULES if Path("core_ext", name + ".pyx").exists()]
     found = [
         Extension(

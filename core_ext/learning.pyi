@@ -1,4 +1,4 @@
-"""The model that learns, from the records of core_ext.records. Values and weights are in LOGIT centipawns."""
+"""The model that learns from records (records.pyi). Values and weights are in LOGIT centipawns."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -36,14 +36,5 @@ class Trainer:
         """The weights of a term (column 0) and their sums of squared gradients (column 1), in place. KeyError.
 
         `tempo` has two: of games, and of positions without a game. `kpp` is [zone][pair][ROW]: the weight that the zone
-        shares, then those of its kings, whose places king_rows tells.
+        shares, then those of its kings, whose places coarse.king_rows tells.
         """
-
-def king_rows() -> list[tuple[int, int]]:
-    """The zone and the place in the rows of each of the 45 king squares."""
-
-def fold_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The 16 piece values to one for each Bonapiece, White's negative."""
-
-def fold_relative(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Relative KP as KP, by king on files 1 to 5 and number."""

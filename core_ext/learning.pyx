@@ -12,18 +12,16 @@ of their own: a book's values, from deep searches, give the side to move a hundr
 """
 
 from libc.math cimport expf
+
 import numpy as np
 
 from core_ext.bitboard cimport prefetch
-from core_ext.features cimport (
-    BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square,
-)
+from core_ext.coarse cimport KINDS, OFFSETS, ZONES, is_black, kinds, offset_place, place_in_row, zone_of
+from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square
 from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
 from core_ext.memory cimport allocate_large, release_large
 from core_ext.records cimport Record, UNFINISHED, UNSCORED
-from core_ext.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, PAWN, ROOK, SILVER, SQUARES, WHITE, int32_t, make_piece,
-)
+from core_ext.types cimport BLACK, COLORS, WHITE, int32_t
 
 cdef extern from "adagrad.h" nogil:
     ctypedef struct Cell:
@@ -40,10 +38,7 @@ cdef extern from "adagrad.h" nogil:
                       float own_step) noexcept
 
 cdef enum:
-    KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
-    OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
     PAIR_COUNT = LISTED * (LISTED - 1) // 2
-    ZONES = 11                  # of king squares that share pairs, see zone_of
     AHEAD = 2                   # positions made ready, and their weights fetched, before they are learned
     TERMS = 6
 
@@ -89,63 +84,6 @@ cdef struct Ready:
 
 
 # ---- what a position shows to the model ----
-
-cdef struct Kinds:
-    int32_t kind[BONAPIECES]    # 0 to 15; -1: none
-    int32_t board_kind[BONAPIECES]  # 0 to 17, colours apart; -1: in hand
-    int32_t square[BONAPIECES]
-
-cdef Kinds kinds
-
-
-cdef void name_kinds() noexcept:
-    cdef int *on_board = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, HORSE, ROOK, DRAGON]
-    cdef int i, color, square, base
-    for i in range(BONAPIECES):
-        kinds.kind[i] = kinds.board_kind[i] = -1
-    for color in range(COLORS):
-        for i in range(PAWN, GOLD + 1):
-            base = features.hand_base[color][i]
-            for square in range(1, 19 if i == PAWN else 3 if i == BISHOP or i == ROOK else 5):
-                kinds.kind[base + square] = i - 1
-        for i in range(9):
-            base = features.board_base[make_piece(color, on_board[i])]
-            for square in range(SQUARES):
-                kinds.kind[base + square] = 7 + i
-                kinds.board_kind[base + square] = 2 * i + color
-                kinds.square[base + square] = square
-
-
-name_kinds()
-
-
-cdef inline int zone_of(int king) noexcept nogil:
-    """Of a king on files 1 to 5: files 1-2 or 3-4 or 5, ranks i-h or g-f, and above them each file alone."""
-    cdef int file = king // 9, rank = king % 9
-    return 4 * (file // 2) + (0 if rank >= 7 else 1 if rank >= 5 else 2 + file % 2)
-
-
-cdef inline int place_in_row(int king) noexcept nogil:
-    """Of the king's own cell beside the one that its zone shares."""
-    cdef int file = king // 9, rank = king % 9
-    return 1 + (rank - 7 + 2 * (file % 2) if rank >= 7 else rank - 5 + 2 * (file % 2) if rank >= 5 else rank)
-
-
-cdef inline bint is_black(int number) noexcept nogil:
-    return number < features.inverse[number]
-
-
-cdef inline int offset_place(int king, int number) noexcept nogil:
-    """Of a piece on the board beside the king: kind and colour, ranks and files between them; -1 in hand."""
-    cdef int files, ranks
-    if kinds.board_kind[number] < 0:
-        return -1
-    files = kinds.square[number] // 9 - king // 9
-    ranks = kinds.square[number] % 9 - king % 9
-    if in_the_middle(king) and files < 0:
-        files = -files
-    return (kinds.board_kind[number] * 17 + files + 8) * 17 + ranks + 8
-
 
 cdef void sort_numbers(View *view) noexcept nogil:
     cdef int i, j, number
@@ -456,34 +394,3 @@ cdef class Block:
 
     def __releasebuffer__(self, Py_buffer *buffer):
         pass
-
-
-def king_rows():
-    """Zone and place in the rows of each king square on files 1 to 5."""
-    return [(zone_of(king), place_in_row(king)) for king in range(HALF_SQUARES)]
-
-
-def fold_pieces(values):
-    """The 16 piece values to one for each Bonapiece, White's negative."""
-    result = np.zeros(BONAPIECES, dtype=np.float32)
-    cdef float[::1] out = result
-    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
-    cdef int number
-    for number in range(BONAPIECES):
-        if kinds.kind[number] >= 0:
-            out[number] = given[kinds.kind[number]] if is_black(number) else -given[kinds.kind[number]]
-    return result
-
-
-def fold_relative(values):
-    """Relative KP as KP, by king on files 1 to 5 and number."""
-    result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
-    cdef float[::1] out = result
-    cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
-    cdef int king, number, place
-    for king in range(HALF_SQUARES):
-        for number in range(BONAPIECES):
-            place = offset_place(king, number)
-            if place >= 0:
-                out[king * BONAPIECES + number] = given[place]
-    return result

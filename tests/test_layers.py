@@ -15,12 +15,12 @@ FLOORS = [
     ["movegen", "see", "sfen", "features", "folding"],
     ["evaluate", "mate", "history", "perft"],
     ["movepick", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
-    ["board", "records", "learning", "engine"],
+    ["board", "records", "coarse", "learning", "engine"],
     ["_probe"],
 ]
 ORDER = {name: (floor, place) for floor, names in enumerate(FLOORS) for place, name in enumerate(names)}
 # `processor` is no door of the rules or the search: it is asked whether the doors may be opened at all.
-DOORS = {"board", "records", "learning", "engine", "processor"}
+DOORS = {"board", "records", "coarse", "learning", "engine", "processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
+from core_ext.coarse import king_rows
 from core_ext.engine import Signal, Table, Weights, Worker
-from core_ext.learning import LOGIT, ROW, Trainer, king_rows
+from core_ext.learning import LOGIT, ROW, Trainer
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main

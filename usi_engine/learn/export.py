@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core_ext.coarse import fold_pieces, fold_relative, king_rows
 from core_ext.engine import Weights
-from core_ext.learning import LOGIT, ROW, Trainer, fold_pieces, fold_relative, king_rows
+from core_ext.learning import LOGIT, ROW, Trainer
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
