@@ -3,9 +3,10 @@
     python -m bench.mate [FILE]         length, sfen and a solution a line (the shared mate_problems.tsv)
     python -m bench.mate --without      1,500 seeded positions in which cshogi's solver finds no mate
 
-Nodes: ours are positions set up, first looks included; cshogi's are its own count, which leaves out what its fixed
-short mate search finds. `first` is our proof and its line alone, `shortest` what proving the shortest mate takes then.
-Times are processor time of the thread, so that what else runs on the machine counts for neither.
+Nodes: ours are positions set up, first looks included, and beside them those that were expanded, which is what cshogi
+counts; it leaves out what its fixed short mate search finds. `first` is our proof and its line alone, `shortest` what
+proving the shortest mate takes then. Times are processor time of the thread, so that what else runs on the machine
+counts for neither.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class Row:
     equal: int = 0
     wrong: int = 0
     nodes: int = 0
+    expanded: int = 0
     times: list[float] = field(default_factory=list)
     shortest_time: float = 0.0
     peer_solved: int = 0
@@ -68,6 +70,7 @@ def first_proof(row: Row, board: Board, solver: MateSolver) -> None:
     status, _ = solver.solve(board, LIMIT, "first")
     row.times.append(time.thread_time() - begun)
     row.nodes += solver.nodes
+    row.expanded += solver.expanded
     row.solved += status == "mate"
 
 
@@ -114,9 +117,9 @@ def measure(path: Path) -> tuple[dict[int, Row], int]:
 
 
 def show(rows: dict[int, Row], refused: int) -> None:
-    print("length count solved wrong equal    nodes  first s  shortest s   cshogi: solved    nodes        s")
+    print("length count solved wrong equal    nodes expanded  first s  shortest s   cshogi: solved    nodes        s")
     for length, row in sorted(rows.items()):
-        print(f"{length:6}{row.count:6}{row.solved:7}{row.wrong:6}{row.equal:6}{row.nodes:9}{sum(row.times):9.4f}"
+        print(f"{length:6}{row.count:6}{row.solved:7}{row.wrong:6}{row.equal:6}{row.nodes:9}{row.expanded:9}{sum(row.times):9.4f}"
               f"{row.shortest_time:12.4f}{row.peer_solved:17}{row.peer_nodes:9}{row.peer_time:9.4f}")
     times = [seconds for row in rows.values() for seconds in row.times]
     nodes, peer_nodes = (sum(getattr(row, name) for row in rows.values()) for name in ("nodes", "peer_nodes"))

@@ -51,6 +51,7 @@ cdef struct Solver:
     bint count_useless      # whether useless interpositions lengthen a mate
     bint stopped
     uint64_t nodes          # positions set up
+    uint64_t expanded       # those of them whose moves were made
     uint64_t node_limit     # 0: none
     const int *signal
 

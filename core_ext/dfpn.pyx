@@ -455,6 +455,7 @@ cdef void enter(Solver *s, int attacking, uint64_t key, uint64_t path, Hand hand
     frame.context = context
     frame.attacking = attacking
     frame.nodes_before = s.nodes
+    s.expanded += 1
     frame.pn_limit = frame.dn_limit = PROOF_INFINITE
     frame.first = 0 if s.depth == 0 else s.frames[s.depth - 1].first + s.frames[s.depth - 1].count
     expand(s, frame)
@@ -571,6 +572,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     # A board says all of the defender's hand only beside the set of pieces that are in play.
     s.salt = set_of(pos) * <uint64_t>0xA0761D6478BD642F ^ <uint64_t>(1 + 2 * s.count_useless + pos.side) << 50
     s.nodes = 0
+    s.expanded = 0
     return 0
 
 

@@ -145,6 +145,9 @@ class MateSolver:
     def nodes(self) -> int:
         """Positions set up by the last or running solve; may be read from any thread."""
     @property
+    def expanded(self) -> int:
+        """Those of them whose own moves were made; the others were only looked at. May be read from any thread."""
+    @property
     def hashfull(self) -> int:
         """Permille of the table in use."""
 

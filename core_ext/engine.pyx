@@ -251,6 +251,10 @@ cdef class MateSolver:
         return self.solver.nodes
 
     @property
+    def expanded(self):
+        return self.solver.expanded
+
+    @property
     def hashfull(self):
         return table_fullness(&self.solver.table)
 
