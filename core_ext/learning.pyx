@@ -336,7 +336,7 @@ cdef class Trainer:
     cdef Cell *_cells(self, str name):
         return <Cell *>(<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
-    def learn(self, records, steps, scale: float = 600, result_share: float = 0.2):
+    def learn(self, records, steps, scale: float = 600, result_share: float = 0):
         cdef const Record[::1] given = records
         cdef Steps chosen
         cdef double loss = 0

@@ -209,7 +209,7 @@ def test_the_gradient_is_that_of_finite_differences(records, terms):
             trainer.cells(name)[:, 1] = 0
         before = {name: trainer.cells(name)[:, 0].copy() for name in terms}
         error = slope_of_value(trainer, record)
-        trainer.learn(record, [1e-6] * 6)
+        trainer.learn(record, [1e-6] * 6, result_share=0.2)
         for name in terms:
             cells = trainer.cells(name)
             squares, moved = cells[:, 1].copy(), cells[:, 0] - before[name]

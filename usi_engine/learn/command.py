@@ -28,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--passes", type=int, default=3)
     train.add_argument("--threads", type=int, default=1)
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
-    train.add_argument("--stretch", type=float, default=1.35, help="centipawns of play for one of the model")
+    train.add_argument("--results", type=float, default=0.0, help="share of the result beside the score (default 0)")
     train.add_argument("--note", default="", help="a line for the weights' card")
     play = commands.add_parser("selfplay", help="games of the engine against itself; goes on where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
@@ -56,7 +56,7 @@ def run_train(chosen: argparse.Namespace) -> None:
         passes=chosen.passes,
         threads=chosen.threads,
         positions=chosen.positions,
-        stretch=chosen.stretch,
+        result_share=chosen.results,
     )
     training = Training(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()

@@ -21,9 +21,9 @@ def quantised(values: npt.NDArray[Any], unit: float, step: int = 1) -> Words:
     return np.clip(np.rint(values * (unit / step)), -32767, 32767).astype(np.int16)
 
 
-def export(trainer: Trainer, scale: float = 1.0, tempo_share: float = 1.0) -> Folded:
-    """Quantise; `scale` stretches the model's centipawns to those of play, `tempo_share` keeps a part of the tempo."""
-    unit = LOGIT * FV_SCALE * scale
+def export(trainer: Trainer) -> Folded:
+    """Quantise. The model's centipawns are those of play, so that self-play's scores and a teacher's mean the same."""
+    unit = LOGIT * FV_SCALE
 
     def weights(name: str, size: int) -> npt.NDArray[np.float32]:
         return trainer.cells(name)[:, 0] if name in trainer.terms else np.zeros(size, np.float32)
@@ -37,7 +37,7 @@ def export(trainer: Trainer, scale: float = 1.0, tempo_share: float = 1.0) -> Fo
             kpp[king] = rows[zone, :, 0] + rows[zone, :, own]
     return Folded(
         piece=np.rint(fold_pieces(weights("piece", 16)) * unit).astype(np.int32),
-        tempo=round(float(weights("tempo", 1)[0]) * unit * tempo_share),
+        tempo=round(float(weights("tempo", 1)[0]) * unit),
         kp=quantised(kp, unit),
         pp=quantised(weights("pp", pairs), unit),
         kkp=quantised(weights("kkp", HALF_SQUARES * 81 * BONAPIECES), unit, STEP),
