@@ -278,10 +278,21 @@ def test_a_position_without_a_result_learns_from_the_score_alone(records):
     valued = records[:1].copy()
     valued["score"], valued["result"] = 300, NO_RESULT
     trainer = Trainer(SMALL)
-    trainer.learn(np.repeat(valued, 5000), STEPS)
+    trainer.learn(np.repeat(valued, 5000), STEPS, result_share=0.2)
     assert trainer.values(valued)[0] * LOGIT == pytest.approx(300, abs=3)
-    assert measure(trainer, valued, Plan())["divergence"] < 1e-4
+    assert measure(trainer, valued, Plan(result_share=0.2))["divergence"] < 1e-4
     assert trainer.cells("tempo")[0, 0] == 0 != trainer.cells("tempo")[1, 0]
+
+
+@pytest.mark.parametrize(("share", "chance"), [(None, 0.5), (0.4, 0.7)])
+def test_beside_a_score_the_result_counts_only_where_asked_for(records, share, chance):
+    level = records[:1].copy()
+    level["score"], level["result"] = 0, 1
+    asked = {} if share is None else {"result_share": share}
+    trainer = Trainer(SMALL)
+    trainer.learn(np.repeat(level, 5000), STEPS, **asked)
+    assert 1 / (1 + np.exp(-trainer.values(level)[0])) == pytest.approx(chance, abs=0.01)
+    assert measure(trainer, level, Plan(**asked))["divergence"] < 1e-3
 
 
 def test_a_model_needs_its_pieces():
