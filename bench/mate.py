@@ -119,8 +119,8 @@ def measure(path: Path) -> tuple[dict[int, Row], int]:
 def show(rows: dict[int, Row], refused: int) -> None:
     print("length count solved wrong equal    nodes expanded  first s  shortest s   cshogi: solved    nodes        s")
     for length, row in sorted(rows.items()):
-        print(f"{length:6}{row.count:6}{row.solved:7}{row.wrong:6}{row.equal:6}{row.nodes:9}{row.expanded:9}{sum(row.times):9.4f}"
-              f"{row.shortest_time:12.4f}{row.peer_solved:17}{row.peer_nodes:9}{row.peer_time:9.4f}")
+        print(f"{length:6}{row.count:6}{row.solved:7}{row.wrong:6}{row.equal:6}{row.nodes:9}{row.expanded:9}"
+              f"{sum(row.times):9.4f}{row.shortest_time:12.4f}{row.peer_solved:17}{row.peer_nodes:9}{row.peer_time:9.4f}")
     times = [seconds for row in rows.values() for seconds in row.times]
     nodes, peer_nodes = (sum(getattr(row, name) for row in rows.values()) for name in ("nodes", "peer_nodes"))
     ours, peers = sum(times), sum(row.peer_time for row in rows.values())

@@ -17,6 +17,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from bench.mate import read
+
 MATE = re.compile(r"score mate (-?\d+)")
 
 
@@ -60,8 +62,7 @@ class Engine:
 
 def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
-    problems = [line.split("\t") for line in arguments.file.read_text(encoding="utf-8").splitlines()]
-    wanted = [(int(row[0]), row[1]) for row in problems if row[0].isdigit() and int(row[0]) <= arguments.longest]
+    wanted = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
     engine, counts, spent = Engine(arguments.options), Counter[tuple[int, str]](), Counter[int]()
     for number, (length, sfen) in enumerate(wanted, 1):
         begun = time.monotonic()

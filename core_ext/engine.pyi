@@ -123,7 +123,8 @@ class Worker:
 class MateSolver:
     """A mate search by proof numbers with a table of its own. The attacker is the side to move; all its moves are checks.
 
-    What is found is kept for the next call. Everything but `nodes` and `hashfull` belongs to the thread that solves.
+    What is found is kept for the next call. Everything but `nodes`, `expanded` and `hashfull` belongs to the thread
+    that solves.
     """
 
     def __init__(self, megabytes: int, signal: Signal, count_useless: bool = ...) -> None:

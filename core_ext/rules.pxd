@@ -6,8 +6,8 @@ whose form was followed, the numbers are ours.
 
 from core_ext.bitboard cimport Bitboard
 from core_ext.history cimport (
-    BY_CASTLE, BY_HANDS, BY_MOVE, BY_OTHER_CASTLE, BY_PAWNS, CORRECTION_SLOTS, PieceTo, SHAPES, piece_to_entry,
-    move_slot,
+    BY_CASTLE, BY_HANDS, BY_MOVE, BY_OTHER_CASTLE, BY_PAWNS, CORRECTION_SLOTS, PieceTo, SHAPES, move_slot,
+    piece_to_entry,
 )
 from core_ext.movepick cimport Picker
 from core_ext.position cimport Position, pieces

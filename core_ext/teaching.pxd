@@ -2,7 +2,7 @@
 
 from core_ext.history cimport (
     BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTIONS, CORRECTION_LIMIT, LOW_PLIES, SHAPE_LIMIT,
-    capture_entry, piece_to_entry, move_slot, nudge,
+    capture_entry, move_slot, nudge, piece_to_entry,
 )
 from core_ext.movepick cimport is_quiet
 from core_ext.position cimport enrich
