@@ -34,6 +34,8 @@ static inline int count_bits(uint64_t word)
 {
 #if defined(__POPCNT__) && !defined(CORE_EXT_PORTABLE)
     return __builtin_popcountll(word);
+#elif defined(_MSC_VER) && (defined(__AVX2__) || CORE_EXT_LEVEL >= 2)
+    return (int)__popcnt64(word);
 #else
     word -= (word >> 1) & UINT64_C(0x5555555555555555);
     word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
