@@ -9,6 +9,7 @@ Environment:
 Each combination builds in a directory of its own, so changing back and forth compiles nothing twice.
 """
 
+import ctypes
 import os
 import platform
 import subprocess
@@ -43,6 +44,8 @@ CHECKS = {
 }
 # The level that the core checks at its start; 0: what the compiler's own macros say.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
+
+PF_AVX2 = 40  # the name of that question in winnt.h is PF_AVX2_INSTRUCTIONS_AVAILABLE
 
 # Warnings that Cython's generated code sets off whatever its source says.
 CYTHON_WARNINGS = [
@@ -88,8 +91,15 @@ def instructions_used(compiler: list[str]) -> list[str]:
     return [name for name in INSTRUCTION_SETS if f"__{name}__" in defined]
 
 
+def msvc_level() -> str:
+    """The target CPU for MSVC, which has no word for the machine's own: Windows says whether that has AVX2."""
+    if ARCH == "native" and sys.platform == "win32" and ctypes.windll.kernel32.IsProcessorFeaturePresent(PF_AVX2):
+        return "x86-64-v3"
+    return ARCH
+
+
 def msvc_instructions() -> list[str]:
-    return {"x86-64-v3": ["POPCNT", "SSE4_2", "AVX2", "BMI2"], "x86-64-v2": ["POPCNT", "SSE4_2"]}.get(ARCH, [])
+    return {"x86-64-v3": ["POPCNT", "SSE4_2", "AVX2", "BMI2"], "x86-64-v2": ["POPCNT", "SSE4_2"]}.get(msvc_level(), [])
 
 
 def target_flags() -> list[str]:
@@ -115,7 +125,7 @@ def sanitizers() -> list[str]:
 def msvc_flags(target: bool = True) -> list[str]:
     flags = ["/O2", "/W3"] if PROFILE == "release" else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
     flags += ["/std:c11"] + ["/WX"] * WERROR
-    return flags + (["/arch:AVX2"] if target and ARCH == "x86-64-v3" else [])
+    return flags + (["/arch:AVX2"] if target and msvc_level() == "x86-64-v3" else [])
 
 
 class Build(build):
