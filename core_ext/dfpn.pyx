@@ -1,21 +1,21 @@
 """Depth-first proof-number search (A. Nagai, 2002) for mates by checks.
 
 What it does beyond the plain algorithm:
-- Thresholds of 1 + 1/4 (J. Pawlewicz and L. Lew, 2007) keep it from jumping between siblings.
+- Thresholds of 1 + 3/16 (J. Pawlewicz and L. Lew, 2007) keep it from jumping between siblings.
 - Dominance by pieces in hand: a proof is stored with the least hand that it needs, a refutation with the greatest it
   holds for.
 - Repetition is the attacker's failure. A refutation that rests on one is kept for the line on which it was found only
   (A. Kishimoto and M. Mueller, 2004), so none is ever believed elsewhere; a proof never rests on one.
 - Moves that are all but the same (a piece promoted or not, drops on one square between) count once, by their greatest
   number.
-- First numbers: the answers to a check, the checks that are left.
+- First numbers: the answers to a check, the checks that are left and the squares that the king can go to.
 """
 
 from libc.stdlib cimport free, malloc
 
 from core_ext.bitboard cimport Bitboard, count, lowest, many, some, tables
 from core_ext.hand cimport hand_count, hand_covers, hand_has, hand_one
-from core_ext.mate cimport mate_in_one
+from core_ext.mate cimport mate_or_flights
 from core_ext.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.position cimport (
     Position, SEEN_SLOTS, allocate_position, copy_position, do_move, enrich, free_position, hand_of, in_check,
@@ -30,6 +30,16 @@ from core_ext.types cimport (
     uint64_t, uint8_t,
 )
 from core_ext.zobrist cimport zobrist
+
+# First proof and disproof numbers, in halves of a plain node. Together with the thresholds they were found by a random
+# search, for fewest nodes on short problems and on 250 hard positions from games (docs/mate.md).
+cdef enum:
+    ATTACK_PROOF = 2        # of the attacker's node
+    FLIGHT_PROOF = 1        # more, for each square that the king can go to
+    CHECK_DISPROOF = 3      # for each check
+    WALK_PROOF = 3          # of the defender's node: for each answer but drops
+    DROP_PROOF = 2          # for each square to drop on
+    DEFENCE_DISPROOF = 2    # of the defender's node
 
 
 # ---- hands that a proof needs, up to which a refutation holds ----
@@ -195,16 +205,16 @@ cdef Verdict look_at_defence(Solver *s, int remaining) noexcept nogil:
         move += 1
     if remaining <= 0 and (s.count_useless or moved):
         return refuted(hand_of(&s.pos, s.attacker), UNTAINTED)
-    return undecided(max(walks, 1) + min(drops, count(gap(&s.pos))), 1)
+    return undecided(WALK_PROOF * max(walks, 1) + DROP_PROOF * min(drops, count(gap(&s.pos))), DEFENCE_DISPROOF)
 
 
 cdef Verdict look_at_attack(Solver *s, int remaining, int context) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move mate
     cdef Verdict verdict
-    cdef int checks
+    cdef int checks, flights = 0
     if remaining >= 1:
-        mate = mate_in_one(&s.pos)
+        mate = mate_or_flights(&s.pos, &flights)
         if mate:
             make(s, mate, False)
             verdict = proved(hand_before(with_monopolies(s, 0), s.pos.state.move), 1)
@@ -215,7 +225,7 @@ cdef Verdict look_at_attack(Solver *s, int remaining, int context) noexcept nogi
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
     if checks == 0 and not context:
         return refuted(without_new_kinds(s, hand_of(&s.pos, 0) + hand_of(&s.pos, 1)), UNTAINTED)
-    return undecided(1, max(checks, 1))
+    return undecided(ATTACK_PROOF + FLIGHT_PROOF * flights, CHECK_DISPROOF * max(checks, 1))
 
 
 # ---- expanding a node ----
@@ -464,7 +474,7 @@ cdef void enter(Solver *s, int attacking, uint64_t key, uint64_t path, Hand hand
 cdef void descend(Solver *s, Frame *frame, uint32_t second) noexcept nogil:
     cdef Child *child = s.children + frame.chosen
     cdef Frame *below = frame + 1
-    cdef uint32_t margin = min(second + second // 4 + 1, <uint32_t>PROOF_INFINITE)
+    cdef uint32_t margin = min(second + second * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
     cdef uint32_t peak = s.children[child.leader].peak
     make(s, child.move, child.returned)
     s.depth += 1

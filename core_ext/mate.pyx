@@ -379,14 +379,21 @@ cdef inline Move mate_by_moves(const Position *pos, const Hunt *hunt) noexcept n
     return NO_MOVE
 
 
-cdef Move mate_in_one(const Position *pos) noexcept nogil:
+cdef Move mate_or_flights(const Position *pos, int *flights) noexcept nogil:
     cdef Hunt hunt
     cdef Move move
+    flights[0] = 0
     if pos.king[pos.side ^ 1] == NO_SQUARE:
         return NO_MOVE
     survey(pos, &hunt)
+    flights[0] = count(hunt.open)
     move = mate_by_drops(pos, &hunt)
     return move if move else mate_by_moves(pos, &hunt)
+
+
+cdef Move mate_in_one(const Position *pos) noexcept nogil:
+    cdef int flights
+    return mate_or_flights(pos, &flights)
 
 
 # ---- three plies ----
