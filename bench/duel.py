@@ -1,12 +1,14 @@
-"""Two settings of one build against each other in one process: constants of the search, weights, node limits.
+"""Two settings of one build against each other in one process: constants of search or time, weights, node limits.
 
     python -m bench.duel A --set LmrBase=500 --games 400 --nodes 20000 --openings openings.sfen --keep build/duel/lmr
 
 A is a name for the record. Side A plays with what --set, --weights and --nodes say, side B with --set-b, --weights-b,
---nodes-b, or the defaults. Both play every opening with both colours; a pair of games is one score. Ends when the
-sequential test decides between --elo0 and --elo1 (none without --elo1) or after --games. Resumes where it was broken
-off: one line of JSON a pair in FOLDER/pairs.jsonl. Node limits make it independent of what else the machine does; a
-rule that costs time has to be weighed by the speed (bench/nps.py) or in a match at equal time (bench/match.py).
+--nodes-b, or the defaults. With --clock both have that time instead, counted in nodes (bench/node_clock.py), and --set
+knows the constants of usi_engine.clock and usi_engine.patience too. Both play every opening with both colours; a pair
+of games is one score. Ends when the sequential test decides between --elo0 and --elo1 (none without --elo1) or after
+--games. Resumes where it was broken off: one line of JSON a pair in FOLDER/pairs.jsonl. Node limits make it independent
+of what else the machine does; a rule that costs time has to be weighed by the speed (bench/nps.py) or in a match at
+equal time (bench/match.py).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.elo import likelihood_ratio, verdict, with_error
+from bench.node_clock import ClockPlayer, NodeTime, time_constants
 from core_ext.board import BLACK, Board
 from core_ext.engine import Weights, set_tunable, tunables
 from usi_engine.core import load_weights
@@ -40,22 +43,41 @@ class Setting:
 
     nodes: int
     weights: str
-    constants: dict[str, int] = field(default_factory=dict)
+    constants: dict[str, float] = field(default_factory=dict)
+    clock: NodeTime | None = None
+
+    def player(self, weights: Weights | None) -> Player | ClockPlayer:
+        """Someone who plays so."""
+        return ClockPlayer(weights, self.clock) if self.clock else Player(weights, Rules(nodes=self.nodes))
 
 
 @dataclass
 class Seat:
     """A side's constants and its player."""
 
-    constants: dict[str, int]
-    player: Player
+    constants: dict[str, float]
+    player: Player | ClockPlayer
+
+
+def usual_constants() -> dict[str, float]:
+    """Everything that --set may name, with its value now."""
+    search = {name: float(default) for name, _, default, *_ in tunables()}
+    return search | {name: value for name, (_, value) in time_constants().items()}
+
+
+def set_constant(name: str, value: float) -> None:
+    """A constant of the search or of time management."""
+    if name in (times := time_constants()):
+        setattr(times[name][0], name, value)
+    else:
+        set_tunable(name, int(value))
 
 
 class Duel:
     """Both sides, in one process."""
 
     def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
-        usual = {name: default for name, _, default, *_ in tunables()}
+        usual = usual_constants()
         named = {name for setting in settings for name in setting.constants}
         loaded: dict[str, Weights | None] = {}
         self._openings = openings
@@ -64,9 +86,9 @@ class Duel:
             if setting.weights not in loaded:
                 loaded[setting.weights] = load_weights(setting.weights)
             constants = {name: setting.constants.get(name, usual[name]) for name in named}
-            self._seats.append(Seat(constants, Player(loaded[setting.weights], Rules(nodes=setting.nodes))))
+            self._seats.append(Seat(constants, setting.player(loaded[setting.weights])))
 
-    def set_constants(self, first: dict[str, int], second: dict[str, int]) -> None:
+    def set_constants(self, first: dict[str, float], second: dict[str, float]) -> None:
         """New values of the constants for the next games; both sides name the same ones."""
         for seat, constants in zip(self._seats, (first, second), strict=True):
             seat.constants = constants
@@ -85,15 +107,14 @@ class Duel:
         """`b`, `w` or `d`, and the plies played."""
         board, agreed, last = Board(opening), 0, True
         for seat in (black, white):
-            seat.player.table.clear()
-            seat.player.worker.new_game()
+            seat.player.new_game()
         for ply in range(LONGEST):
             ended = ending_of(board)
             if ended:
                 return ended[0], ply
             seat = black if board.turn == BLACK else white
             for name, value in seat.constants.items():
-                set_tunable(name, value)
+                set_constant(name, value)
             move, value = seat.player.think(board)
             black_ahead = (value > 0) == (board.turn == BLACK)
             agreed = agreed + 1 if abs(value) >= DECIDED and (agreed == 0 or black_ahead == last) else 0
@@ -130,8 +151,8 @@ def pairs_of(
 def run(arguments: argparse.Namespace) -> None:
     """Play until decided or done; prints the standing as it goes."""
     settings = (
-        Setting(arguments.nodes, arguments.weights, dict(arguments.set)),
-        Setting(arguments.nodes_b or arguments.nodes, arguments.weights_b, dict(arguments.set_b)),
+        Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock),
+        Setting(arguments.nodes_b or arguments.nodes, arguments.weights_b, dict(arguments.set_b), arguments.clock),
     )
     openings = read_openings(arguments.openings)
     openings = random.Random(arguments.seed).sample(openings, len(openings))
@@ -183,13 +204,13 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
     return line
 
 
-def constant(text: str) -> tuple[str, int]:
+def constant(text: str) -> tuple[str, float]:
     """NAME=VALUE."""
     name, _, value = text.partition("=")
-    known = {row[0] for row in tunables()}
+    known = usual_constants()
     if name not in known:
         raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
-    return name, int(value)
+    return name, float(value)
 
 
 def parse() -> argparse.Namespace:
@@ -203,6 +224,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--games", type=int, default=400)
     parser.add_argument("--nodes", type=int, default=20000)
     parser.add_argument("--nodes-b", type=int, default=0, help="0: as side A")
+    parser.add_argument("--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="NODES: in a millisecond")
     parser.add_argument("--openings", type=Path, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
     parser.add_argument("--elo0", type=float, default=0.0)

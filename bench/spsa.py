@@ -44,7 +44,7 @@ class Tuning:
         self.done = 0
         self._seed = seed
 
-    def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
+    def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
         """The perturbation of this pair, and both sides' constants, rounded up or down by chance."""
         chance = random.Random(f"{self._seed} {pair}")
         width = (self.pairs / (pair + 1)) ** GAMMA

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bench import duel, elo, rules_chart, spsa
+from bench import duel, elo, node_clock, rules_chart, spsa
 from core_ext.engine import set_tunable, tunables
+from usi_engine import clock
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 
@@ -58,6 +59,19 @@ def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
     other = alike.play_pair(0)
     assert (other["points"], other["plies"]) != (pair["points"], pair["plies"])
     assert {name: value for name, value, *_ in tunables()}["ProbcutMargin"] in (50, 800)
+
+
+def test_on_a_clock_of_nodes_who_has_no_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "MOVES_AT_START", clock.MOVES_AT_START)  # put back at the end
+    monkeypatch.setattr(clock, "MOVES_AT_LEAST", clock.MOVES_AT_LEAST)
+    time = node_clock.NodeTime.read("2000+20/10")
+    assert (time.main, time.increment, time.nodes) == (2000, 20, 10)
+    usual = {"MOVES_AT_START": 48.0, "MOVES_AT_LEAST": 30.0}
+    late = {"MOVES_AT_START": 4000.0, "MOVES_AT_LEAST": 4000.0}
+    both = [duel.Setting(0, "material", constants, time) for constants in (usual, late)]
+    games = duel.Duel((both[0], both[1]), [START])
+    points = [point for number in range(3) for point in games.play_pair(number)["points"]]
+    assert sum(points) >= 4
 
 
 def test_a_record_is_resumed(

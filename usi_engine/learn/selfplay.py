@@ -65,6 +65,11 @@ class Player:
         self.worker = Worker(self.table, Signal(), 0, weights)
         self.worker.configure()
 
+    def new_game(self) -> None:
+        """Forget the last game."""
+        self.table.clear()
+        self.worker.new_game()
+
     def think(self, board: Board) -> tuple[str, int]:
         """The move of a search to the node limit, and its value in centipawns for the side to move."""
         self.worker.set_root(board)
@@ -91,8 +96,7 @@ class Player:
         chance = random.Random(f"{self.rules.seed} {number}")
         board, decided = Board(start), 0
         words: list[str] = []
-        self.table.clear()
-        self.worker.new_game()
+        self.new_game()
         for ply in range(self.rules.longest):
             ended = ending_of(board)
             if ended:

@@ -1,0 +1,102 @@
+"""A player on a clock that counts nodes: the engine's own sharing out of time, whatever else the machine does.
+
+Its constants are those of usi_engine.clock and usi_engine.patience, by the names they have there.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from core_ext.board import BLACK, Board
+from core_ext.engine import Signal
+from usi_engine import clock, patience
+from usi_engine.control import Control
+from usi_engine.core import load_core
+from usi_engine.deepening import Deepening, Goals
+from usi_engine.options import Options
+from usi_engine.output import Writer
+from usi_engine.protocol import Go, Times
+from usi_engine.report import Count, Reporter
+from usi_engine.team import Team
+
+if TYPE_CHECKING:
+    from core_ext.engine import Weights
+
+TABLE_MEGABYTES = 16
+
+
+@dataclass(frozen=True)
+class NodeTime:
+    """MAIN+INCREMENT milliseconds for each side, and the nodes that are a millisecond."""
+
+    main: int
+    increment: int
+    nodes: int = 50
+
+    @classmethod
+    def read(cls, text: str) -> NodeTime:
+        """`10000+100` or `10000+100/50`. ValueError."""
+        times, _, nodes = text.partition("/")
+        main, _, increment = times.partition("+")
+        return cls(int(main), int(increment or 0), int(nodes or cls.nodes))
+
+
+def time_constants() -> dict[str, tuple[ModuleType, float]]:
+    """Module and value now of every constant of time management."""
+    return {
+        name: (module, value)
+        for module in (clock, patience)
+        for name, value in vars(module).items()
+        if name.isupper() and isinstance(value, int | float)
+    }
+
+
+class NodeControl:
+    """What Deepening asks of a Control."""
+
+    def __init__(self, limits: clock.Limits, team: Team, nodes: int) -> None:
+        self.limits = limits
+        self._team = team
+        self._nodes = nodes
+
+    @property
+    def elapsed(self) -> int:
+        """Milliseconds of this move, in nodes."""
+        return self._team.nodes // self._nodes
+
+    def decided(self, at_once: bool = False) -> bool:
+        """A search that would stop does: there is no least time here, no second to fill."""
+        return True
+
+
+class ClockPlayer:
+    """A side with its clock; `new_game` winds it up."""
+
+    def __init__(self, weights: Weights | None, time: NodeTime) -> None:
+        self._core: Any = load_core()
+        self._time = time
+        self._options = Options()
+        self._team = Team(self._core, Signal(), TABLE_MEGABYTES, 1, weights)
+        self._reporter = Reporter(Writer(io.BytesIO()), self._core, 0, lambda: Count(0, 0, 0))
+        self._left = time.main
+
+    def new_game(self) -> None:
+        """Forget the last game."""
+        self._team.new_game()
+        self._left = self._time.main
+
+    def think(self, board: Board) -> tuple[str, int]:
+        """A move and its value in centipawns, as in learn.selfplay.Player; its time is taken off the clock."""
+        left, increment = self._left, self._time.increment
+        go = Go(Times(btime=left, wtime=left, binc=increment, winc=increment))
+        limits = clock.plan(go, board.turn == BLACK, board.ply, self._options)
+        moves = self._team.set_root(board, None, self._options)
+        control = NodeControl(limits, self._team, self._time.nodes)
+        goals = Goals(self._core.max_depth, (limits.hard or 1) * self._time.nodes, 1)
+        outcome = Deepening(self._core, self._team, cast(Control, control), goals, self._reporter).run(board, moves)
+        self._left = max(left + increment - control.elapsed, 0)
+        best = outcome.lines[0]
+        return best.move, best.value
