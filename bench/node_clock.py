@@ -98,5 +98,6 @@ class ClockPlayer:
         goals = Goals(self._core.max_depth, (limits.hard or 1) * self._time.nodes, 1)
         outcome = Deepening(self._core, self._team, cast(Control, control), goals, self._reporter).run(board, moves)
         self._left = max(left + increment - control.elapsed, 0)
-        best = outcome.lines[0]
-        return best.move, best.value
+        if not outcome.lines:  # not even depth 1 was done
+            return board.legal_moves()[0], 0
+        return outcome.lines[0].move, outcome.lines[0].value

@@ -29,30 +29,40 @@ cdef inline uint64_t next_slot(const ProofTable *table, uint64_t slot) noexcept 
     return slot + 1 if slot + 1 < table.capacity else 0
 
 
+cdef inline bint refutes(const ProofEntry *entry, Hand hand, uint64_t path) noexcept nogil:
+    """Whether the entry decides against the attacker with this hand, on this line at least."""
+    if entry.dn == 0:
+        return hand_covers(entry.hand, hand)
+    return entry.hand == hand and entry.taint != UNTAINTED and entry.path == path
+
+
 cdef bint look_up(const ProofTable *table, uint64_t key, Hand hand, uint64_t path, Verdict *found) noexcept nogil:
-    """What is known of a node, by its own entry or by one of another hand that decides it."""
+    """What is known of a node, by its own entry or by one of another hand that decides it; of proofs the shortest.
+
+    So a mate is never longer than it was when the node above it was proved by it, and a line that follows the shortest
+    ones comes to its end.
+    """
     cdef uint64_t slot = slot_of(table, key)
     cdef const ProofEntry *entry
-    cdef bint known = False
+    cdef bint known = False, proved = False
     while True:
         entry = table.entries + slot
         if entry.amount == 0:
             return known
         if entry.key == key:
-            if entry.pn == 0 and hand_covers(hand, entry.hand):
+            if entry.pn == 0:
+                if hand_covers(hand, entry.hand) and (not proved or entry.length < found.length):
+                    found[0] = verdict_of(entry)
+                    known = proved = True
+            elif not proved and refutes(entry, hand, path):
                 found[0] = verdict_of(entry)
+                found.pn = PROOF_INFINITE
+                found.dn = 0
                 return True
-            if entry.dn == 0 and hand_covers(entry.hand, hand):
+            elif not proved and entry.hand == hand and entry.dn:
                 found[0] = verdict_of(entry)
-                return True
-            if entry.hand == hand and entry.pn and entry.dn:
-                found[0] = verdict_of(entry)
-                known = True
-                if entry.taint != UNTAINTED and entry.path == path:
-                    found.pn = PROOF_INFINITE
-                    found.dn = 0
-                    return True
                 found.taint = UNTAINTED
+                known = True
         slot = next_slot(table, slot)
 
 
@@ -86,6 +96,8 @@ cdef void store(ProofTable *table, uint64_t key, Hand hand, uint64_t path, const
     cdef bint fresh = entry.amount == 0
     if verdict.taint != UNTAINTED and not fresh and not (entry.pn and entry.dn):
         return
+    if verdict.pn == 0 and not fresh and entry.pn == 0 and entry.length < verdict.length:
+        return      # a shorter mate is known
     entry.key = key
     entry.path = path
     entry.amount = <uint32_t>min(1 + amount + (0 if fresh else entry.amount), <uint64_t>PROOF_INFINITE)
