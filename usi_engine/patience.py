@@ -11,7 +11,7 @@ STEADY_SAVING = 0.4
 # A fall of this many centipawns since the depth before last doubles the time at most.
 FALL_UNIT = 80
 LEAST_FACTOR, MOST_FACTOR = 0.4, 2.5
-# The next depth takes longer than all before: it is begun only with this share of the time still unspent.
+# The next depth takes longer than all before: it is begun only until this share of the time is spent.
 BEGIN_SHARE = 0.6
 
 
