@@ -34,6 +34,7 @@ from usi_engine.learn.selfplay import Player, Rules, ending_of, read_openings
 LONGEST = 320
 DECIDED = 2000  # centipawns that both sides agree on for DECIDED_PLIES plies: the game is over
 DECIDED_PLIES = 6
+TIME_CONSTANTS = time_constants()
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
 
@@ -60,15 +61,15 @@ class Seat:
 
 
 def usual_constants() -> dict[str, float]:
-    """Everything that --set may name, with its value now."""
+    """Everything that --set may name, with its usual value."""
     search = {name: float(default) for name, _, default, *_ in tunables()}
-    return search | {name: value for name, (_, value) in time_constants().items()}
+    return search | {name: value for name, (_, value) in TIME_CONSTANTS.items()}
 
 
 def set_constant(name: str, value: float) -> None:
     """A constant of the search or of time management."""
-    if name in (times := time_constants()):
-        setattr(times[name][0], name, value)
+    if name in TIME_CONSTANTS:
+        setattr(TIME_CONSTANTS[name][0], name, value)
     else:
         set_tunable(name, int(value))
 

@@ -45,7 +45,7 @@ class NodeTime:
 
 
 def time_constants() -> dict[str, tuple[ModuleType, float]]:
-    """Module and value now of every constant of time management."""
+    """Module and value of every constant of time management."""
     return {
         name: (module, value)
         for module in (clock, patience)
