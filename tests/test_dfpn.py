@@ -15,6 +15,9 @@ from tests.test_mate import random_walk, scattered, two_pawns_on_a_file
 # The bare king of Shogi Zuko (1755), number 98: long, and with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 
+# Astral Traveler, 579 plies on record: its line once came back to earlier positions without end.
+ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1+p1/P+pPsP4 b Lnl 1"
+
 
 def new_solver(megabytes=16, **options):
     return MateSolver(megabytes, Signal(), **options)
@@ -337,3 +340,14 @@ def test_stopped_at_once():
 def test_a_bad_size_is_refused():
     with pytest.raises(ValueError, match="0 MB"):
         MateSolver(0, Signal())
+
+
+@pytest.mark.slow
+def test_the_line_of_a_long_mate_comes_to_its_end() -> None:
+    board = Board(ASTRAL_TRAVELER)
+    status, line = new_solver(512).solve(board, 30_000_000, "first")
+    assert status == "mate"
+    for move in line:
+        board.push(move)
+    assert board.is_check() and not board.legal_moves(useless=True)
+    assert 500 < len(line) < 700
