@@ -61,7 +61,7 @@ _TABLE = (
     ("ShapeHistory", 39, 0, 200),
     ("StandPatShare", 50, 0, 100),
     ("QuiescenceMoves", 3, 1, 500),
-    ("MateScout", 5, 0, 100),
+    ("MateScout", 1, 0, 100),
 )
 
 _INDEX = {row[0]: i for i, row in enumerate(_TABLE)}
