@@ -46,6 +46,7 @@ cdef struct Solver:
     Frame *frames
     Child *children
     int depth
+    int base                # plies on the board before the search: the frame of its root stands here
     int attacker
     uint64_t salt           # of the set of pieces in play
     bint count_useless      # whether useless interpositions lengthen a mate
@@ -58,7 +59,8 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
-# Search the position in solver.pos (for a mate within `remaining` plies); its children are in the first frame then.
+# Search the position in solver.pos (for a mate within `remaining` plies); its children are in the frame at solver.base
+# then. To go back to a position of the last solver.base plies is the attacker's failure.
 cdef void explore(Solver *solver, bint attacking, int remaining, int context) noexcept nogil
 # The verdict on it; pn and dn are both above 0 where the search was stopped.
 cdef Verdict prove(Solver *solver, bint attacking, int remaining, int context) noexcept nogil

@@ -467,7 +467,7 @@ cdef void enter(Solver *s, int attacking, uint64_t key, uint64_t path, Hand hand
     frame.nodes_before = s.nodes
     s.expanded += 1
     frame.pn_limit = frame.dn_limit = PROOF_INFINITE
-    frame.first = 0 if s.depth == 0 else s.frames[s.depth - 1].first + s.frames[s.depth - 1].count
+    frame.first = 0 if s.depth == s.base else s.frames[s.depth - 1].first + s.frames[s.depth - 1].count
     expand(s, frame)
 
 
@@ -492,7 +492,7 @@ cdef void leave(Solver *s, Frame *frame) noexcept nogil:
     """Keep the verdict, in the table and in the parent."""
     if frame.verdict.pn == 0 or frame.verdict.dn == 0 or not s.stopped:
         store(&s.table, frame.key, frame.hand, frame.path, &frame.verdict, s.nodes - frame.nodes_before)
-    if s.depth == 0:
+    if s.depth == s.base:
         return
     undo_move(&s.pos)
     s.depth -= 1
@@ -526,19 +526,19 @@ cdef void run(Solver *s) noexcept nogil:
             s.stopped = True
         if s.stopped or frame.verdict.pn >= frame.pn_limit or frame.verdict.dn >= frame.dn_limit:
             leave(s, frame)
-            if frame == s.frames:
+            if frame == s.frames + s.base:
                 return
         elif not fresh_news(s, frame):
             descend(s, frame, second)
 
 
 cdef void explore(Solver *s, bint attacking, int remaining, int context) noexcept nogil:
-    """Search the position on the board; its children stand in the first frame afterwards."""
+    """Search the position on the board; its children stand in the frame at s.base afterwards."""
     cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, context)
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     s.stopped = False
-    s.depth = 0
-    enter(s, attacking, key, longer_path(0, key, hand), hand, remaining, context)
+    s.depth = s.base
+    enter(s, attacking, key, longer_path(<uint64_t>s.base, key, hand), hand, remaining, context)
     run(s)
 
 
@@ -549,7 +549,7 @@ cdef Verdict prove(Solver *s, bint attacking, int remaining, int context) noexce
     if look_up(&s.table, key, hand_of(&s.pos, s.attacker), 0, &verdict) and (verdict.pn == 0 or verdict.dn == 0):
         return verdict
     explore(s, attacking, remaining, context)
-    return s.frames[0].verdict
+    return s.frames[s.base].verdict
 
 
 # ---- the solver ----
@@ -583,6 +583,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     s.salt = set_of(pos) * <uint64_t>0xA0761D6478BD642F ^ <uint64_t>(1 + 2 * s.count_useless + pos.side) << 50
     s.nodes = 0
     s.expanded = 0
+    s.base = 0
     return 0
 
 

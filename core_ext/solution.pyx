@@ -25,20 +25,33 @@ cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
     return 0
 
 
-cdef Move attack_of_line(Solver *s, int remaining) noexcept nogil:
-    """The check with the shortest mate known."""
-    cdef Move mate = mate_in_one(&s.pos)
+cdef Move shortest_attack(Solver *s, int remaining, int base) noexcept nogil:
+    """The check with the shortest mate known that does not go back to a position of the last `base` plies."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
-    if mate:
-        return mate
+    s.base = base
     explore(s, True, remaining, 0)
-    for i in range(s.frames[0].count):
+    s.base = 0
+    for i in range(s.frames[base].count):
         child = s.children + i
         if child.verdict.pn == 0 and (best == NULL or child.verdict.length < best.verdict.length):
             best = child
     return NO_MOVE if best == NULL else best.move
+
+
+cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
+    """The check that goes on with a line of `played` plies.
+
+    Where parts of the proof were forgotten and found again, lengths need not agree, and a line may come back to where
+    it was; it goes back only where it must.
+    """
+    cdef Move move = mate_in_one(&s.pos)
+    if not move:
+        move = shortest_attack(s, remaining, played)
+    if not move and played and not s.stopped:
+        move = shortest_attack(s, remaining, 0)
+    return move
 
 
 cdef Move longest_defence(Solver *s) noexcept nogil:
@@ -78,7 +91,7 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
     cdef Move move
     while length < room:
         if length % 2 == 0:
-            move = attack_of_line(s, plies)
+            move = attack_of_line(s, plies, length)
             plies -= remaining != UNLIMITED
         else:
             move = longest_defence(s) if remaining == UNLIMITED else exact_defence(s, &plies)
