@@ -10,7 +10,7 @@ from core_ext.prooftable cimport Verdict
 from core_ext.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 
 cdef enum:
-    SPARE_NODES = 100000    # that looking for the shortest mate may cost beyond what the proof did
+    SPARE_NODES = 100000    # that a shortest mate, or a way that does not go back, may cost beyond the proof
     FLIGHTS = 4             # that a first check leaves the king, for a fixed look three plies deep
 
 
@@ -47,11 +47,12 @@ cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
     it was; it goes back only where it must.
     """
     cdef Move move = mate_in_one(&s.pos)
-    if not move:
+    if not move and played and remaining == UNLIMITED:
+        s.node_limit = s.nodes + SPARE_NODES
         move = shortest_attack(s, remaining, played)
-    if not move and played and not s.stopped:
-        move = shortest_attack(s, remaining, 0)
-    return move
+        s.node_limit = 0
+        s.stopped = False
+    return move if move else shortest_attack(s, remaining, 0)
 
 
 cdef Move longest_defence(Solver *s) noexcept nogil:
