@@ -211,7 +211,7 @@ def constant(text: str) -> tuple[str, float]:
     known = usual_constants()
     if name not in known:
         raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
-    return name, float(value)
+    return name, float(value) if name in TIME_CONSTANTS else int(value)
 
 
 def parse() -> argparse.Namespace:

@@ -73,7 +73,7 @@ class NodeControl:
 
 
 class ClockPlayer:
-    """A side with its clock; `new_game` winds it up."""
+    """A side with its clock; `new_game` winds it up. No flag falls: a move that runs over leaves only increments."""
 
     def __init__(self, weights: Weights | None, time: NodeTime) -> None:
         self._core: Any = load_core()

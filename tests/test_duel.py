@@ -128,3 +128,10 @@ def test_chart_of_rules_turns_the_record_round(tmp_path: Path) -> None:
     assert (row["rule"], row["won"], row["drawn"], row["lost"]) == ("null move", 4, 1, 1)
     assert row["elo"] == round(elo.elo(4.5 / 6))
     assert f"{row['elo']:+d} of 6 games" in rules_chart.draw([row])
+
+
+def test_a_constant_of_the_search_is_a_whole_number() -> None:
+    assert duel.constant("LmrBase=-34") == ("LmrBase", -34)
+    assert duel.constant("BEGIN_SHARE=0.5") == ("BEGIN_SHARE", 0.5)
+    with pytest.raises(ValueError, match=r"0\.5"):
+        duel.constant("LmrBase=0.5")
