@@ -23,7 +23,7 @@ from setuptools.command.build_ext import build_ext
 
 MODULES = [
     "processor", "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate",
-    "history", "perft", "tune", "movepick", "search", "prooftable", "dfpn", "solution", "board", "engine",
+    "settle", "history", "perft", "tune", "movepick", "search", "prooftable", "dfpn", "solution", "board", "engine",
     "records", "coarse", "learning", "_probe",
 ]
 

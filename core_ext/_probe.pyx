@@ -8,7 +8,7 @@ from libc.string cimport memset
 
 from core_ext.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
 from core_ext.evaluate cimport (
-    Evaluator, FV_SCALE, evaluate, evaluate_terms, free_evaluator, init_evaluator,
+    EVALUATION_TERMS, Evaluator, FV_SCALE, evaluate, evaluate_terms, free_evaluator, init_evaluator,
 )
 from core_ext.features cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.hand cimport hand_count, hand_covers, hand_has, hand_one
@@ -241,11 +241,12 @@ cdef uint64_t draw(Walk *walk) noexcept nogil:
 
 cdef int full_value(const Walk *walk) noexcept nogil:
     """From scratch, for the side to move."""
-    cdef int32_t terms[4]
-    cdef int sum
+    cdef int32_t terms[EVALUATION_TERMS]
+    cdef int sum = 0, i
     evaluate_terms(&walk.evaluator, &walk.pos, terms)
-    sum = terms[0] + terms[1] + terms[2] + terms[3]
-    return ((sum if walk.pos.side == BLACK else -sum) + walk.evaluator.terms.tempo) // FV_SCALE
+    for i in range(EVALUATION_TERMS):
+        sum += terms[i]
+    return (sum if walk.pos.side == BLACK else -sum) // FV_SCALE
 
 
 cdef void check_value(Walk *walk) noexcept nogil:

@@ -70,15 +70,17 @@ class Weights:
     """
 
     def allocate(self) -> None:
-        """MemoryError where 410 MB cannot be had. Before any unfolding."""
+        """MemoryError where 415 MB cannot be had. Before any unfolding."""
     def unfold_pieces(
         self, piece: NDArray[np.int32], kp: NDArray[np.int16], kkp: NDArray[np.int16], kkp_step: int
     ) -> None:
         """Piece values by Bonapiece, KP (45 kings) and KKP (45 x 81 kings), without the GIL."""
     def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None:
         """The pairs seen by one of the 45 kings, as triangles, without the GIL; threads may do different kings at once."""
+    def unfold_turn(self, kp: NDArray[np.int16], pp: NDArray[np.int16]) -> None:
+        """What the turn is worth: KP (45 kings) and pairs, a triangle, in 1/32 centipawn, without the GIL."""
     def memory(self) -> list[memoryview]:
-        """The unfolded arrays, writable, as bytes: pieces, KKP, KPP. For a cache; valid as long as this object lives."""
+        """The unfolded arrays, writable, as bytes: pieces, KKP, KPP, turn. For a cache; valid as long as this object lives."""
     def use(self, tempo: int) -> None:
         """All is unfolded: workers made from now on use it."""
 

@@ -4,7 +4,8 @@ from core_ext.board cimport Board, declaration_rule
 from core_ext.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext import evaluate as _evaluate
 from core_ext.evaluate cimport (
-    FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator, init_evaluator,
+    EVALUATION_TERMS, FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator,
+    init_evaluator,
 )
 from core_ext.halt cimport Halt, overdue, ticks_now
 from core_ext.movegen cimport generate_legal
@@ -202,10 +203,10 @@ cdef class Worker:
 
     def evaluate(self, board: Board):
         cdef Board given = board
-        cdef int32_t terms[4]
+        cdef int32_t terms[EVALUATION_TERMS]
         cdef int sign = FV_SCALE if given.pos.side == BLACK else -FV_SCALE
         evaluate_terms(&self.evaluator, &given.pos, terms)
-        names = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king"]
+        names = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king", "turn"]
         listed = [(name, terms[i] // sign) for i, name in enumerate(names)] if self.weights is not None else []
         return listed + [("total", evaluate(&self.evaluator, &given.pos))]
 

@@ -11,7 +11,9 @@ from core_ext.features cimport (
     mirror_square,
     new_bonapiece, old_bonapiece,
 )
-from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
+from core_ext.folding cimport (
+    KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place, turn_place,
+)
 from core_ext.memory cimport allocate_large, release_large
 from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.see cimport see_value
@@ -59,6 +61,21 @@ cdef inline const int16_t *kpp_row(const Terms *terms, int king, int number) noe
     return terms.kpp + (<size_t>king * BONAPIECES + number) * BONAPIECES
 
 
+cdef inline const int16_t *turn_row(const Terms *terms, int king) noexcept nogil:
+    return terms.kp_turn + king * BONAPIECES
+
+
+cdef inline const int16_t *pair_row(const Terms *terms, const Sums *sums, int table, int number) noexcept nogil:
+    if table == TURN:
+        return terms.pp_turn + number * BONAPIECES
+    return kpp_row(terms, sums.king[table], number)
+
+
+cdef inline int viewer(int table) noexcept nogil:
+    """The colour whose numbers a table of pairs goes by."""
+    return BLACK if table == TURN else table
+
+
 # ---- full sums ----
 
 cdef int32_t sum_pieces(const Terms *terms, const PieceLists *lists) noexcept nogil:
@@ -69,22 +86,28 @@ cdef int32_t sum_pieces(const Terms *terms, const PieceLists *lists) noexcept no
     return sum
 
 
-cdef int32_t sum_pairs(const Terms *terms, int king, const int32_t *numbers) noexcept nogil:
-    """KPP of one king over all pairs. Each row is summed over the numbers before it; those not yet written are 0."""
+cdef int32_t sum_pairs(const int16_t *table, const int32_t *numbers) noexcept nogil:
+    """Over all pairs. Each row is summed over the numbers before it; those not yet written are 0."""
     cdef int32_t before[LIST_SIZE]
     cdef int32_t sum = 0
     cdef int i
     memset(before, 0, sizeof(before))
     for i in range(LISTED):
-        sum += sum_columns(kpp_row(terms, king, numbers[i]), before, (i + 7) // 8)
+        sum += sum_columns(table + <size_t>numbers[i] * BONAPIECES, before, (i + 7) // 8)
         before[i] = numbers[i]
     return sum
 
 
+cdef inline void forget_rows(Sums *sums) noexcept nogil:
+    cdef int table
+    for table in range(TABLES):
+        sums.known[table] = 0
+
+
 cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept nogil:
-    cdef int color
+    cdef int table, color
     sums.key = full_key(pos)
-    sums.known[BLACK] = sums.known[WHITE] = 0
+    forget_rows(sums)
     list_pieces(pos, &sums.lists)
     sums.pieces = sum_pieces(terms, &sums.lists)
     if terms.kpp == NULL:
@@ -92,8 +115,11 @@ cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept
     sums.king[BLACK] = pos.king[BLACK]
     sums.king[WHITE] = inverse_square(pos.king[WHITE])
     sums.pieces += sum_columns(kkp_row(terms, sums), sums.lists.seen[BLACK], BLOCKS)
+    for table in range(TABLES):
+        sums.pairs[table] = sum_pairs(pair_row(terms, sums, table, 0), sums.lists.seen[viewer(table)])
+    sums.turn = 0
     for color in range(COLORS):
-        sums.pairs[color] = sum_pairs(terms, sums.king[color], sums.lists.seen[color])
+        sums.turn += sum_columns(turn_row(terms, sums.king[color]), sums.lists.seen[color], BLOCKS)
 
 
 # ---- differences ----
@@ -153,29 +179,31 @@ cdef inline void replace(Sums *sums, Change *change) noexcept nogil:
         sums.lists.seen[WHITE][change.place[i]] = change.number[AFTER][WHITE][i]
 
 
-cdef inline int32_t pairs_with(const Terms *terms, Sums *sums, int color, int place) noexcept nogil:
-    """KPP of the pairs with one piece in them. Kept: moves from one position often move the same piece."""
-    if not sums.known[color] >> place & 1:
-        sums.known[color] |= <uint64_t>1 << place
-        sums.with_piece[color][place] = sum_columns(
-            kpp_row(terms, sums.king[color], sums.lists.seen[color][place]), sums.lists.seen[color], BLOCKS)
-    return sums.with_piece[color][place]
+cdef inline int32_t pairs_with(const Terms *terms, Sums *sums, int table, int place) noexcept nogil:
+    """The pairs with one piece in them. Kept: moves from one position often move the same piece."""
+    cdef const int32_t *seen = sums.lists.seen[viewer(table)]
+    if not sums.known[table] >> place & 1:
+        sums.known[table] |= <uint64_t>1 << place
+        sums.with_piece[table][place] = sum_columns(pair_row(terms, sums, table, seen[place]), seen, BLOCKS)
+    return sums.with_piece[table][place]
 
 
-cdef inline int32_t pair_counted_twice(const Terms *terms, int king, const int32_t *changed, int count) noexcept nogil:
+cdef inline int32_t pair_counted_twice(const Terms *terms, const Sums *sums, int table, const Change *change,
+                                       int when) noexcept nogil:
     """The pair of both changed pieces, which each of them counted."""
-    return kpp_row(terms, king, changed[0])[changed[1]] if count == 2 else 0
+    cdef const int32_t *changed = change.number[when][viewer(table)]
+    return pair_row(terms, sums, table, changed[0])[changed[1]] if change.count == 2 else 0
 
 
-cdef inline void follow_pairs(const Terms *terms, Sums *old, Sums *new, int color, const Change *change) noexcept nogil:
-    """KPP of a king that did not move."""
-    cdef int king = new.king[color], i
-    cdef int32_t sum = (pair_counted_twice(terms, king, change.number[BEFORE][color], change.count)
-                        - pair_counted_twice(terms, king, change.number[AFTER][color], change.count))
+cdef inline void follow_pairs(const Terms *terms, Sums *old, Sums *new, int table, const Change *change) noexcept nogil:
+    """Of a king that did not move, or of the turn."""
+    cdef int color = viewer(table), i
+    cdef int32_t sum = (pair_counted_twice(terms, new, table, change, BEFORE)
+                        - pair_counted_twice(terms, new, table, change, AFTER))
     for i in range(change.count):
-        sum += sum_columns(kpp_row(terms, king, change.number[AFTER][color][i]), new.lists.seen[color], BLOCKS)
-        sum -= pairs_with(terms, old, color, change.place[i])
-    new.pairs[color] += sum
+        sum += sum_columns(pair_row(terms, new, table, change.number[AFTER][color][i]), new.lists.seen[color], BLOCKS)
+        sum -= pairs_with(terms, old, table, change.place[i])
+    new.pairs[table] += sum
 
 
 cdef inline void follow_kkp(const Terms *terms, Sums *new, const Change *change) noexcept nogil:
@@ -183,6 +211,14 @@ cdef inline void follow_kkp(const Terms *terms, Sums *new, const Change *change)
     cdef int i
     for i in range(change.count):
         new.pieces += row[change.number[AFTER][BLACK][i]] - row[change.number[BEFORE][BLACK][i]]
+
+
+cdef inline void follow_turn(const Terms *terms, Sums *new, int color, const Change *change) noexcept nogil:
+    """KP of the turn, of a king that did not move."""
+    cdef const int16_t *row = turn_row(terms, new.king[color])
+    cdef int i
+    for i in range(change.count):
+        new.turn += row[change.number[AFTER][color][i]] - row[change.number[BEFORE][color][i]]
 
 
 cdef inline int count_changed(const KingSum *kept, const int32_t *numbers) noexcept nogil:
@@ -199,7 +235,7 @@ cdef int32_t pairs_of_king(const Evaluator *evaluator, int color, int king, cons
     cdef int i
     if not kept.known or count_changed(kept, numbers) > RETOLD_PIECES:
         kept.known = True
-        kept.pairs = sum_pairs(terms, king, numbers)
+        kept.pairs = sum_pairs(kpp_row(terms, king, 0), numbers)
         memcpy(kept.numbers, numbers, sizeof(kept.numbers))
         return kept.pairs
     for i in range(LISTED):
@@ -211,15 +247,19 @@ cdef int32_t pairs_of_king(const Evaluator *evaluator, int color, int king, cons
 
 
 cdef inline void follow_king(const Evaluator *evaluator, Sums *old, Sums *new, const Change *change) noexcept nogil:
-    """The king's own pairs and KKP all change; the other king sees a captured piece go."""
+    """The king's own pairs and KKP all change; the other king and the turn see a captured piece go."""
     cdef const Terms *terms = evaluator.terms
     cdef int us = change.king
     new.pieces -= sum_columns(kkp_row(terms, old), old.lists.seen[BLACK], BLOCKS)
+    new.turn -= sum_columns(turn_row(terms, old.king[us]), old.lists.seen[us], BLOCKS)
     new.king[us] = change.target if us == BLACK else inverse_square(change.target)
     new.pieces += sum_columns(kkp_row(terms, new), new.lists.seen[BLACK], BLOCKS)
+    new.turn += sum_columns(turn_row(terms, new.king[us]), new.lists.seen[us], BLOCKS)
     new.pairs[us] = pairs_of_king(evaluator, us, new.king[us], new.lists.seen[us])
     if change.count:
         follow_pairs(terms, old, new, us ^ 1, change)
+        follow_pairs(terms, old, new, TURN, change)
+        follow_turn(terms, new, us ^ 1, change)
 
 
 cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
@@ -227,7 +267,8 @@ cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
     memcpy(new.king, old.king, sizeof(new.king))
     memcpy(new.pairs, old.pairs, sizeof(new.pairs))
     memcpy(&new.lists, &old.lists, sizeof(PieceLists))
-    new.known[BLACK] = new.known[WHITE] = 0
+    new.turn = old.turn
+    forget_rows(new)
 
 
 cdef void follow(const Evaluator *evaluator, Sums *old, Sums *new, Change *change) noexcept nogil:
@@ -246,8 +287,11 @@ cdef void follow(const Evaluator *evaluator, Sums *old, Sums *new, Change *chang
         follow_king(evaluator, old, new, change)
     elif change.count:
         follow_kkp(terms, new, change)
+        follow_turn(terms, new, BLACK, change)
+        follow_turn(terms, new, WHITE, change)
         follow_pairs(terms, old, new, BLACK, change)
         follow_pairs(terms, old, new, WHITE, change)
+        follow_pairs(terms, old, new, TURN, change)
 
 
 cdef inline Sums *frame_at(const Evaluator *evaluator, int ply) noexcept nogil:
@@ -309,7 +353,7 @@ cdef int without_kings(const Position *pos) noexcept nogil:
 
 cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
     cdef const Sums *sums
-    cdef int sum
+    cdef int sum, turn = evaluator.terms.tempo
     if not kings_stand(pos):
         sum = without_kings(pos)
     else:
@@ -317,13 +361,19 @@ cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
         sum = sums.pieces
         if evaluator.terms.kpp != NULL:
             sum += sums.pairs[BLACK] - sums.pairs[WHITE]
-    sum = (sum if pos.side == BLACK else -sum) + evaluator.terms.tempo
+            turn += sums.turn + sums.pairs[TURN]
+    sum = (sum if pos.side == BLACK else -sum) + turn
     return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, sum // FV_SCALE))
+
+
+cdef inline int turn_for_black(const Position *pos, int turn) noexcept nogil:
+    return turn if pos.side == BLACK else -turn
 
 
 cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_t *terms) noexcept nogil:
     cdef Sums sums
-    memset(terms, 0, 4 * sizeof(int32_t))
+    memset(terms, 0, EVALUATION_TERMS * sizeof(int32_t))
+    terms[4] = turn_for_black(pos, evaluator.terms.tempo)
     if not kings_stand(pos):
         terms[0] = without_kings(pos)
         return
@@ -333,6 +383,7 @@ cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_
         terms[1] = sums.pieces - terms[0]
         terms[2] = sums.pairs[BLACK]
         terms[3] = -sums.pairs[WHITE]
+        terms[4] = turn_for_black(pos, evaluator.terms.tempo + sums.turn + sums.pairs[TURN])
 
 
 # ---- memory ----
@@ -418,6 +469,23 @@ cdef void unfold_mirror(int16_t *out, const int16_t *image) noexcept nogil:
             out[a * BONAPIECES + b] = row[features.mirror[b]]
 
 
+cdef void unfold_kp_turn(int16_t *out, const int16_t *kp) noexcept nogil:
+    cdef int king, number, place
+    for king in range(SQUARES):
+        for number in range(1, BONAPIECES):
+            place = mirror_square(king) * BONAPIECES + features.mirror[number] if mirrored(king) else \
+                king * BONAPIECES + piece_place(king, number)
+            out[king * BONAPIECES + number] = kp[place]
+
+
+cdef void unfold_pp_turn(int16_t *out, const int16_t *pp) noexcept nogil:
+    """The diagonal stays 0, and number 0, which pads."""
+    cdef int a, b
+    for a in range(1, BONAPIECES):
+        for b in range(1, a):
+            out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = pp[turn_place(a, b)]
+
+
 cdef class Weights:
 
     def __cinit__(self):
@@ -426,6 +494,7 @@ cdef class Weights:
     def __dealloc__(self):
         release_large(self.kkp_block)
         release_large(self.kpp_block)
+        release_large(self.turn_block)
 
     def allocate(self):
         """Room for the unfolded weights. MemoryError."""
@@ -433,8 +502,9 @@ cdef class Weights:
             # A gather reads two bytes beyond the last weight.
             self.kkp = <int16_t *>allocate_large(<size_t>SQUARES * KKP_SHARE * 2 + 2, &self.kkp_block)
             self.kpp = <int16_t *>allocate_large(<size_t>SQUARES * BONAPIECES * BONAPIECES * 2 + 2, &self.kpp_block)
-        if self.kkp == NULL or self.kpp == NULL:
-            raise MemoryError("no memory for the evaluation's weights, 410 MB")
+            self.turn = <int16_t *>allocate_large((SQUARES + BONAPIECES) * BONAPIECES * 2 + 2, &self.turn_block)
+        if self.kkp == NULL or self.kpp == NULL or self.turn == NULL:
+            raise MemoryError("no memory for the evaluation's weights, 415 MB")
 
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
         """Piece values, KP and KKP; sizes BONAPIECES, 45 x BONAPIECES, 45 x 81 x BONAPIECES."""
@@ -459,16 +529,26 @@ cdef class Weights:
             if not in_the_middle(king):
                 unfold_mirror(self.kpp + mirror_square(king) * square, out)
 
+    def unfold_turn(self, const int16_t[::1] kp, const int16_t[::1] pp):
+        """KP and PP of the turn; sizes 45 x BONAPIECES and PAIRS."""
+        if kp.shape[0] != HALF_SQUARES * BONAPIECES or pp.shape[0] != PAIRS:
+            raise ValueError("weights of the turn have the wrong size")
+        with nogil:
+            unfold_kp_turn(self.turn, &kp[0])
+            unfold_pp_turn(self.turn + SQUARES * BONAPIECES, &pp[0])
+
     def memory(self):
-        """The unfolded arrays, writable, as bytes: pieces, KKP, KPP. Valid as long as this object lives."""
+        """The unfolded arrays, writable, as bytes: pieces, KKP, KPP, turn. Valid as long as this object lives."""
         cdef size_t kkp_bytes = <size_t>SQUARES * KKP_SHARE * sizeof(int16_t)
         cdef size_t kpp_bytes = <size_t>SQUARES * BONAPIECES * BONAPIECES * sizeof(int16_t)
+        cdef size_t turn_bytes = (SQUARES + BONAPIECES) * BONAPIECES * sizeof(int16_t)
         if self.kpp == NULL:
             raise ValueError("no weights were allocated")
         return [
             PyMemoryView_FromMemory(<char *>self.terms.piece, sizeof(self.terms.piece), PyBUF_WRITE),
             PyMemoryView_FromMemory(<char *>self.kkp, kkp_bytes, PyBUF_WRITE),
             PyMemoryView_FromMemory(<char *>self.kpp, kpp_bytes, PyBUF_WRITE),
+            PyMemoryView_FromMemory(<char *>self.turn, turn_bytes, PyBUF_WRITE),
         ]
 
     def use(self, int tempo):
@@ -476,3 +556,5 @@ cdef class Weights:
         self.terms.tempo = tempo
         self.terms.kkp = self.kkp
         self.terms.kpp = self.kpp
+        self.terms.kp_turn = self.turn
+        self.terms.pp_turn = self.turn + SQUARES * BONAPIECES

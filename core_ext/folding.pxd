@@ -2,10 +2,11 @@
 
 A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and
 the one with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number
-for KP, the other king's square and a number for KKP.
+for KP, the other king's square and a number for KKP. What a pair is worth to the side to move does not depend on kings, so
+colours are folded there as well.
 """
 
-from core_ext.features cimport BONAPIECES, HALF_SQUARES, features, mirror_square, pair_index
+from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, features, mirror_square, pair_index
 from core_ext.types cimport SQUARES, int32_t
 
 cdef enum:
@@ -42,4 +43,30 @@ cdef inline int king_pair_place(int king, int other, int number) noexcept nogil:
     cdef int place = other * BONAPIECES + number
     if in_the_middle(king):
         return smaller(place, mirror_square(other) * BONAPIECES + features.mirror[number])
+    return place
+
+
+cdef inline void fold_turn(const int32_t *numbers, int count, int32_t *places) noexcept nogil:
+    """Of all pairs of the numbers, the later ones with those before them; in the mirror, and seen by the other colour,
+    they weigh the same."""
+    cdef int32_t seen[4][LISTED]
+    cdef int i, j, n = 0
+    for i in range(count):
+        seen[0][i] = numbers[i]
+        seen[1][i] = features.mirror[numbers[i]]
+        seen[2][i] = features.inverse[numbers[i]]
+        seen[3][i] = features.mirror[seen[2][i]]
+    for i in range(count):
+        for j in range(i):
+            places[n + j] = smaller(
+                smaller(pair_index(seen[0][i], seen[0][j]), pair_index(seen[1][i], seen[1][j])),
+                smaller(pair_index(seen[2][i], seen[2][j]), pair_index(seen[3][i], seen[3][j])))
+        n += i
+
+
+cdef inline int turn_place(int a, int b) noexcept nogil:
+    """Of one such pair."""
+    cdef int32_t *pair = [a, b]
+    cdef int32_t place
+    fold_turn(pair, 2, &place)
     return place

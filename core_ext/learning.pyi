@@ -16,7 +16,7 @@ class Block:
     def __init__(self, size: int) -> None: ...
 
 class Trainer:
-    """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, kpp. ValueError, MemoryError."""
+    """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, kpp, kp_turn, pp_turn. ValueError, MemoryError."""
 
     def __init__(self, terms: Iterable[str]) -> None: ...
     @property
@@ -27,7 +27,7 @@ class Trainer:
         """One pass of Adagrad in the records' order, without the GIL.
 
         Returns the sum of the squared errors of the chances before each step. Steps: of pieces, king-piece,
-        king-king-piece, pair, pair by king zone, triple. The target is the chance that the score means on a logistic of
+        king-king-piece, pair, pair by king zone, triple, pair of the turn. The target is the chance that the score means on a logistic of
         `scale` centipawns, mixed with the result. With one thread the same calls give the same bytes.
         """
     def values(self, records: NDArray[Any]) -> NDArray[np.float32]:

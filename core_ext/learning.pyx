@@ -2,13 +2,15 @@
 
 The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king
 sees the pieces (a View); what White's king sees counts against Black. A pair's weight for its king's zone lies in one
-cache line with those for the kings of that zone: fetching them is what learning spends its time on.
+cache line with those for the kings of that zone: fetching them is what learning spends its time on. Terms of the turn
+say what a piece near a king, or a pair, is worth to the side that may move now.
 
-    value for Black = tempo + sum P
-                    + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP + PP by king zone + KPP)
+    value for Black = sum P + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP + PP by king zone + KPP)
+                    + or - (tempo + for each view sum (KP of the turn) + sum (PP of the turn))
 
-in units of LOGIT centipawns, so that the chance to win is 1 / (1 + exp(-value)). Positions without a game have a tempo
-of their own: a book's values, from deep searches, give the side to move a hundred centipawns less than games' do.
+where the second sign is that of the side to move, in units of LOGIT centipawns, so that the chance to win is
+1 / (1 + exp(-value)). Positions without a game have a tempo of their own: a book's values, from deep searches, give the
+side to move a hundred centipawns less than games' do.
 """
 
 from libc.math cimport expf
@@ -18,7 +20,9 @@ import numpy as np
 from core_ext.bitboard cimport prefetch
 from core_ext.coarse cimport KINDS, OFFSETS, ZONES, is_black, kinds, offset_place, place_in_row, zone_of
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square
-from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place
+from core_ext.folding cimport (
+    KKP_SHARE, fold_turn, in_the_middle, king_pair_place, mirrored, pair_place, piece_place,
+)
 from core_ext.memory cimport allocate_large, release_large
 from core_ext.records cimport Record, UNFINISHED, UNSCORED
 from core_ext.types cimport BLACK, COLORS, WHITE, int32_t
@@ -40,13 +44,12 @@ cdef extern from "adagrad.h" nogil:
 cdef enum:
     PAIR_COUNT = LISTED * (LISTED - 1) // 2
     AHEAD = 2                   # positions made ready, and their weights fetched, before they are learned
-    TERMS = 6
 
 LOGIT = 600
 ROW = ROW_CELLS
 SIZES = {"tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
          "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS,
-         "kpp": ZONES * <long long>PAIRS * ROW_CELLS}
+         "kpp": ZONES * <long long>PAIRS * ROW_CELLS, "kp_turn": HALF_SQUARES * BONAPIECES, "pp_turn": PAIRS}
 
 # NULL: the model does without the term.
 cdef struct Model:
@@ -57,14 +60,17 @@ cdef struct Model:
     Cell *kkp
     Cell *pp
     Cell *kpp                   # [ZONES][PAIRS][ROW]
+    Cell *kp_turn
+    Cell *pp_turn
 
 cdef struct Steps:
     float piece                 # tempo too
-    float king_piece            # KP and relative KP
+    float king_piece            # KP, relative KP and KP of the turn
     float king_king_piece
     float pair
     float zone
     float triple
+    float turn                  # PP of the turn
 
 # What one king sees, on files 1 to 5 by mirroring.
 cdef struct View:
@@ -80,6 +86,7 @@ cdef struct Ready:
     int source                  # which tempo: 0 of games, 1 of positions without a game
     int count
     int32_t numbers[LISTED]     # as Black sees them
+    int32_t pairs[PAIR_COUNT]   # places of PP of the turn, some of them perhaps the same
     float target
 
 
@@ -152,6 +159,7 @@ cdef void make_ready(const Record *record, Ready *ready, float scale, float shar
     ready.count = ready.view[BLACK].count
     for i in range(ready.count):
         ready.numbers[i] = record.pieces[i]
+    fold_turn(ready.view[BLACK].numbers, ready.view[BLACK].count, ready.pairs)
     ready.side = record.side
     ready.source = record.result == UNFINISHED
     ready.target = target_of(record, scale, share)
@@ -204,15 +212,30 @@ cdef float sum_view(const Model *model, const View *view) noexcept nogil:
     return sum
 
 
+cdef float sum_turn(const Model *model, const Ready *ready) noexcept nogil:
+    """Tempo, and KP and PP of the turn: for the side to move."""
+    cdef float sum = 0
+    cdef const View *view
+    cdef int color, i
+    if model.tempo != NULL:
+        sum += model.tempo[ready.source].weight
+    if model.pp_turn != NULL:
+        sum += sum_cells(model.pp_turn, ready.pairs, pairs_of(&ready.view[BLACK]))
+    if model.kp_turn != NULL:
+        for color in range(COLORS):
+            view = &ready.view[color]
+            for i in range(view.count):
+                sum += model.kp_turn[view.king * BONAPIECES + piece_place(view.king, view.numbers[i])].weight
+    return sum
+
+
 cdef float value_of(const Model *model, const Ready *ready) noexcept nogil:
     """For Black, in LOGIT centipawns."""
     cdef float value = sum_view(model, &ready.view[BLACK]) - sum_view(model, &ready.view[WHITE])
     cdef int i
     for i in range(ready.count):
         value += model.piece[kinds.kind[ready.numbers[i]]].weight * (1 if is_black(ready.numbers[i]) else -1)
-    if model.tempo != NULL:
-        value += model.tempo[ready.source].weight * (1 if ready.side == BLACK else -1)
-    return value
+    return value + sum_turn(model, ready) * (1 if ready.side == BLACK else -1)
 
 
 # ---- gradient steps ----
@@ -261,6 +284,22 @@ cdef void improve_view(Model *model, const View *view, float gradient, const Ste
         improve_triples(model, view, gradient, steps)
 
 
+cdef void improve_turn(Model *model, const Ready *ready, float gradient, const Steps *steps) noexcept nogil:
+    cdef const View *view
+    cdef int color, i
+    if model.tempo != NULL:
+        improve_cell(model.tempo + ready.source, gradient, steps.piece)
+    if model.pp_turn != NULL:
+        for i in range(pairs_of(&ready.view[BLACK])):
+            improve_cell(model.pp_turn + ready.pairs[i], gradient, steps.turn)
+    if model.kp_turn != NULL:
+        for color in range(COLORS):
+            view = &ready.view[color]
+            for i in range(view.count):
+                improve_cell(model.kp_turn + view.king * BONAPIECES + piece_place(view.king, view.numbers[i]), gradient,
+                             steps.king_piece)
+
+
 cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
     """One step down the logistic loss, whose gradient by the value is the error of the chance."""
     cdef float gradient
@@ -272,8 +311,7 @@ cdef void improve_model(Model *model, const Ready *ready, float error, const Ste
     for i in range(ready.count):
         gradient = error if is_black(ready.numbers[i]) else -error
         improve_cell(model.piece + kinds.kind[ready.numbers[i]], gradient, steps.piece)
-    if model.tempo != NULL:
-        improve_cell(model.tempo + ready.source, error if ready.side == BLACK else -error, steps.piece)
+    improve_turn(model, ready, error if ready.side == BLACK else -error, steps)
 
 
 cdef double loss_of(float p, float target) noexcept nogil:
@@ -332,6 +370,8 @@ cdef class Trainer:
         self.model.kkp = self._cells("kkp")
         self.model.pp = self._cells("pp")
         self.model.kpp = self._cells("kpp")
+        self.model.kp_turn = self._cells("kp_turn")
+        self.model.pp_turn = self._cells("pp_turn")
 
     cdef Cell *_cells(self, str name):
         return <Cell *>(<Block>self.blocks[name]).memory if name in self.blocks else NULL
@@ -341,7 +381,8 @@ cdef class Trainer:
         cdef Steps chosen
         cdef double loss = 0
         cdef float unit = scale, share = result_share
-        chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.zone, chosen.triple = steps
+        (chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.zone, chosen.triple,
+         chosen.turn) = steps
         if given.shape[0]:
             with nogil:
                 loss = learn(&self.model, &given[0], given.shape[0], &chosen, unit, share)

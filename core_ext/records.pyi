@@ -12,13 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core_ext.engine import Weights
+
 RECORD: np.dtype[Any]
 NO_SCORE: int  # -32768
 NO_RESULT: int  # 2
 
 class GameReader:
-    """Replays games; every move is checked."""
+    """Replays games; every move is checked.
 
+    With `weights`, a position that is not in check stands for the quiet end of the best line of captures from it, as these
+    weights see it, unless a capture was chosen there and none seems to pay.
+    """
+
+    def __init__(self, weights: Weights | None = ...) -> None: ...
     def read(
         self,
         sfen: str,
@@ -31,7 +38,7 @@ class GameReader:
     ) -> int:
         """Write the quiet positions into `records` as far as they have room; returns how many.
 
-        Quiet: not in check, the move chosen no capture, |score| < limit. Scores are for the side to move; None: none.
+        Quiet: not in check, the move chosen no capture (without weights), |score| < limit. Scores are for the side to move; None: none.
         ValueError where a move is illegal; 0 where a king is missing.
         """
     def read_valued(

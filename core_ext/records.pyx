@@ -4,12 +4,14 @@ from libc.stdint cimport int8_t, uint16_t
 
 import numpy as np
 
+from core_ext.evaluate cimport Evaluator, Weights, free_evaluator, init_evaluator
 from core_ext.features cimport LISTED, PieceLists, inverse_square, list_pieces
 from core_ext.movegen cimport generate_captures
 from core_ext.position cimport (
     Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies, undo_move,
 )
 from core_ext.see cimport see_at_least
+from core_ext.settle cimport Line, SETTLING_PLIES, settle
 from core_ext.sfen cimport parse_move, parse_sfen
 from core_ext.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
 
@@ -37,11 +39,6 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
     out.result = <int8_t>result
 
 
-cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
-    """Not in check, and the move chosen is no capture: the static value can be asked for what the search said."""
-    return not in_check(pos) and pos.board[to_square(move)] == 0
-
-
 cdef bint is_settled(const Position *pos) noexcept nogil:
     """Not in check, and no capture that wins material: the static value can be asked for what a search would say."""
     cdef Move moves[MAX_MOVES]
@@ -56,14 +53,54 @@ cdef bint is_settled(const Position *pos) noexcept nogil:
     return True
 
 
+cdef int write_settled(Evaluator *evaluator, Position *pos, Move move, Record *out, int score, int result,
+                       uint32_t game) noexcept nogil:
+    """The quiet end of the captures that follow; returns how many records, 0 or 1.
+
+    A capture chosen where none seems to pay has reasons that lie too deep to learn from.
+    """
+    cdef Line line
+    cdef int i
+    cdef bint written
+    settle(evaluator, pos, &line)
+    if line.length == 0 and pos.board[to_square(move)]:
+        return 0
+    for i in range(line.length):
+        do_move(pos, line.moves[i])
+    written = not in_check(pos)
+    if written:
+        write_record(pos, out, -score if line.length & 1 and score != UNSCORED else score, result, game)
+    while line.length:
+        undo_move(pos)
+        line.length -= 1
+    return written
+
+
 cdef class GameReader:
     cdef Position pos
+    cdef Evaluator evaluator
+    cdef Weights weights
 
-    def __cinit__(self):
+    def __cinit__(self, Weights weights=None):
         allocate_position(&self.pos, 1024)
+        self.weights = weights
+        if weights is not None:
+            init_evaluator(&self.evaluator, weights)
 
     def __dealloc__(self):
         free_position(&self.pos)
+        free_evaluator(&self.evaluator)
+
+    cdef int _write(self, Move move, Record *out, int score, int result, uint32_t game) noexcept nogil:
+        """The position's own record, or that of the quiet position it leads to; returns how many."""
+        if in_check(&self.pos):
+            return 0
+        if self.weights is not None:
+            return write_settled(&self.evaluator, &self.pos, move, out, score, result, game)
+        if self.pos.board[to_square(move)]:
+            return 0
+        write_record(&self.pos, out, score, result, game)
+        return 1
 
     cdef bint _set_up(self, str sfen) except -1:
         """Whether both kings stand."""
@@ -80,10 +117,9 @@ cdef class GameReader:
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else value
             wanted = score == UNSCORED or -limit < score < limit
-            if wanted and is_quiet(&self.pos, <Move>move) and written < out.shape[0]:
-                write_record(&self.pos, &out[written], score, result, game)
-                written += 1
-            reserve_plies(&self.pos, 1)
+            reserve_plies(&self.pos, SETTLING_PLIES + 1)
+            if wanted and written < out.shape[0]:
+                written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
 

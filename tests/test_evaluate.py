@@ -78,6 +78,8 @@ class Formula:
         self.kp = unpack(blocks["kp"], HALF_SQUARES * 1548).astype(int)
         self.kkp = unpack(blocks["kkp"], HALF_SQUARES * 81 * 1548).astype(int)
         self.pp = unpack(blocks["pp"], PAIRS).astype(int)
+        self.kp_turn = unpack(blocks["kp_turn"], HALF_SQUARES * 1548).astype(int)
+        self.pp_turn = unpack(blocks["pp_turn"], PAIRS).astype(int)
         self.kpp = [unpack(blocks[f"kpp{king:02}"], PAIRS).astype(int) for king in range(HALF_SQUARES)]
 
     def view(self, king, other, seen):
@@ -101,13 +103,33 @@ class Formula:
                 total += self.pp[place] + self.header["kpp_step"] * self.kpp[king][place]
         return total
 
-    def terms(self, sfen):
-        """KP + KKP + PP + KPP for Black, without the pieces' own values."""
+    def kings_and_pieces(self, sfen):
         board = Board(sfen)
         names = [board.king_square(color) for color in (0, 1)]
         black, white = (9 * (int(name[0]) - 1) + "abcdefghi".index(name[1]) for name in names)
-        mine, theirs = bonapieces(sfen)
+        return black, white, *bonapieces(sfen)
+
+    def terms(self, sfen):
+        """KP + KKP + PP + KPP for Black, without the pieces' own values."""
+        black, white, mine, theirs = self.kings_and_pieces(sfen)
         return self.view(black, white, mine) - self.view(80 - white, 80 - black, theirs)
+
+    def turn(self, sfen):
+        """Tempo + KP + PP for the side to move."""
+        black, white, mine, theirs = self.kings_and_pieces(sfen)
+        total = self.header["tempo"]
+        for king, seen in ((black, mine), (80 - white, theirs)):
+            images = [(king, seen), (9 * (8 - king // 9) + king % 9, [self.mirror[number] for number in seen])]
+            squares_on_the_half = min(square for square, _ in images)
+            for i in range(len(seen)):
+                places = [square * 1548 + n[i] for square, n in images if square == squares_on_the_half]
+                total += self.kp_turn[min(places)]
+        looks = [seen for one in (mine, theirs) for seen in (one, [self.mirror[number] for number in one])]
+        for i in range(len(mine)):
+            for j in range(i):
+                pairs = [(max(n[i], n[j]), min(n[i], n[j])) for n in looks]
+                total += self.pp_turn[min(a * (a + 1) // 2 + b for a, b in pairs)]
+        return total
 
 
 def test_full_sums_equal_the_formula(weights):
@@ -117,6 +139,7 @@ def test_full_sums_equal_the_formula(weights):
         told = sum(terms[name] for name in ("KKP", "KPP of Black's king", "KPP of White's king"))
         sign = 1 if Board(sfen).turn == 0 else -1
         assert abs(told - sign * formula.terms(sfen) / 32) <= 3, sfen  # three terms, each cut to whole centipawns
+        assert abs(terms["turn"] - formula.turn(sfen) / 32) <= 1, sfen
 
 
 def test_turning_the_board_changes_nothing_for_the_side_to_move(weights):
@@ -162,6 +185,8 @@ def test_weights_of_a_wrong_size_are_refused():
     weights = Weights()
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_king(0, np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
+    with pytest.raises(ValueError, match="wrong size"):
+        weights.unfold_turn(np.zeros(3, np.int16), np.zeros(3, np.int16))
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
 

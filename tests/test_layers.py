@@ -14,7 +14,7 @@ FLOORS = [
     ["position"],
     ["movegen", "see", "sfen", "features", "folding"],
     ["evaluate", "mate", "history", "perft"],
-    ["movepick", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
+    ["settle", "movepick", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
     ["board", "records", "coarse", "learning", "engine"],
     ["_probe"],
 ]

@@ -11,6 +11,7 @@ from core_ext.coarse import king_rows
 from core_ext.engine import Signal, Table, Weights, Worker
 from core_ext.learning import LOGIT, ROW, Trainer
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
+from usi_engine.core import INTERNAL
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
@@ -68,6 +69,29 @@ def test_only_quiet_positions_are_kept():
     assert [int(score) for score in found["score"]] == [10, -20, 50]
     assert [int(side) for side in found["side"]] == [0, 1, 0]
     assert set(found["result"]) == {1}
+
+
+@pytest.mark.parametrize(
+    ("sfen", "move", "score", "leaf"),
+    [
+        # A rook left to be taken: the position after it is taken, and the score for who moves then.
+        ("4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "5f5e", 900, "4k4/9/9/9/4P4/9/9/9/4K4 w R"),
+        ("4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "5i6h", -40, "4k4/9/9/9/4P4/9/9/9/4K4 w R"),
+        # A pawn that is defended is left alone, and so the position is its own quiet end.
+        ("4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -", "5h6h", 70, "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"),
+    ],
+)
+def test_positions_settle_where_captures_end(sfen, move, score, leaf):
+    reader, out = GameReader(load_weights(INTERNAL, Weights)), np.zeros(2, RECORD)
+    assert reader.read(sfen, [move], [score], 1, 0, out) == 1
+    assert int(out[0]["key"]) == Board(leaf).key
+    assert int(out[0]["score"]) == score  # for Black, who was to move
+
+
+def test_a_capture_that_does_not_seem_to_pay_teaches_nothing():
+    """The score stands for reasons that lie behind it."""
+    sfen = "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"
+    assert GameReader(load_weights(INTERNAL, Weights)).read(sfen, ["5h5e"], [70], 1, 0, np.zeros(2, RECORD)) == 0
 
 
 def test_records_say_where_the_kings_are():
@@ -196,7 +220,7 @@ def noisy(terms, seed=1):
     return trainer
 
 
-@pytest.mark.parametrize("terms", [SMALL, MODELS["KPP"]], ids=["KP+PP", "KPP"])
+@pytest.mark.parametrize("terms", [SMALL, MODELS["KPP"], MODELS["KPPT"]], ids=["KP+PP", "KPP", "KPPT"])
 def test_the_gradient_is_that_of_finite_differences(records, terms):
     """After one step the sum of squares is the squared gradient, and the step went against it."""
     chance = random.Random(3)
@@ -209,7 +233,7 @@ def test_the_gradient_is_that_of_finite_differences(records, terms):
             trainer.cells(name)[:, 1] = 0
         before = {name: trainer.cells(name)[:, 0].copy() for name in terms}
         error = slope_of_value(trainer, record)
-        trainer.learn(record, [1e-6] * 6, result_share=0.2)
+        trainer.learn(record, [1e-6] * len(STEPS), result_share=0.2)
         for name in terms:
             cells = trainer.cells(name)
             squares, moved = cells[:, 1].copy(), cells[:, 0] - before[name]
@@ -324,13 +348,15 @@ def walked_positions(count, seed=9):
 
 def test_play_computes_what_was_learned():
     """With weights that integers can say, the float model and the evaluation differ by their rounding alone."""
-    trainer = noisy(MODELS["KPP"])
+    trainer = noisy(MODELS["KPPT"])
     folded = export(trainer)
     unit = LOGIT * FV_SCALE
     trainer.cells("kp")[:, 0] = folded.kp / unit
     trainer.cells("relative")[:] = 0
     trainer.cells("pp")[:, 0] = folded.pp / unit
     trainer.cells("kkp")[:, 0] = folded.kkp * (folded.kkp_step / unit)
+    trainer.cells("kp_turn")[:, 0] = folded.kp_turn / unit
+    trainer.cells("pp_turn")[:, 0] = folded.pp_turn / unit
     rows = trainer.cells("kpp").reshape(-1, PAIRS, ROW, 2)
     rows[:] = 0
     for (zone, own), words in zip(king_rows(), folded.kpp.reshape(HALF_SQUARES, -1), strict=True):
@@ -351,7 +377,7 @@ def test_all_of_learning_from_the_command_line(teacher, tmp_path, capsys):
     assert read_card(str(tmp_path / "my.kpp"))["plan"]["passes"] == 2
     weights = load_weights(str(tmp_path / "my.kpp"), Weights)
     engine = Worker(Table(1), Signal(), 0, weights)
-    assert len(engine.evaluate(Board())) == 5
+    assert len(engine.evaluate(Board())) == 6
     # Again: it finds its checkpoint, has nothing left to do, and writes the same.
     assert main(command) == 0
     assert (tmp_path / "my.kpp").read_bytes() == first
@@ -381,11 +407,11 @@ def interrupt():
 
 def test_steps_fall_from_pass_to_pass_and_to_the_end(teacher, tmp_path):
     build_corpus([teacher], tmp_path / "corpus")
-    plan = Plan(model="P", passes=2, steps=(1.0,) * 6, decay=0.5, last=0.1)
+    plan = Plan(model="P", passes=2, steps=(1.0,) * len(STEPS), decay=0.5, last=0.1)
     training = Training(tmp_path / "corpus", tmp_path / "run", plan)
-    assert training.steps(0) == [1.0] * 6
+    assert training.steps(0) == [1.0] * len(STEPS)
     training.state.done = len(training.records)
-    assert training.steps(1) == [0.5] * 6
+    assert training.steps(1) == [0.5] * len(STEPS)
     training.state.done += len(training.records) // 2
     assert training.steps(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)
 

@@ -34,6 +34,8 @@ def empty_weights():
         kkp_step=4,
         kpp=np.zeros(HALF_SQUARES * PAIRS, np.int16),
         kpp_step=4,
+        kp_turn=np.zeros(HALF_SQUARES * BONAPIECES, np.int16),
+        pp_turn=np.zeros(PAIRS, np.int16),
     )
 
 
@@ -54,7 +56,7 @@ def test_words_come_back_as_they_were_packed():
 def test_a_file_comes_back_as_it_was_saved(saved):
     header, blocks = read_blocks(saved.read_bytes())
     assert header["tempo"] == 7
-    assert len(blocks) == 4 + HALF_SQUARES
+    assert len(blocks) == 6 + HALF_SQUARES
     assert read_card(str(saved)) == {"note": "empty"}
     assert load_weights(str(saved), Weights) is not None
 

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from core_ext.engine import Weights
 
-KEPT_FILES = 2  # of about 410 MB each
-LAYOUT = b"1"  # changes with the order or meaning of Weights.memory()
+KEPT_FILES = 2  # of about 415 MB each
+LAYOUT = b"2"  # changes with the order or meaning of Weights.memory()
 
 
 def cache_folder() -> Path | None:

@@ -3,7 +3,8 @@
     bytes 0-7     the magic KOMAKPP1
     bytes 8-11    length of the header, little-endian
     header        JSON: sizes, steps, card, and of each block its name, length and SHA-256
-    blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kpp00` to `kpp44`
+    blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn`, `pp_turn`, `kpp00` to
+                  `kpp44`; without the two of the turn, the turn is worth its tempo only
 
 A block of 16-bit weights holds first all low bytes and then all high bytes: the high ones are nearly all alike.
 """
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from core_ext.engine import Weights
 
 MAGIC = b"KOMAKPP1"
-FEATURES = "KPP-KKP-Bonapiece1548"
+FEATURES = "KPP-KKP-turn-Bonapiece1548"
+OLDER_FEATURES = "KPP-KKP-Bonapiece1548"  # without the blocks of the turn
 BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 LONGEST_HEADER = 1 << 20
@@ -64,6 +66,8 @@ class Folded:
     kkp_step: int
     kpp: Words  # HALF_SQUARES x PAIRS
     kpp_step: int
+    kp_turn: Words  # HALF_SQUARES x BONAPIECES
+    pp_turn: Words  # PAIRS
 
 
 def pack(words: Words) -> bytes:
@@ -96,6 +100,8 @@ def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
         "kp": pack(folded.kp),
         "pp": pack(folded.pp),
         "kkp": pack(folded.kkp),
+        "kp_turn": pack(folded.kp_turn),
+        "pp_turn": pack(folded.pp_turn),
     }
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, PAIRS)):
         blocks[f"kpp{king:02}"] = pack(words)
@@ -121,7 +127,7 @@ def read_header(data: bytes) -> tuple[dict[str, Any], int]:
         raise WeightsError("not a file of weights for this version")
     try:
         header = json.loads(data[12 : 12 + length])
-        known = header["features"] == FEATURES
+        known = header["features"] in (FEATURES, OLDER_FEATURES)
     except (ValueError, KeyError, TypeError):
         raise WeightsError("the header of the weights is damaged") from None
     if not known:
@@ -200,6 +206,8 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
+        if header["features"] == FEATURES:
+            weights.unfold_turn(unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]

@@ -21,10 +21,15 @@ def parser() -> argparse.ArgumentParser:
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
     corpus.add_argument("--seed", type=int, default=1)
+    corpus.add_argument(
+        "--settle",
+        metavar="WEIGHTS",
+        help=f"positions that are not quiet stand for where captures lead, as a file, {INTERNAL} or {MATERIAL} sees it",
+    )
     train = commands.add_parser("train", help="corpus to weights; goes on where it was broken off")
     train.add_argument("corpus", type=Path)
     train.add_argument("--out", type=Path, required=True, help="file of the weights; its checkpoint lies in FILE.run/")
-    train.add_argument("--model", choices=["P", "KP", "PP", "KPP"], default="KPP")
+    train.add_argument("--model", choices=["P", "KP", "PP", "KPP", "KPPT"], default="KPPT")
     train.add_argument("--passes", type=int, default=3)
     train.add_argument("--threads", type=int, default=1)
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
@@ -42,9 +47,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
+    from usi_engine.core import load_weights  # noqa: PLC0415  (numpy and the core, when they are needed)
+    from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415
 
-    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also)
+    settle = load_weights(chosen.settle) if chosen.settle else None
+    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also, settle=settle)
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
 
 

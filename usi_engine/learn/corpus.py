@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
+from core_ext.engine import Weights
 from core_ext.records import RECORD, GameReader
 from usi_engine.learn.sources import Game, SourceError, Valued, items_of
 
@@ -74,13 +75,15 @@ def without_twins(records: Records, kept_out: npt.NDArray[np.bool_]) -> tuple[Re
 
 
 def collect(
-    items: Iterable[tuple[Game | Valued, int]], buckets: Buckets, report: Callable[[int, int, int], None]
+    items: Iterable[tuple[Game | Valued, int]],
+    reader: GameReader,
+    buckets: Buckets,
+    report: Callable[[int, int, int], None],
 ) -> tuple[int, int, int]:
     """All quiet positions into the buckets, each item with the number its records carry.
 
     Returns how many items there were, positions, and items that broke a rule.
     """
-    reader = GameReader()
     batch = np.zeros(BATCH + LONGEST_GAME, dtype=RECORD)
     used = total = count = broken = 0
     for count, (item, number) in enumerate(items, 1):
@@ -143,10 +146,17 @@ def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Gam
 
 
 def build_corpus(
-    paths: list[Path], folder: Path, every: int = 50, seed: int = 1, *, also: Sequence[Path] = ()
+    paths: list[Path],
+    folder: Path,
+    every: int = 50,
+    seed: int = 1,
+    *,
+    also: Sequence[Path] = (),
+    settle: Weights | None = None,
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder`; returns its card. No game of `also` is held out.
 
+    With `settle`, a position that is not quiet stands for the one that captures lead to, as these weights see it.
     SourceError, OSError.
     """
     if not (paths or also):
@@ -155,7 +165,9 @@ def build_corpus(
     started = time.monotonic()
     buckets = Buckets(folder, seed)
     try:
-        games, positions, broken = collect(all_items(paths, also), buckets, lambda *counts: show(started, *counts))
+        games, positions, broken = collect(
+            all_items(paths, also), GameReader(settle), buckets, lambda *counts: show(started, *counts)
+        )
     finally:
         buckets.close()
     training, kept = finish(buckets, folder, every, seed)

@@ -44,6 +44,8 @@ def export(trainer: Trainer) -> Folded:
         kkp_step=STEP,
         kpp=quantised(kpp.reshape(-1), unit, STEP),
         kpp_step=STEP,
+        kp_turn=quantised(weights("kp_turn", HALF_SQUARES * BONAPIECES), unit),
+        pp_turn=quantised(weights("pp_turn", pairs), unit),
     )
 
 
@@ -54,5 +56,6 @@ def weights_of(folded: Folded) -> Weights:
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):
         weights.unfold_king(king, folded.pp, words, folded.kpp_step)
+    weights.unfold_turn(folded.kp_turn, folded.pp_turn)
     weights.use(folded.tempo)
     return weights

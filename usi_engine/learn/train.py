@@ -22,23 +22,27 @@ from usi_engine.weights import save_weights
 BLOCK = 1 << 14
 TOLD_SECONDS = 2.0
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
-WARY = ("pp", "kkp", "kpp")  # terms whose weights are mostly seen seldom
+WARY = ("pp", "kkp", "kpp", "pp_turn")  # terms whose weights are mostly seen seldom
 # Models of growing size, as the tables of docs/learning.md compare them.
 MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),
     "PP": ("piece", "tempo", "kp", "relative", "pp"),
     "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp"),
+    "KPPT": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp", "kp_turn", "pp_turn"),
 }
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train. Steps: of pieces, king-piece, king-king-piece, pair, pair by king zone, triple."""
+    """How to train.
 
-    model: str = "KPP"
+    Steps: of pieces, king-piece, king-king-piece, pair, pair by king zone, triple, pair of the turn.
+    """
+
+    model: str = "KPPT"
     passes: int = 3
-    steps: tuple[float, float, float, float, float, float] = (0.02, 0.02, 0.003, 0.0045, 0.003, 0.0008)
+    steps: tuple[float, ...] = (0.02, 0.02, 0.003, 0.0045, 0.003, 0.0008, 0.001)
     decay: float = 0.6  # of the steps, from pass to pass
     last: float = 0.1  # to what share the steps fall during the last pass
     caution: float = 0.4  # squared gradients that a weight of WARY begins with: so rare ones move little
