@@ -2,8 +2,8 @@
 
 A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and
 the one with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number
-for KP, the other king's square and a number for KKP. What a pair is worth to the side to move does not depend on kings, so
-colours are folded there as well.
+for KP, the other king's square and a number for KKP. What a pair is worth to the side to move does not depend on kings,
+and colours are folded there as well.
 """
 
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, features, mirror_square, pair_index

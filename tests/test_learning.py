@@ -18,6 +18,7 @@ from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.export import FV_SCALE, export, weights_of
 from usi_engine.learn.selfplay import Played, Rules, games_in, opening_of, play_games, selfplay
 from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
+from usi_engine.learn.strays import make_strays
 from usi_engine.learn.train import MODELS, Plan, Training, measure
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
 
@@ -416,6 +417,11 @@ def test_steps_fall_from_pass_to_pass_and_to_the_end(teacher, tmp_path):
     assert training.steps(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)
 
 
+def test_piece_values_cannot_tell_where_captures_end(teacher, tmp_path, capsys):
+    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--settle", "material"]) == 1
+    assert "--settle material" in capsys.readouterr().err
+
+
 def test_a_file_of_games_that_is_not_there_is_one_line(tmp_path, capsys):
     assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
     assert "none.tsv" in capsys.readouterr().err
@@ -454,6 +460,22 @@ def test_games_come_in_order_however_slowly_they_are_taken(monkeypatch):
         taken.append(game.ending)
         time.sleep(1e-3)
     assert taken == [str(number) for number in range(100)]
+
+
+def test_strays_go_on_where_they_stopped_and_repeat(teacher, tmp_path):
+    rules = Rules(nodes=60)
+    some = tmp_path / "some.tsv"
+    some.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
+    whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
+    assert make_strays(None, [some], whole, 3, rules=rules, threads=2) == 6
+    text = whole.read_text()
+    broken.write_text(text[: len(text) // 2])  # as if it had been killed while writing
+    assert 0 < make_strays(None, [some], broken, 3, rules=rules, threads=1) < 6
+    assert broken.read_text() == text
+    games = list(items_of(whole))
+    assert 12 < len(games) <= 18
+    assert all(len(game.moves) == 1 and game.scores[0] is not None for game in games)
+    assert len(records_of(games)) > 3
 
 
 def test_openings_may_be_moves_or_sfens():

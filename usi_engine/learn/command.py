@@ -1,4 +1,4 @@
-"""The command line of learning: `usi_engine learn corpus|train|selfplay ...`."""
+"""The command line of learning: `usi_engine learn corpus|train|selfplay|stray ...`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 
-DESCRIPTION = "Learn the evaluation from games: corpus -> train; selfplay makes more games."
+NOT_SETTLED = "none"
+DESCRIPTION = "Learn the evaluation from games: corpus -> train; selfplay makes more games, stray looks beside them."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -24,7 +25,9 @@ def parser() -> argparse.ArgumentParser:
     corpus.add_argument(
         "--settle",
         metavar="WEIGHTS",
-        help=f"positions that are not quiet stand for where captures lead, as a file, {INTERNAL} or {MATERIAL} sees it",
+        default=INTERNAL,
+        help=f"positions stand for the quiet ones that captures lead to, as these weights see it (default {INTERNAL}); "
+        f"`{NOT_SETTLED}`: only positions that are quiet themselves",
     )
     train = commands.add_parser("train", help="corpus to weights; goes on where it was broken off")
     train.add_argument("corpus", type=Path)
@@ -43,6 +46,14 @@ def parser() -> argparse.ArgumentParser:
     play.add_argument("--openings", type=Path, help="a file of sfens or `startpos moves ...`")
     play.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
     play.add_argument("--seed", type=int, default=1)
+    stray = commands.add_parser("stray", help="positions a weaker move away from games, valued by a search")
+    stray.add_argument("games", nargs="+", type=Path, help="files of games")
+    stray.add_argument("--out", type=Path, required=True, help="a .tsv file; goes on where it ends")
+    stray.add_argument("--positions", type=int, default=20, help="of each game (default 20)")
+    stray.add_argument("--nodes", type=int, default=800)
+    stray.add_argument("--threads", type=int, default=1)
+    stray.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
+    stray.add_argument("--seed", type=int, default=1)
     return top
 
 
@@ -50,7 +61,9 @@ def run_corpus(chosen: argparse.Namespace) -> None:
     from usi_engine.core import load_weights  # noqa: PLC0415  (numpy and the core, when they are needed)
     from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415
 
-    settle = load_weights(chosen.settle) if chosen.settle else None
+    settle = None if chosen.settle == NOT_SETTLED else load_weights(chosen.settle)
+    if settle is None and chosen.settle != NOT_SETTLED:
+        raise ValueError(f"--settle {chosen.settle}: the piece values alone do not tell where captures end")
     card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also, settle=settle)
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
 
@@ -81,10 +94,21 @@ def run_selfplay(chosen: argparse.Namespace) -> None:
     print(f"{played} games added to {chosen.out}")
 
 
+def run_stray(chosen: argparse.Namespace) -> None:
+    from usi_engine.core import load_weights  # noqa: PLC0415
+    from usi_engine.learn.selfplay import Rules  # noqa: PLC0415
+    from usi_engine.learn.strays import make_strays  # noqa: PLC0415
+
+    rules = Rules(nodes=chosen.nodes, seed=chosen.seed)
+    weights = load_weights(chosen.weights)
+    games = make_strays(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
+    print(f"left {games} games, in {chosen.out}")
+
+
 def main(arguments: list[str]) -> int:
     """Carry out one command; returns the exit status."""
     chosen = parser().parse_args(arguments)
-    run = {"corpus": run_corpus, "train": run_train, "selfplay": run_selfplay}[chosen.command]
+    run = {"corpus": run_corpus, "train": run_train, "selfplay": run_selfplay, "stray": run_stray}[chosen.command]
     try:
         run(chosen)
     except KeyboardInterrupt:

@@ -176,6 +176,7 @@ def build_corpus(
         "files_not_held_out": [path.name for path in also],
         "games": games,
         "broken_games": broken,
+        "settled": settle is not None,
         "quiet_positions": positions,
         "training": training,
         "held_out": kept,

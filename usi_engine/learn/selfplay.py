@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, TypeVar
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, Signal, Table, Worker
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
 # The table: room for ten results a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
+WAITING_TASKS = 8  # for each player: begun, or done and not yet taken
+
+Task = TypeVar("Task")
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
@@ -70,24 +76,25 @@ class Player:
         self.table.clear()
         self.worker.new_game()
 
-    def think(self, board: Board) -> tuple[str, int]:
-        """The move of a search to the node limit, and its value in centipawns for the side to move."""
-        self.worker.set_root(board)
+    def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
+        """The best move (of `moves`) by a search to the node limit (to `nodes`), and its value for the side to move."""
+        limit = nodes or self.rules.nodes
+        self.worker.set_root(board, moves)
         self.table.new_search()
         best, value = self.worker.lines(1)[0].pv[0], 0
         for depth in range(1, MAX_DEPTH + 1):
-            line = self._search_depth(depth, value)
+            line = self._search_depth(depth, value, limit)
             if line.value != -INFINITE and not (self.worker.stopped and line.bound == "upper"):
                 best, value = line.pv[0], line.value
-            if self.worker.stopped or self.worker.nodes >= self.rules.nodes or abs(value) >= MATE_BOUND:
+            if self.worker.stopped or self.worker.nodes >= limit or abs(value) >= MATE_BOUND:
                 break
         return best, value
 
-    def _search_depth(self, depth: int, guess: int) -> RootLine:
+    def _search_depth(self, depth: int, guess: int, limit: int) -> RootLine:
         """The best line of one depth, searched in a window around `guess` that widens until it holds."""
         window = Window(self._core, depth, guess)
         while True:
-            value = self.worker.search(depth, window.alpha, window.beta, 0, self.rules.nodes)
+            value = self.worker.search(depth, window.alpha, window.beta, 0, limit)
             if self.worker.stopped or window.failed(value) == "exact":
                 return self.worker.lines(1)[0]
 
@@ -163,28 +170,40 @@ def games_in(path: Path) -> int:
     return whole.count(b"\n")
 
 
+def side_by_side(
+    players: Sequence[Player], work: Callable[[Player, Task], Done], tasks: Iterable[Task]
+) -> Iterator[Done]:
+    """What comes of the tasks, in their order; each player is at one of them."""
+    free: SimpleQueue[Player] = SimpleQueue()
+    for player in players:
+        free.put(player)
+
+    def run(task: Task) -> Done:
+        player = free.get()
+        try:
+            return work(player, task)
+        finally:
+            free.put(player)
+
+    pool, waiting = ThreadPoolExecutor(len(players)), deque[Future[Done]]()
+    try:
+        for task in tasks:
+            waiting.append(pool.submit(run, task))
+            while waiting and (waiting[0].done() or len(waiting) >= WAITING_TASKS * len(players)):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def play_games(
     weights: Weights | None, openings: list[str], rules: Rules, numbers: range, threads: int
 ) -> Iterator[Played]:
     """The games of these numbers in order, several at once."""
-    players = [Player(weights, rules) for _ in range(threads)]
     order = random.Random(rules.seed).sample(openings, len(openings))
-    with ThreadPoolExecutor(threads) as pool:
-        running: dict[int, Future[Played]] = {}
-        waiting, due = list(reversed(numbers)), numbers.start
-        free = list(range(threads))
-        seats: dict[int, int] = {}
-        while due < numbers.stop:
-            while waiting and free and len(running) < 8 * threads:
-                number, seat = waiting.pop(), free.pop()
-                seats[number] = seat
-                running[number] = pool.submit(players[seat].play, order[number % len(order)], number)
-            wait([running[number] for number in seats], return_when=FIRST_COMPLETED)
-            for number in [number for number in seats if running[number].done()]:
-                free.append(seats.pop(number))
-            while due in running and due not in seats:
-                yield running.pop(due).result()
-                due += 1
+    players = [Player(weights, rules) for _ in range(threads)]
+    return side_by_side(players, lambda player, number: player.play(order[number % len(order)], number), numbers)
 
 
 def selfplay(
