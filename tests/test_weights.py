@@ -1,5 +1,6 @@
 """The file of the weights: round trip, damage, the words of EvalFile, the size and speed that were promised."""
 
+import json
 import time
 
 import numpy as np
@@ -10,6 +11,8 @@ from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 from usi_engine.weights import (
     BONAPIECES,
     HALF_SQUARES,
+    MAGIC,
+    OLDER_FEATURES,
     PAIRS,
     SQUARES,
     Folded,
@@ -44,6 +47,18 @@ def saved(tmp_path_factory):
     path = tmp_path_factory.mktemp("weights") / "some.kpp"
     save_weights(path, empty_weights(), {"note": "empty"})
     return path
+
+
+def test_a_file_without_the_turn_is_read(saved, tmp_path):
+    """As they were written before the turn had weights."""
+    header, blocks = read_blocks(saved.read_bytes())
+    blocks = {name: block for name, block in blocks.items() if not name.endswith("_turn")}
+    header |= {"features": OLDER_FEATURES, "blocks": [entry for entry in header["blocks"] if entry[0] in blocks]}
+    text = json.dumps(header).encode()
+    older = tmp_path / "older.kpp"
+    older.write_bytes(b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()]))
+    weights = [load_weights(str(path), Weights) for path in (saved, older)]
+    assert weights[0].memory() == weights[1].memory()
 
 
 def test_words_come_back_as_they_were_packed():
