@@ -78,7 +78,7 @@ class Weights:
     def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None:
         """The pairs seen by one of the 45 kings, as triangles, without the GIL; threads may do different kings at once."""
     def unfold_turn(self, kp: NDArray[np.int16], pp: NDArray[np.int16]) -> None:
-        """What the turn is worth: KP (45 kings) and pairs, a triangle, in 1/32 centipawn, without the GIL."""
+        """What the turn is worth: KP (45 kings) in 1/32 and pairs, a triangle, in 1/8 centipawn, without the GIL."""
     def memory(self) -> list[memoryview]:
         """The unfolded arrays, writable, as bytes: pieces, KKP, KPP, turn. For a cache; valid as long as this object lives."""
     def use(self, tempo: int) -> None:

@@ -10,7 +10,7 @@ worth counts for the side to move: a piece under attack is worth less to the sid
 
 from core_ext.features cimport BONAPIECES, LIST_SIZE, PieceLists
 from core_ext.position cimport Position
-from core_ext.types cimport COLORS, int16_t, int32_t, uint64_t
+from core_ext.types cimport COLORS, int8_t, int16_t, int32_t, uint64_t
 
 cdef enum:
     EVALUATION_TERMS = 5
@@ -18,6 +18,7 @@ cdef enum:
     EVALUATOR_FRAMES = 256      # a power of two
     TABLES = 3                  # of pairs: KPP of Black's king and of White's, PP of the turn
     TURN = 2                    # as Black sees them
+    TURN_STEP = 4               # of PP of the turn, so that bytes hold it
 
 # Weights as play reads them. Without `kpp` the pieces alone count.
 cdef struct Terms:
@@ -26,14 +27,14 @@ cdef struct Terms:
     const int16_t *kkp          # [81][81][BONAPIECES], White's king as Black sees it
     const int16_t *kpp          # [81][BONAPIECES][BONAPIECES], both orders, zero on the diagonal
     const int16_t *kp_turn      # [81][BONAPIECES], as the king's colour sees both
-    const int16_t *pp_turn      # [BONAPIECES][BONAPIECES], both orders, zero on the diagonal
+    const int8_t *pp_turn       # [BONAPIECES][BONAPIECES], in TURN_STEPs; both orders, zero on the diagonal
 
 # What was summed for the position of one ply.
 cdef struct Sums:
     uint64_t key                # of the position; 0: nothing yet
     int king[COLORS]            # as each colour sees its own
     PieceLists lists
-    int32_t pairs[TABLES]       # KPP of each colour's king, as that colour sees it; PP of the turn
+    int32_t pairs[TABLES]       # KPP of each colour's king, as that colour sees it; PP of the turn, in TURN_STEPs
     int32_t pieces              # pieces and KKP, for Black
     int32_t turn                # KP of the turn, for the side to move
     uint64_t known[TABLES]      # which places of with_piece are filled
@@ -56,7 +57,8 @@ cdef class Weights:
     cdef Terms terms
     cdef int16_t *kkp
     cdef int16_t *kpp
-    cdef int16_t *turn          # KP of the turn, then PP
+    cdef int16_t *kp_turn       # and behind it
+    cdef int8_t *pp_turn
     cdef void *kkp_block
     cdef void *kpp_block
     cdef void *turn_block

@@ -18,12 +18,13 @@ from core_ext.memory cimport allocate_large, release_large
 from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.see cimport see_value
 from core_ext.types cimport (
-    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_MOVE, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t,
+    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_MOVE, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int8_t, int16_t,
     int32_t, make_piece, type_of, uint64_t,
 )
 
 cdef extern from "gather.h" nogil:
     int32_t sum_columns(const int16_t *row, const int32_t *columns, int blocks) noexcept
+    int32_t sum_bytes(const int8_t *row, const int32_t *columns, int blocks) noexcept
 
 cdef enum:
     BLOCKS = LIST_SIZE // 8
@@ -65,10 +66,21 @@ cdef inline const int16_t *turn_row(const Terms *terms, int king) noexcept nogil
     return terms.kp_turn + king * BONAPIECES
 
 
-cdef inline const int16_t *pair_row(const Terms *terms, const Sums *sums, int table, int number) noexcept nogil:
+cdef inline int32_t pair_weight(const Terms *terms, int table, int king, int a, int b) noexcept nogil:
+    """Of two numbers, in a king's table or in that of the turn, which knows no king."""
+    return terms.pp_turn[a * BONAPIECES + b] if table == TURN else kpp_row(terms, king, a)[b]
+
+
+cdef inline int32_t sum_row(const Terms *terms, int table, int king, int number, const int32_t *numbers,
+                            int blocks) noexcept nogil:
+    """The pairs of one number with eight, or 16, ... others."""
     if table == TURN:
-        return terms.pp_turn + number * BONAPIECES
-    return kpp_row(terms, sums.king[table], number)
+        return sum_bytes(terms.pp_turn + number * BONAPIECES, numbers, blocks)
+    return sum_columns(kpp_row(terms, king, number), numbers, blocks)
+
+
+cdef inline int king_in(const Sums *sums, int table) noexcept nogil:
+    return 0 if table == TURN else sums.king[table]
 
 
 cdef inline int viewer(int table) noexcept nogil:
@@ -86,14 +98,14 @@ cdef int32_t sum_pieces(const Terms *terms, const PieceLists *lists) noexcept no
     return sum
 
 
-cdef int32_t sum_pairs(const int16_t *table, const int32_t *numbers) noexcept nogil:
+cdef int32_t sum_pairs(const Terms *terms, int table, int king, const int32_t *numbers) noexcept nogil:
     """Over all pairs. Each row is summed over the numbers before it; those not yet written are 0."""
     cdef int32_t before[LIST_SIZE]
     cdef int32_t sum = 0
     cdef int i
     memset(before, 0, sizeof(before))
     for i in range(LISTED):
-        sum += sum_columns(table + <size_t>numbers[i] * BONAPIECES, before, (i + 7) // 8)
+        sum += sum_row(terms, table, king, numbers[i], before, (i + 7) // 8)
         before[i] = numbers[i]
     return sum
 
@@ -116,7 +128,7 @@ cdef void sum_anew(const Terms *terms, Sums *sums, const Position *pos) noexcept
     sums.king[WHITE] = inverse_square(pos.king[WHITE])
     sums.pieces += sum_columns(kkp_row(terms, sums), sums.lists.seen[BLACK], BLOCKS)
     for table in range(TABLES):
-        sums.pairs[table] = sum_pairs(pair_row(terms, sums, table, 0), sums.lists.seen[viewer(table)])
+        sums.pairs[table] = sum_pairs(terms, table, king_in(sums, table), sums.lists.seen[viewer(table)])
     sums.turn = 0
     for color in range(COLORS):
         sums.turn += sum_columns(turn_row(terms, sums.king[color]), sums.lists.seen[color], BLOCKS)
@@ -184,7 +196,7 @@ cdef inline int32_t pairs_with(const Terms *terms, Sums *sums, int table, int pl
     cdef const int32_t *seen = sums.lists.seen[viewer(table)]
     if not sums.known[table] >> place & 1:
         sums.known[table] |= <uint64_t>1 << place
-        sums.with_piece[table][place] = sum_columns(pair_row(terms, sums, table, seen[place]), seen, BLOCKS)
+        sums.with_piece[table][place] = sum_row(terms, table, king_in(sums, table), seen[place], seen, BLOCKS)
     return sums.with_piece[table][place]
 
 
@@ -192,16 +204,16 @@ cdef inline int32_t pair_counted_twice(const Terms *terms, const Sums *sums, int
                                        int when) noexcept nogil:
     """The pair of both changed pieces, which each of them counted."""
     cdef const int32_t *changed = change.number[when][viewer(table)]
-    return pair_row(terms, sums, table, changed[0])[changed[1]] if change.count == 2 else 0
+    return pair_weight(terms, table, king_in(sums, table), changed[0], changed[1]) if change.count == 2 else 0
 
 
 cdef inline void follow_pairs(const Terms *terms, Sums *old, Sums *new, int table, const Change *change) noexcept nogil:
     """Of a king that did not move, or of the turn."""
-    cdef int color = viewer(table), i
+    cdef int color = viewer(table), king = king_in(new, table), i
     cdef int32_t sum = (pair_counted_twice(terms, new, table, change, BEFORE)
                         - pair_counted_twice(terms, new, table, change, AFTER))
     for i in range(change.count):
-        sum += sum_columns(pair_row(terms, new, table, change.number[AFTER][color][i]), new.lists.seen[color], BLOCKS)
+        sum += sum_row(terms, table, king, change.number[AFTER][color][i], new.lists.seen[color], BLOCKS)
         sum -= pairs_with(terms, old, table, change.place[i])
     new.pairs[table] += sum
 
@@ -235,7 +247,7 @@ cdef int32_t pairs_of_king(const Evaluator *evaluator, int color, int king, cons
     cdef int i
     if not kept.known or count_changed(kept, numbers) > RETOLD_PIECES:
         kept.known = True
-        kept.pairs = sum_pairs(kpp_row(terms, king, 0), numbers)
+        kept.pairs = sum_pairs(terms, color, king, numbers)
         memcpy(kept.numbers, numbers, sizeof(kept.numbers))
         return kept.pairs
     for i in range(LISTED):
@@ -351,6 +363,11 @@ cdef int without_kings(const Position *pos) noexcept nogil:
     return sum_pieces(&plain_terms, &lists)
 
 
+cdef inline int turn_of(const Sums *sums) noexcept nogil:
+    """Beside its tempo."""
+    return sums.turn + TURN_STEP * sums.pairs[TURN]
+
+
 cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
     cdef const Sums *sums
     cdef int sum, turn = evaluator.terms.tempo
@@ -361,7 +378,7 @@ cdef int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
         sum = sums.pieces
         if evaluator.terms.kpp != NULL:
             sum += sums.pairs[BLACK] - sums.pairs[WHITE]
-            turn += sums.turn + sums.pairs[TURN]
+            turn += turn_of(sums)
     sum = (sum if pos.side == BLACK else -sum) + turn
     return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, sum // FV_SCALE))
 
@@ -383,7 +400,7 @@ cdef void evaluate_terms(const Evaluator *evaluator, const Position *pos, int32_
         terms[1] = sums.pieces - terms[0]
         terms[2] = sums.pairs[BLACK]
         terms[3] = -sums.pairs[WHITE]
-        terms[4] = turn_for_black(pos, evaluator.terms.tempo + sums.turn + sums.pairs[TURN])
+        terms[4] = turn_for_black(pos, evaluator.terms.tempo + turn_of(&sums))
 
 
 # ---- memory ----
@@ -410,6 +427,7 @@ cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
 
 cdef enum:
     TILE = 36               # a multiple of nine divides BONAPIECES
+    TURN_BYTES = (2 * SQUARES + BONAPIECES) * BONAPIECES
 
 
 cdef inline int16_t saturated(int32_t value) noexcept nogil:
@@ -478,12 +496,12 @@ cdef void unfold_kp_turn(int16_t *out, const int16_t *kp) noexcept nogil:
             out[king * BONAPIECES + number] = kp[place]
 
 
-cdef void unfold_pp_turn(int16_t *out, const int16_t *pp) noexcept nogil:
+cdef void unfold_pp_turn(int8_t *out, const int16_t *pp) noexcept nogil:
     """The diagonal stays 0, and number 0, which pads."""
     cdef int a, b
     for a in range(1, BONAPIECES):
         for b in range(1, a):
-            out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = pp[turn_place(a, b)]
+            out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = <int8_t>max(-128, min(127, pp[turn_place(a, b)]))
 
 
 cdef class Weights:
@@ -502,8 +520,9 @@ cdef class Weights:
             # A gather reads two bytes beyond the last weight.
             self.kkp = <int16_t *>allocate_large(<size_t>SQUARES * KKP_SHARE * 2 + 2, &self.kkp_block)
             self.kpp = <int16_t *>allocate_large(<size_t>SQUARES * BONAPIECES * BONAPIECES * 2 + 2, &self.kpp_block)
-            self.turn = <int16_t *>allocate_large((SQUARES + BONAPIECES) * BONAPIECES * 2 + 2, &self.turn_block)
-        if self.kkp == NULL or self.kpp == NULL or self.turn == NULL:
+            self.kp_turn = <int16_t *>allocate_large(TURN_BYTES + 3, &self.turn_block)
+            self.pp_turn = <int8_t *>(self.kp_turn + SQUARES * BONAPIECES)
+        if self.kkp == NULL or self.kpp == NULL or self.kp_turn == NULL:
             raise MemoryError("no memory for the evaluation's weights, 415 MB")
 
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
@@ -530,25 +549,24 @@ cdef class Weights:
                 unfold_mirror(self.kpp + mirror_square(king) * square, out)
 
     def unfold_turn(self, const int16_t[::1] kp, const int16_t[::1] pp):
-        """KP and PP of the turn; sizes 45 x BONAPIECES and PAIRS."""
+        """KP of the turn, and PP in TURN_STEPs; sizes 45 x BONAPIECES and PAIRS."""
         if kp.shape[0] != HALF_SQUARES * BONAPIECES or pp.shape[0] != PAIRS:
             raise ValueError("weights of the turn have the wrong size")
         with nogil:
-            unfold_kp_turn(self.turn, &kp[0])
-            unfold_pp_turn(self.turn + SQUARES * BONAPIECES, &pp[0])
+            unfold_kp_turn(self.kp_turn, &kp[0])
+            unfold_pp_turn(self.pp_turn, &pp[0])
 
     def memory(self):
         """The unfolded arrays, writable, as bytes: pieces, KKP, KPP, turn. Valid as long as this object lives."""
         cdef size_t kkp_bytes = <size_t>SQUARES * KKP_SHARE * sizeof(int16_t)
         cdef size_t kpp_bytes = <size_t>SQUARES * BONAPIECES * BONAPIECES * sizeof(int16_t)
-        cdef size_t turn_bytes = (SQUARES + BONAPIECES) * BONAPIECES * sizeof(int16_t)
         if self.kpp == NULL:
             raise ValueError("no weights were allocated")
         return [
             PyMemoryView_FromMemory(<char *>self.terms.piece, sizeof(self.terms.piece), PyBUF_WRITE),
             PyMemoryView_FromMemory(<char *>self.kkp, kkp_bytes, PyBUF_WRITE),
             PyMemoryView_FromMemory(<char *>self.kpp, kpp_bytes, PyBUF_WRITE),
-            PyMemoryView_FromMemory(<char *>self.turn, turn_bytes, PyBUF_WRITE),
+            PyMemoryView_FromMemory(<char *>self.kp_turn, TURN_BYTES, PyBUF_WRITE),
         ]
 
     def use(self, int tempo):
@@ -556,5 +574,5 @@ cdef class Weights:
         self.terms.tempo = tempo
         self.terms.kkp = self.kkp
         self.terms.kpp = self.kpp
-        self.terms.kp_turn = self.turn
-        self.terms.pp_turn = self.turn + SQUARES * BONAPIECES
+        self.terms.kp_turn = self.kp_turn
+        self.terms.pp_turn = self.pp_turn

@@ -1,6 +1,6 @@
 """The words of shogi as C knows them. No run-time module stands behind this file."""
 
-from libc.stdint cimport int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     BLACK = 0   # sente, moves first, plays towards rank a

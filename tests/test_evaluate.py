@@ -128,7 +128,7 @@ class Formula:
         for i in range(len(mine)):
             for j in range(i):
                 pairs = [(max(n[i], n[j]), min(n[i], n[j])) for n in looks]
-                total += self.pp_turn[min(a * (a + 1) // 2 + b for a, b in pairs)]
+                total += 4 * self.pp_turn[min(a * (a + 1) // 2 + b for a, b in pairs)]
         return total
 
 

@@ -15,7 +15,7 @@ from usi_engine.core import INTERNAL
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
-from usi_engine.learn.export import FV_SCALE, export, weights_of
+from usi_engine.learn.export import FV_SCALE, TURN_STEP, export, weights_of
 from usi_engine.learn.selfplay import Played, Rules, games_in, opening_of, play_games, selfplay
 from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
 from usi_engine.learn.strays import make_strays
@@ -357,7 +357,7 @@ def test_play_computes_what_was_learned():
     trainer.cells("pp")[:, 0] = folded.pp / unit
     trainer.cells("kkp")[:, 0] = folded.kkp * (folded.kkp_step / unit)
     trainer.cells("kp_turn")[:, 0] = folded.kp_turn / unit
-    trainer.cells("pp_turn")[:, 0] = folded.pp_turn / unit
+    trainer.cells("pp_turn")[:, 0] = folded.pp_turn * (TURN_STEP / unit)
     rows = trainer.cells("kpp").reshape(-1, PAIRS, ROW, 2)
     rows[:] = 0
     for (zone, own), words in zip(king_rows(), folded.kpp.reshape(HALF_SQUARES, -1), strict=True):

@@ -67,7 +67,7 @@ class Folded:
     kpp: Words  # HALF_SQUARES x PAIRS
     kpp_step: int
     kp_turn: Words  # HALF_SQUARES x BONAPIECES
-    pp_turn: Words  # PAIRS
+    pp_turn: Words  # PAIRS, in 1/8 centipawn, -128 to 127
 
 
 def pack(words: Words) -> bytes:
