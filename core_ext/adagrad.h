@@ -2,11 +2,7 @@
 #ifndef KOMADORI_ADAGRAD_H
 #define KOMADORI_ADAGRAD_H
 #include <math.h>
-#include <stddef.h>
 #include <stdint.h>
-#if defined(_MSC_VER)
-#include <intrin.h>
-#endif
 
 #if !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
 #include <immintrin.h>
@@ -21,22 +17,6 @@ typedef struct {
 
 /* Cells of a row: the first is shared by the kings of a zone, then each has its own; a row fills a cache line. */
 enum { ROW = 8 };
-
-/* Ask for the cells' memory, to be written: another thread that learns has most of it in its own cache. */
-static inline void fetch_cells(const Cell *cells, int stride, const int32_t *places, int count)
-{
-    int i;
-    for (i = 0; i < count; i++) {
-        const Cell *cell = cells + (size_t)stride * (size_t)places[i];
-#if defined(CORE_EXT_PORTABLE)
-        (void)cell;
-#elif defined(_MSC_VER)
-        _mm_prefetch((const char *)cell, _MM_HINT_T0);
-#else
-        __builtin_prefetch(cell, 1);
-#endif
-    }
-}
 
 /* The more a weight has moved already, the smaller its step. */
 static inline void improve_cell(Cell *cell, float gradient, float step)

@@ -18,8 +18,8 @@ from core_ext.memory cimport allocate_large, release_large
 from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.see cimport see_value
 from core_ext.types cimport (
-    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_MOVE, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int8_t, int16_t,
-    int32_t, make_piece, type_of, uint64_t,
+    BLACK, COLORS, DRAGON, GOLD, HORSE, KING, MATE_BOUND, NO_MOVE, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int8_t,
+    int16_t, int32_t, make_piece, type_of, uint64_t,
 )
 
 cdef extern from "gather.h" nogil:

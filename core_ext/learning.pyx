@@ -17,6 +17,7 @@ from libc.math cimport expf
 
 import numpy as np
 
+from core_ext.bitboard cimport prefetch
 from core_ext.coarse cimport KINDS, OFFSETS, ZONES, is_black, kinds, offset_place, place_in_row, zone_of
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square
 from core_ext.folding cimport (
@@ -32,7 +33,6 @@ cdef extern from "adagrad.h" nogil:
         float squares
     enum:
         ROW_CELLS "ROW"
-    void fetch_cells(const Cell *cells, int stride, const int32_t *places, int count) noexcept
     float sum_cells(const Cell *cells, const int32_t *places, int count) noexcept
     float sum_rows(const Cell *rows, int own, const int32_t *places, int count) noexcept
     void improve_cell(Cell *cell, float gradient, float step) noexcept
@@ -174,17 +174,15 @@ cdef inline Cell *rows_of(const Model *model, const View *view) noexcept nogil:
 
 
 cdef void fetch(const Model *model, const Ready *ready) noexcept nogil:
-    """Ask for the memory of triples and pairs; the other terms are small."""
-    cdef const View *view
-    cdef int color
+    """Ask for the memory of the triples; the other terms stay in the caches."""
+    cdef int color, i
+    cdef const Cell *rows
+    if model.kpp == NULL:
+        return
     for color in range(COLORS):
-        view = &ready.view[color]
-        if model.kpp != NULL:
-            fetch_cells(rows_of(model, view), ROW_CELLS, view.pairs, pairs_of(view))
-        if model.pp != NULL:
-            fetch_cells(model.pp, 1, view.pairs, pairs_of(view))
-    if model.pp_turn != NULL:
-        fetch_cells(model.pp_turn, 1, ready.pairs, pairs_of(&ready.view[BLACK]))
+        rows = rows_of(model, &ready.view[color])
+        for i in range(pairs_of(&ready.view[color])):
+            prefetch(rows + ROW_CELLS * ready.view[color].pairs[i])
 
 
 # ---- value ----
