@@ -57,7 +57,7 @@ cdef class Weights:
     cdef Terms terms
     cdef int16_t *kkp
     cdef int16_t *kpp
-    cdef int16_t *kp_turn       # and behind it
+    cdef int16_t *kp_turn       # of one block with pp_turn, which follows
     cdef int8_t *pp_turn
     cdef void *kkp_block
     cdef void *kpp_block

@@ -38,7 +38,8 @@ class GameReader:
     ) -> int:
         """Write the quiet positions into `records` as far as they have room; returns how many.
 
-        Quiet: not in check, the move chosen no capture (without weights), |score| < limit. Scores are for the side to move; None: none.
+        Quiet: not in check, |score| < limit and, without weights, the move chosen no capture. Scores are for the side to
+        move; None: none.
         ValueError where a move is illegal; 0 where a king is missing.
         """
     def read_valued(

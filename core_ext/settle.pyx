@@ -13,8 +13,8 @@ cdef inline int promise(const Position *pos, Move move) noexcept nogil:
     return see_value(type_of(pos.board[to_square(move)]))
 
 
-cdef Move most_promising(const Position *pos, Move *moves, int count) noexcept nogil:
-    """Brought to the front of the list."""
+cdef void bring_best_first(const Position *pos, Move *moves, int count) noexcept nogil:
+    """What captures most: it cuts most. Lists are short, and seldom gone through to their end."""
     cdef int i, best = 0
     cdef Move move
     for i in range(1, count):
@@ -23,7 +23,6 @@ cdef Move most_promising(const Position *pos, Move *moves, int count) noexcept n
     move = moves[best]
     moves[best] = moves[0]
     moves[0] = move
-    return move
 
 
 cdef int follow_moves(Evaluator *evaluator, Position *pos, int alpha, int beta, int depth, int best,
@@ -35,7 +34,7 @@ cdef int follow_moves(Evaluator *evaluator, Position *pos, int alpha, int beta, 
     cdef Move *end = generate_evasions(pos, moves, False) if checked else generate_captures(pos, moves, False)
     cdef int i, value
     for i in range(<int>(end - moves)):
-        most_promising(pos, moves + i, <int>(end - moves) - i)
+        bring_best_first(pos, moves + i, <int>(end - moves) - i)
         if not checked and not see_at_least(pos, moves[i], 0):
             continue
         do_move(pos, moves[i])

@@ -478,6 +478,13 @@ def test_strays_go_on_where_they_stopped_and_repeat(teacher, tmp_path):
     assert len(records_of(games)) > 3
 
 
+def test_strays_spare_a_file_of_something_else(teacher, capsys):
+    before = teacher.read_bytes()
+    assert main(["stray", str(teacher), "--out", str(teacher), "--weights", "material"]) == 1
+    assert "something else than strays" in capsys.readouterr().err
+    assert teacher.read_bytes() == before
+
+
 def test_openings_may_be_moves_or_sfens():
     assert opening_of("startpos moves 7g7f 3c3d").endswith("b - 3")
     assert opening_of(START) == START

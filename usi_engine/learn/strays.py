@@ -7,7 +7,9 @@ best move there and its score.
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from core_ext.board import Board
 from usi_engine.learn.selfplay import Player, Rules, side_by_side
-from usi_engine.learn.sources import RESULTS, Game, Valued, items_of
+from usi_engine.learn.sources import RESULTS, Game, SourceError, Valued, items_of
 
 if TYPE_CHECKING:
     from core_ext.engine import Weights
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 SETTLED_SCORE = 1200  # a game decided by so many centipawns is left alone
 CANDIDATES = 5  # random moves, of which a glance picks the best
 GLANCE_NODES = 150
+STRAY_LINE = re.compile(rb"[bwd]\tstray (\d+)\t")
 LETTERS = {result: letter for letter, result in RESULTS.items()}
 
 
@@ -63,14 +66,22 @@ def strays_of(player: Player, number: int, game: Game, positions: int) -> str:
     return "".join(lines)
 
 
+def game_number(path: Path, line: bytes) -> int:
+    """Of the game that a line of the file left. SourceError."""
+    found = STRAY_LINE.match(line)
+    if found is None:
+        raise SourceError(f"{path} holds something else than strays: '{line[:60].decode(errors='replace').rstrip()}'")
+    return int(found[1])
+
+
 def games_done(path: Path) -> int:
-    """The number of the last game whose lines are in the file for certain; what comes after it is cut off."""
+    """Number of the last game whose lines are whole for certain; what comes after them is cut off. SourceError."""
     if not path.exists():
         return 0
-    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-    numbers = [int(line.split("\t")[1].split()[1]) for line in lines if line.endswith("\n")]
+    lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    numbers = [game_number(path, line) for line in lines]
     whole = [number for number in numbers if number < numbers[-1]]
-    path.write_text("".join(lines[: len(whole)]), encoding="utf-8")
+    os.truncate(path, sum(map(len, lines[: len(whole)])))
     return whole[-1] if whole else 0
 
 
