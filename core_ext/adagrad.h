@@ -1,8 +1,9 @@
-/* Weights that learn by Adagrad: sums and steps of weights picked by a list of places, no place twice. */
+/* Weights that learn by Adagrad: sums and steps of rows of weights picked by a list of places, no place twice. */
 #ifndef KOMADORI_ADAGRAD_H
 #define KOMADORI_ADAGRAD_H
 #include <math.h>
 #include <stdint.h>
+#include "intrinsics.h"
 
 #if !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
 #include <immintrin.h>
@@ -18,11 +19,16 @@ typedef struct {
 /* Cells of a row: the first is shared by the kings of a zone, then each has its own; a row fills a cache line. */
 enum { ROW = 8 };
 
-/* The more a weight has moved already, the smaller its step. */
+/* Below any gradient that counts. */
+#define TINY 1e-12f
+
+/* The more a weight has moved already, the smaller its step; without a gradient there is none, even of the first. */
 static inline void improve_cell(Cell *cell, float gradient, float step)
 {
+    float root;
     cell->squares += gradient * gradient;
-    cell->weight -= step * gradient / sqrtf(cell->squares);
+    root = sqrtf(cell->squares);
+    cell->weight -= step * gradient / (root > TINY ? root : TINY);
 }
 
 #if defined(KOMADORI_ADAGRAD_AVX2)
@@ -45,12 +51,14 @@ static inline void store_cells(Cell *cells, const int32_t *places, int stride, _
     _mm_storeh_pi((__m64 *)(void *)(cells + stride * places[3]), high);
 }
 
-/* improve_cell of both fours; strides: their steps times the gradient, two of `low`, two of `high`, and so on. */
+/* improve_cell of both fours; square: of their gradients; strides: their gradients times their steps; both in the order
+   two of `low`, two of `high`, and so on. */
 static inline void improve_eight(__m256 *low, __m256 *high, __m256 square, __m256 strides)
 {
     __m256 weights = _mm256_shuffle_ps(*low, *high, 0x88);
     __m256 squares = _mm256_add_ps(_mm256_shuffle_ps(*low, *high, 0xDD), square);
-    weights = _mm256_sub_ps(weights, _mm256_div_ps(strides, _mm256_sqrt_ps(squares)));
+    __m256 roots = _mm256_max_ps(_mm256_sqrt_ps(squares), _mm256_set1_ps(TINY));
+    weights = _mm256_sub_ps(weights, _mm256_div_ps(strides, roots));
     *low = _mm256_unpacklo_ps(weights, squares);
     *high = _mm256_unpackhi_ps(weights, squares);
 }
@@ -63,26 +71,19 @@ static inline float sum_lanes(__m256 lanes)
 }
 #endif
 
-static inline float sum_cells(const Cell *cells, const int32_t *places, int count)
+/* Rows that are needed soon: asked for one by one, between steps of work. */
+typedef struct {
+    const Cell *rows;
+    const int32_t *places;
+} Ahead;
+
+static inline void fetch_row(const Ahead *ahead, int i)
 {
-    float sum = 0;
-    int i = 0;
-#if defined(KOMADORI_ADAGRAD_AVX2)
-    __m256 sums = _mm256_setzero_ps();
-    for (; i + 8 <= count; i += 8)
-        sums = _mm256_add_ps(sums, _mm256_set_ps(
-            cells[places[i + 7]].weight, cells[places[i + 6]].weight, cells[places[i + 5]].weight,
-            cells[places[i + 4]].weight, cells[places[i + 3]].weight, cells[places[i + 2]].weight,
-            cells[places[i + 1]].weight, cells[places[i]].weight));
-    sum = sum_lanes(sums);
-#endif
-    for (; i < count; i++)
-        sum += cells[places[i]].weight;
-    return sum;
+    prefetch(ahead->rows + ROW * ahead->places[i]);
 }
 
-/* Of the shared cell and the one at `own` of each row. */
-static inline float sum_rows(const Cell *rows, int own, const int32_t *places, int count)
+/* Of the shared cell and the one at `own` of each row; asks for half as many rows ahead. */
+static inline float sum_rows(const Cell *rows, int own, const int32_t *places, int count, const Ahead *ahead)
 {
     float sum = 0;
     int i = 0;
@@ -91,31 +92,18 @@ static inline float sum_rows(const Cell *rows, int own, const int32_t *places, i
     for (; i + 4 <= count; i += 4) {
         const Cell *a = rows + ROW * places[i], *b = rows + ROW * places[i + 1];
         const Cell *c = rows + ROW * places[i + 2], *d = rows + ROW * places[i + 3];
+        fetch_row(ahead, i / 2);
+        fetch_row(ahead, i / 2 + 1);
         sums = _mm256_add_ps(sums, _mm256_set_ps(
             d[own].weight, d->weight, c[own].weight, c->weight, b[own].weight, b->weight, a[own].weight, a->weight));
     }
     sum = sum_lanes(sums);
 #endif
-    for (; i < count; i++)
+    for (; i < count; i++) {
+        fetch_row(ahead, i / 2);
         sum += rows[ROW * places[i]].weight + rows[ROW * places[i] + own].weight;
-    return sum;
-}
-
-/* One step of each cell. */
-static inline void improve_cells(Cell *cells, const int32_t *places, int count, float gradient, float step)
-{
-    int i = 0;
-#if defined(KOMADORI_ADAGRAD_AVX2)
-    const __m256 square = _mm256_set1_ps(gradient * gradient), strides = _mm256_set1_ps(step * gradient);
-    for (; i + 8 <= count; i += 8) {
-        __m256 low = load_cells(cells, places + i, 1), high = load_cells(cells, places + i + 4, 1);
-        improve_eight(&low, &high, square, strides);
-        store_cells(cells, places + i, 1, low);
-        store_cells(cells, places + i + 4, 1, high);
     }
-#endif
-    for (; i < count; i++)
-        improve_cell(cells + places[i], gradient, step);
+    return sum;
 }
 
 static inline void improve_row(Cell *row, int own, float gradient, float shared_step, float own_step)
@@ -124,9 +112,9 @@ static inline void improve_row(Cell *row, int own, float gradient, float shared_
     improve_cell(row + own, gradient, own_step);
 }
 
-/* One step of the shared cell and the one at `own` of each row. */
+/* One step of the shared cell and the one at `own` of each row; asks for half as many rows ahead. */
 static inline void improve_rows(Cell *rows, int own, const int32_t *places, int count, float gradient,
-                                float shared_step, float own_step)
+                                float shared_step, float own_step, const Ahead *ahead)
 {
     int i = 0;
 #if defined(KOMADORI_ADAGRAD_AVX2)
@@ -134,12 +122,16 @@ static inline void improve_rows(Cell *rows, int own, const int32_t *places, int 
     const __m256 square = _mm256_set1_ps(gradient * gradient), strides = _mm256_setr_ps(a, a, b, b, a, a, b, b);
     for (; i + 4 <= count; i += 4) {
         __m256 shared = load_cells(rows, places + i, ROW), owned = load_cells(rows + own, places + i, ROW);
+        fetch_row(ahead, i / 2);
+        fetch_row(ahead, i / 2 + 1);
         improve_eight(&shared, &owned, square, strides);
         store_cells(rows, places + i, ROW, shared);
         store_cells(rows + own, places + i, ROW, owned);
     }
 #endif
-    for (; i < count; i++)
+    for (; i < count; i++) {
+        fetch_row(ahead, i / 2);
         improve_row(rows + ROW * places[i], own, gradient, shared_step, own_step);
+    }
 }
 #endif

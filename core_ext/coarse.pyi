@@ -11,3 +11,9 @@ def fold_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def fold_relative(values: NDArray[np.float32]) -> NDArray[np.float32]:
     """Relative KP as KP, by king on files 1 to 5 and number."""
+
+def unfold_pairs(pairs: NDArray[np.float32], relative: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Folded pairs and relative pairs as PP of one king's view, by pair: half, because both kings' views have them."""
+
+def add_relative_turn(pairs: NDArray[np.float32], relative: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The same for the turn: PP at folded places, with what the relative pairs add."""

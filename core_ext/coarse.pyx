@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from core_ext.features cimport BONAPIECES, HALF_SQUARES, features
+from core_ext.features cimport BONAPIECES, HALF_SQUARES, HAND_NUMBERS, PAIRS, features, pair_index
+from core_ext.folding cimport folded_place
 from core_ext.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, PAWN, ROOK, SILVER, SQUARES, make_piece,
 )
@@ -27,6 +28,38 @@ cdef void name_kinds() noexcept:
 
 
 name_kinds()
+
+
+cdef int plain_place(int a, int b) noexcept:
+    """As list_relative_pairs computes it, before images share one place."""
+    cdef int files, ranks, later = max(a, b), before = min(a, b)
+    if before < HAND_NUMBERS:
+        return BOARD_PAIRS + (before * BOARD_KINDS + kinds.board_kind[later]) * 9 + kinds.square[later] % 9
+    files = abs(kinds.square[later] // 9 - kinds.square[before] // 9)
+    ranks = kinds.square[later] % 9 - kinds.square[before] % 9
+    return ((kinds.board_kind[later] * BOARD_KINDS + kinds.board_kind[before]) * RANKS_BETWEEN + ranks + 8) * 9 + files
+
+
+cdef void fold_relative_pair(int a, int b) noexcept:
+    cdef int inverse_a = features.inverse[a], inverse_b = features.inverse[b]
+    cdef int ours = min(plain_place(a, b), plain_place(features.mirror[a], features.mirror[b]))
+    cdef int theirs = min(plain_place(inverse_a, inverse_b),
+                          plain_place(features.mirror[inverse_a], features.mirror[inverse_b]))
+    relative_pairs.place[plain_place(a, b)] = min(ours, theirs)
+    relative_pairs.sign[plain_place(a, b)] = (ours < theirs) - (ours > theirs)
+
+
+cdef void fold_relative_pairs() noexcept:
+    cdef int a, b
+    for b in range(HAND_NUMBERS, BONAPIECES):
+        for a in range(HAND_NUMBERS):
+            if kinds.kind[a] >= 0:
+                fold_relative_pair(a, b)
+        for a in range(HAND_NUMBERS, b):
+            fold_relative_pair(a, b)
+
+
+fold_relative_pairs()
 
 
 def king_rows():
@@ -57,4 +90,50 @@ def fold_relative(values):
             place = offset_place(king, number)
             if place >= 0:
                 out[king * BONAPIECES + number] = given[place]
+    return result
+
+
+cdef bint occurs(int a, int b) noexcept:
+    """Of two numbers, the first the greater: can both be seen at once?"""
+    if kinds.kind[a] < 0 or kinds.kind[b] < 0:
+        return False
+    return b < HAND_NUMBERS or kinds.square[a] != kinds.square[b]
+
+
+cdef float weight_of(const float *own, const float *shared, int a, int b, bint signed_) noexcept:
+    cdef float value, sign
+    cdef int place = folded_place(a, b, &sign)
+    value = own[place] * sign if signed_ else own[place]
+    place = relative_place(a, b, &sign)
+    if place >= 0:
+        value += shared[place] * sign if signed_ else shared[place]
+    return value
+
+
+def unfold_pairs(pairs, relative):
+    """What pairs are worth in each king's view: half, because both views have them."""
+    result = np.zeros(PAIRS, dtype=np.float32)
+    cdef float[::1] out = result
+    cdef const float[::1] own = np.ascontiguousarray(pairs, dtype=np.float32)
+    cdef const float[::1] shared = np.ascontiguousarray(relative, dtype=np.float32)
+    cdef int a, b
+    for a in range(BONAPIECES):
+        for b in range(a):
+            if occurs(a, b):
+                out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, True) / 2
+    return result
+
+
+def add_relative_turn(pairs, relative):
+    """What pairs are worth to the side to move, at folded places."""
+    result = np.zeros(PAIRS, dtype=np.float32)
+    cdef float[::1] out = result
+    cdef const float[::1] own = np.ascontiguousarray(pairs, dtype=np.float32)
+    cdef const float[::1] shared = np.ascontiguousarray(relative, dtype=np.float32)
+    cdef float sign
+    cdef int a, b
+    for a in range(BONAPIECES):
+        for b in range(a):
+            if occurs(a, b) and folded_place(a, b, &sign) == pair_index(a, b):
+                out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, False)
     return result

@@ -12,7 +12,7 @@ from core_ext.features cimport (
     new_bonapiece, old_bonapiece,
 )
 from core_ext.folding cimport (
-    KKP_SHARE, in_the_middle, king_pair_place, mirrored, pair_place, piece_place, turn_place,
+    KKP_SHARE, folded_place, in_the_middle, king_pair_place, mirrored, pair_place, piece_place,
 )
 from core_ext.memory cimport allocate_large, release_large
 from core_ext.position cimport Dirty, Position, State, find_dirty, full_key, game_length
@@ -498,10 +498,12 @@ cdef void unfold_kp_turn(int16_t *out, const int16_t *kp) noexcept nogil:
 
 cdef void unfold_pp_turn(int8_t *out, const int16_t *pp) noexcept nogil:
     """The diagonal stays 0, and number 0, which pads."""
-    cdef int a, b
+    cdef int a, b, word
+    cdef float sign
     for a in range(1, BONAPIECES):
         for b in range(1, a):
-            out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = <int8_t>max(-128, min(127, pp[turn_place(a, b)]))
+            word = max(-128, min(127, pp[folded_place(a, b, &sign)]))
+            out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = <int8_t>word
 
 
 cdef class Weights:

@@ -11,6 +11,7 @@ from core_ext.types cimport COLORS, NO_SQUARE, PIECES, SQUARES, color_of, int32_
 
 cdef enum:
     BONAPIECES = 1548
+    HAND_NUMBERS = 90       # the numbers below belong to hands
     LISTED = 38             # pieces besides the kings
     LIST_SIZE = 40          # a list's room: whole vectors of eight
     HALF_SQUARES = 45       # king squares of files 1 to 5: the mirror image stands for the others

@@ -42,7 +42,9 @@ cdef int number_board(int end) noexcept:
     return end
 
 
-cdef int end_of_numbers = number_board(number_hands())
+cdef int end_of_hands = number_hands()
+assert end_of_hands == HAND_NUMBERS
+cdef int end_of_numbers = number_board(end_of_hands)
 assert end_of_numbers == BONAPIECES
 
 

@@ -2,8 +2,7 @@
 
 A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and
 the one with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number
-for KP, the other king's square and a number for KKP. What a pair is worth to the side to move does not depend on kings,
-and colours are folded there as well.
+for KP, the other king's square and a number for KKP. Where no king matters, pairs of both colours share as well.
 """
 
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, features, mirror_square, pair_index
@@ -46,11 +45,14 @@ cdef inline int king_pair_place(int king, int other, int number) noexcept nogil:
     return place
 
 
-cdef inline void fold_turn(const int32_t *numbers, int count, int32_t *places) noexcept nogil:
-    """Of all pairs of the numbers, the later ones with those before them; in the mirror, and seen by the other colour,
-    they weigh the same."""
+cdef inline void fold_pairs(const int32_t *numbers, int count, int32_t *places, float *signs) noexcept nogil:
+    """Of all pairs of the numbers, the later ones with those before them, where no king matters.
+
+    In the mirror a pair weighs the same; seen by the other colour it is worth the same to the side to move, and the
+    opposite to Black: signs are 1 or -1, and 0 of a pair that is its own image.
+    """
     cdef int32_t seen[4][LISTED]
-    cdef int i, j, n = 0
+    cdef int i, j, ours, theirs, n = 0
     for i in range(count):
         seen[0][i] = numbers[i]
         seen[1][i] = features.mirror[numbers[i]]
@@ -58,15 +60,16 @@ cdef inline void fold_turn(const int32_t *numbers, int count, int32_t *places) n
         seen[3][i] = features.mirror[seen[2][i]]
     for i in range(count):
         for j in range(i):
-            places[n + j] = smaller(
-                smaller(pair_index(seen[0][i], seen[0][j]), pair_index(seen[1][i], seen[1][j])),
-                smaller(pair_index(seen[2][i], seen[2][j]), pair_index(seen[3][i], seen[3][j])))
+            ours = smaller(pair_index(seen[0][i], seen[0][j]), pair_index(seen[1][i], seen[1][j]))
+            theirs = smaller(pair_index(seen[2][i], seen[2][j]), pair_index(seen[3][i], seen[3][j]))
+            places[n + j] = smaller(ours, theirs)
+            signs[n + j] = (ours < theirs) - (ours > theirs)
         n += i
 
 
-cdef inline int turn_place(int a, int b) noexcept nogil:
+cdef inline int folded_place(int a, int b, float *sign) noexcept nogil:
     """Of one such pair."""
     cdef int32_t *pair = [a, b]
     cdef int32_t place
-    fold_turn(pair, 2, &place)
+    fold_pairs(pair, 2, &place, sign)
     return place

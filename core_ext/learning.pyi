@@ -16,7 +16,10 @@ class Block:
     def __init__(self, size: int) -> None: ...
 
 class Trainer:
-    """The float model. Terms: `piece` and any of tempo, kp, relative, kkp, pp, kpp, kp_turn, pp_turn. ValueError, MemoryError."""
+    """The float model. Terms: `piece` and any of the others of SIZES; one of the turn's pairs needs the pair.
+
+    ValueError, MemoryError.
+    """
 
     def __init__(self, terms: Iterable[str]) -> None: ...
     @property
@@ -27,8 +30,9 @@ class Trainer:
         """One pass of Adagrad in the records' order, without the GIL.
 
         Returns the sum of the squared errors of the chances before each step. Steps: of pieces, king-piece,
-        king-king-piece, pair, pair by king zone, triple, pair of the turn. The target is the chance that the score means on a logistic of
-        `scale` centipawns, mixed with the result. With one thread the same calls give the same bytes.
+        king-king-piece, pair, pair by king zone, triple, pair of the turn, relative pair, relative pair of the turn.
+        The target is the chance that the score means on a logistic of `scale` centipawns, mixed with the result. With
+        one thread the same calls give the same bytes.
         """
     def values(self, records: NDArray[Any]) -> NDArray[np.float32]:
         """For Black, in LOGIT centipawns."""
@@ -36,5 +40,6 @@ class Trainer:
         """The weights of a term (column 0) and their sums of squared gradients (column 1), in place. KeyError.
 
         `tempo` has two: of games, and of positions without a game. `kpp` is [zone][pair][ROW]: the weight that the zone
-        shares, then those of its kings, whose places coarse.king_rows tells.
+        shares, then those of its kings, whose places coarse.king_rows tells. Pairs without a king (`pp`, `relative_pp`,
+        and theirs of the turn) are used at folded places only.
         """

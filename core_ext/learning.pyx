@@ -5,8 +5,9 @@ sees the pieces (a View); what White's king sees counts against Black. A pair's 
 cache line with those for the kings of that zone: fetching them is what learning spends its time on. Terms of the turn
 say what a piece near a king, or a pair, is worth to the side that may move now.
 
-    value for Black = sum P + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP + PP by king zone + KPP)
-                    + or - (tempo + for each view sum (KP of the turn) + sum (PP of the turn))
+    value for Black = sum P + sum (PP + relative PP)
+                    + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP by king zone + KPP)
+                    + or - (tempo + for each view sum (KP of the turn) + sum (PP and relative PP of the turn))
 
 where the second sign is that of the side to move, in units of LOGIT centipawns, so that the chance to win is
 1 / (1 + exp(-value)). Positions without a game have a tempo of their own: a book's values, from deep searches, give the
@@ -14,14 +15,16 @@ side to move a hundred centipawns less than games' do.
 """
 
 from libc.math cimport expf
+from libc.string cimport memset
 
 import numpy as np
 
-from core_ext.bitboard cimport prefetch
-from core_ext.coarse cimport KINDS, OFFSETS, ZONES, is_black, kinds, offset_place, place_in_row, zone_of
+from core_ext.coarse cimport (
+    KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, is_black, kinds, list_relative_pairs, offset_place, place_in_row, zone_of,
+)
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square
 from core_ext.folding cimport (
-    KKP_SHARE, fold_turn, in_the_middle, king_pair_place, mirrored, pair_place, piece_place,
+    KKP_SHARE, fold_pairs, in_the_middle, king_pair_place, mirrored, pair_place, piece_place,
 )
 from core_ext.memory cimport allocate_large, release_large
 from core_ext.records cimport Record, UNFINISHED, UNSCORED
@@ -33,23 +36,34 @@ cdef extern from "adagrad.h" nogil:
         float squares
     enum:
         ROW_CELLS "ROW"
-    float sum_cells(const Cell *cells, const int32_t *places, int count) noexcept
-    float sum_rows(const Cell *rows, int own, const int32_t *places, int count) noexcept
+    ctypedef struct Ahead:
+        const Cell *rows
+        const int32_t *places
+    float sum_rows(const Cell *rows, int own, const int32_t *places, int count, const Ahead *ahead) noexcept
     void improve_cell(Cell *cell, float gradient, float step) noexcept
-    void improve_cells(Cell *cells, const int32_t *places, int count, float gradient, float step) noexcept
+    void fetch_row(const Ahead *ahead, int i) noexcept
     void improve_row(Cell *row, int own, float gradient, float shared_step, float own_step) noexcept
     void improve_rows(Cell *rows, int own, const int32_t *places, int count, float gradient, float shared_step,
-                      float own_step) noexcept
+                      float own_step, const Ahead *ahead) noexcept
+
+cdef extern from "pairs.h" nogil:
+    ctypedef struct PairCells:
+        Cell worth
+        Cell turn
+    float sum_pairs(const PairCells *pairs, const int32_t *places, const float *signs, int count, float side) noexcept
+    void improve_pairs(PairCells *pairs, const int32_t *places, const float *signs, int count, float gradient,
+                       float side, float step, float turn_step) noexcept
 
 cdef enum:
     PAIR_COUNT = LISTED * (LISTED - 1) // 2
-    AHEAD = 2                   # positions made ready, and their weights fetched, before they are learned
 
 LOGIT = 600
 ROW = ROW_CELLS
 SIZES = {"tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
-         "kkp": HALF_SQUARES * KKP_SHARE, "pp": PAIRS,
-         "kpp": ZONES * <long long>PAIRS * ROW_CELLS, "kp_turn": HALF_SQUARES * BONAPIECES, "pp_turn": PAIRS}
+         "kkp": HALF_SQUARES * KKP_SHARE, "kpp": ZONES * <long long>PAIRS * ROW_CELLS,
+         "kp_turn": HALF_SQUARES * BONAPIECES, "pp": PAIRS, "pp_turn": PAIRS, "relative_pp": RELATIVE_PAIRS,
+         "relative_pp_turn": RELATIVE_PAIRS}
+TURN_OF = {"pp_turn": "pp", "relative_pp_turn": "relative_pp"}     # these lie beside one another
 
 # NULL: the model does without the term.
 cdef struct Model:
@@ -58,10 +72,11 @@ cdef struct Model:
     Cell *kp
     Cell *relative
     Cell *kkp
-    Cell *pp
     Cell *kpp                   # [ZONES][PAIRS][ROW]
     Cell *kp_turn
-    Cell *pp_turn
+    PairCells *pp
+    PairCells *relative_pp
+    bint turn                   # do pairs know the turn?
 
 cdef struct Steps:
     float piece                 # tempo too
@@ -70,7 +85,9 @@ cdef struct Steps:
     float pair
     float zone
     float triple
-    float turn                  # PP of the turn
+    float pair_turn
+    float relative_pair
+    float relative_pair_turn
 
 # What one king sees, on files 1 to 5 by mirroring.
 cdef struct View:
@@ -80,27 +97,36 @@ cdef struct View:
     int32_t numbers[LISTED]
     int32_t pairs[PAIR_COUNT]
 
+# Pairs that know no king, some of them perhaps the same; the sign says for whom the first weight counts.
+cdef struct PairList:
+    int count
+    int32_t places[PAIR_COUNT]
+    float signs[PAIR_COUNT]
+
 cdef struct Ready:
     View view[COLORS]
     int side
     int source                  # which tempo: 0 of games, 1 of positions without a game
     int count
     int32_t numbers[LISTED]     # as Black sees them
-    int32_t pairs[PAIR_COUNT]   # places of PP of the turn, some of them perhaps the same
+    PairList pairs
+    PairList relative
     float target
 
 
 # ---- what a position shows to the model ----
 
 cdef void sort_numbers(View *view) noexcept nogil:
-    cdef int i, j, number
-    for i in range(1, view.count):
-        number = view.numbers[i]
-        j = i
-        while j > 0 and view.numbers[j - 1] > number:
-            view.numbers[j] = view.numbers[j - 1]
-            j -= 1
-        view.numbers[j] = number
+    """No two are the same, so each goes behind as many as are smaller."""
+    cdef int32_t given[LISTED]
+    cdef int i, j, smaller
+    for i in range(view.count):
+        given[i] = view.numbers[i]
+    for i in range(view.count):
+        smaller = 0
+        for j in range(view.count):
+            smaller += given[j] < given[i]
+        view.numbers[smaller] = given[i]
 
 
 cdef void list_pairs(View *view) noexcept nogil:
@@ -138,6 +164,10 @@ cdef void set_view(const Record *record, int color, View *view) noexcept nogil:
     list_pairs(view)
 
 
+cdef inline int pairs_of(const View *view) noexcept nogil:
+    return view.count * (view.count - 1) // 2
+
+
 cdef inline float chance(float value) noexcept nogil:
     return 1 / (1 + expf(-value))
 
@@ -152,6 +182,12 @@ cdef float target_of(const Record *record, float scale, float result_share) noex
     return (1 - result_share) * chance(record.score / scale) + result_share * result
 
 
+cdef void list_shared_pairs(const View *black, Ready *ready) noexcept nogil:
+    fold_pairs(black.numbers, black.count, ready.pairs.places, ready.pairs.signs)
+    ready.pairs.count = pairs_of(black)
+    ready.relative.count = list_relative_pairs(black.numbers, black.count, ready.relative.places, ready.relative.signs)
+
+
 cdef void make_ready(const Record *record, Ready *ready, float scale, float share) noexcept nogil:
     cdef int i
     set_view(record, BLACK, &ready.view[BLACK])
@@ -159,30 +195,22 @@ cdef void make_ready(const Record *record, Ready *ready, float scale, float shar
     ready.count = ready.view[BLACK].count
     for i in range(ready.count):
         ready.numbers[i] = record.pieces[i]
-    fold_turn(ready.view[BLACK].numbers, ready.view[BLACK].count, ready.pairs)
+    list_shared_pairs(&ready.view[BLACK], ready)
     ready.side = record.side
     ready.source = record.result == UNFINISHED
     ready.target = target_of(record, scale, share)
-
-
-cdef inline int pairs_of(const View *view) noexcept nogil:
-    return view.count * (view.count - 1) // 2
 
 
 cdef inline Cell *rows_of(const Model *model, const View *view) noexcept nogil:
     return model.kpp + <size_t>zone_of(view.king) * PAIRS * ROW_CELLS
 
 
-cdef void fetch(const Model *model, const Ready *ready) noexcept nogil:
-    """Ask for the memory of the triples; the other terms stay in the caches."""
-    cdef int color, i
-    cdef const Cell *rows
-    if model.kpp == NULL:
-        return
-    for color in range(COLORS):
-        rows = rows_of(model, &ready.view[color])
-        for i in range(pairs_of(&ready.view[color])):
-            prefetch(rows + ROW_CELLS * ready.view[color].pairs[i])
+cdef Ahead half_of(const Model *model, const View *view, int half) noexcept nogil:
+    """The first or second half of a view's triples."""
+    cdef Ahead ahead
+    ahead.rows = rows_of(model, view)
+    ahead.places = view.pairs + half * (pairs_of(view) // 2)
+    return ahead
 
 
 # ---- value ----
@@ -203,24 +231,22 @@ cdef float sum_pieces_seen(const Model *model, const View *view) noexcept nogil:
     return sum
 
 
-cdef float sum_view(const Model *model, const View *view) noexcept nogil:
+cdef float sum_view(const Model *model, const View *view, const View *ahead) noexcept nogil:
     cdef float sum = sum_pieces_seen(model, view)
-    if model.pp != NULL:
-        sum += sum_cells(model.pp, view.pairs, pairs_of(view))
+    cdef Ahead half
     if model.kpp != NULL:
-        sum += sum_rows(rows_of(model, view), place_in_row(view.king), view.pairs, pairs_of(view))
+        half = half_of(model, ahead, 0)
+        sum += sum_rows(rows_of(model, view), place_in_row(view.king), view.pairs, pairs_of(view), &half)
     return sum
 
 
 cdef float sum_turn(const Model *model, const Ready *ready) noexcept nogil:
-    """Tempo, and KP and PP of the turn: for the side to move."""
+    """Tempo and KP of the turn: for the side to move."""
     cdef float sum = 0
     cdef const View *view
     cdef int color, i
     if model.tempo != NULL:
         sum += model.tempo[ready.source].weight
-    if model.pp_turn != NULL:
-        sum += sum_cells(model.pp_turn, ready.pairs, pairs_of(&ready.view[BLACK]))
     if model.kp_turn != NULL:
         for color in range(COLORS):
             view = &ready.view[color]
@@ -229,12 +255,31 @@ cdef float sum_turn(const Model *model, const Ready *ready) noexcept nogil:
     return sum
 
 
-cdef float value_of(const Model *model, const Ready *ready) noexcept nogil:
+cdef inline float side_of(const Model *model, const Ready *ready) noexcept nogil:
+    """Whose pairs of the turn count: 1 Black's, -1 White's, 0 nobody's."""
+    return 0 if not model.turn else 1 if ready.side == BLACK else -1
+
+
+cdef float sum_shared_pairs(const Model *model, const Ready *ready) noexcept nogil:
+    """PP and relative PP, of the turn too."""
+    cdef float sum = 0, side = side_of(model, ready)
+    cdef const PairList *pairs = &ready.pairs
+    if model.pp != NULL:
+        sum += sum_pairs(model.pp, pairs.places, pairs.signs, pairs.count, side)
+    pairs = &ready.relative
+    if model.relative_pp != NULL:
+        sum += sum_pairs(model.relative_pp, pairs.places, pairs.signs, pairs.count, side)
+    return sum
+
+
+cdef float value_of(const Model *model, const Ready *ready, const Ready *ahead) noexcept nogil:
     """For Black, in LOGIT centipawns."""
-    cdef float value = sum_view(model, &ready.view[BLACK]) - sum_view(model, &ready.view[WHITE])
+    cdef float value = sum_view(model, &ready.view[BLACK], &ahead.view[BLACK])
     cdef int i
+    value -= sum_view(model, &ready.view[WHITE], &ahead.view[WHITE])
     for i in range(ready.count):
         value += model.piece[kinds.kind[ready.numbers[i]]].weight * (1 if is_black(ready.numbers[i]) else -1)
+    value += sum_shared_pairs(model, ready)
     return value + sum_turn(model, ready) * (1 if ready.side == BLACK else -1)
 
 
@@ -242,22 +287,15 @@ cdef float value_of(const Model *model, const Ready *ready) noexcept nogil:
 
 # Seen from the middle file, a pair and its mirror image are one weight, which takes one step after the other.
 
-cdef void improve_pairs(Model *model, const View *view, float gradient, float step) noexcept nogil:
-    cdef int i
-    if not in_the_middle(view.king):
-        improve_cells(model.pp, view.pairs, pairs_of(view), gradient, step)
-        return
-    for i in range(pairs_of(view)):
-        improve_cell(model.pp + view.pairs[i], gradient, step)
-
-
-cdef void improve_triples(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+cdef void improve_triples(Model *model, const View *view, float gradient, const Steps *steps,
+                          const Ahead *ahead) noexcept nogil:
     cdef Cell *rows = rows_of(model, view)
     cdef int i, own = place_in_row(view.king)
     if not in_the_middle(view.king):
-        improve_rows(rows, own, view.pairs, pairs_of(view), gradient, steps.zone, steps.triple)
+        improve_rows(rows, own, view.pairs, pairs_of(view), gradient, steps.zone, steps.triple, ahead)
         return
     for i in range(pairs_of(view)):
+        fetch_row(ahead, i // 2)
         improve_row(rows + ROW_CELLS * view.pairs[i], own, gradient, steps.zone, steps.triple)
 
 
@@ -276,12 +314,13 @@ cdef void improve_pieces_seen(Model *model, const View *view, float gradient, co
             improve_cell(model.kkp + place, gradient, steps.king_king_piece)
 
 
-cdef void improve_view(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+cdef void improve_view(Model *model, const View *view, float gradient, const Steps *steps,
+                       const View *ahead) noexcept nogil:
+    cdef Ahead half
     improve_pieces_seen(model, view, gradient, steps)
-    if model.pp != NULL:
-        improve_pairs(model, view, gradient, steps.pair)
     if model.kpp != NULL:
-        improve_triples(model, view, gradient, steps)
+        half = half_of(model, ahead, 1)
+        improve_triples(model, view, gradient, steps, &half)
 
 
 cdef void improve_turn(Model *model, const Ready *ready, float gradient, const Steps *steps) noexcept nogil:
@@ -289,9 +328,6 @@ cdef void improve_turn(Model *model, const Ready *ready, float gradient, const S
     cdef int color, i
     if model.tempo != NULL:
         improve_cell(model.tempo + ready.source, gradient, steps.piece)
-    if model.pp_turn != NULL:
-        for i in range(pairs_of(&ready.view[BLACK])):
-            improve_cell(model.pp_turn + ready.pairs[i], gradient, steps.turn)
     if model.kp_turn != NULL:
         for color in range(COLORS):
             view = &ready.view[color]
@@ -300,17 +336,30 @@ cdef void improve_turn(Model *model, const Ready *ready, float gradient, const S
                              steps.king_piece)
 
 
-cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
+cdef void improve_shared_pairs(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
+    cdef float side = side_of(model, ready)
+    cdef const PairList *pairs = &ready.pairs
+    if model.pp != NULL:
+        improve_pairs(model.pp, pairs.places, pairs.signs, pairs.count, error, side, steps.pair, steps.pair_turn)
+    pairs = &ready.relative
+    if model.relative_pp != NULL:
+        improve_pairs(model.relative_pp, pairs.places, pairs.signs, pairs.count, error, side, steps.relative_pair,
+                      steps.relative_pair_turn)
+
+
+cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps,
+                        const Ready *ahead) noexcept nogil:
     """One step down the logistic loss, whose gradient by the value is the error of the chance."""
     cdef float gradient
     cdef int i
     if error == 0:
         return
-    improve_view(model, &ready.view[BLACK], error, steps)
-    improve_view(model, &ready.view[WHITE], -error, steps)
+    improve_view(model, &ready.view[BLACK], error, steps, &ahead.view[BLACK])
+    improve_view(model, &ready.view[WHITE], -error, steps, &ahead.view[WHITE])
     for i in range(ready.count):
         gradient = error if is_black(ready.numbers[i]) else -error
         improve_cell(model.piece + kinds.kind[ready.numbers[i]], gradient, steps.piece)
+    improve_shared_pairs(model, ready, error, steps)
     improve_turn(model, ready, error if ready.side == BLACK else -error, steps)
 
 
@@ -321,32 +370,37 @@ cdef double loss_of(float p, float target) noexcept nogil:
 
 cdef double learn(Model *model, const Record *records, long long count, const Steps *steps, float scale,
                   float share) noexcept nogil:
-    """One pass over the records in their order; returns the sum of squared errors before each step."""
-    cdef Ready ready[AHEAD]
+    """One pass over the records in their order; returns the sum of squared errors before each step.
+
+    While a position is learned the triples of the next one are asked for, a few at a time: asked for all at once they
+    would fill what a core can wait for, and it would stand still.
+    """
+    cdef Ready ready[2]
     cdef Ready *now
+    cdef Ready *ahead
     cdef double loss = 0
     cdef long long i
     cdef float p
-    for i in range(count + AHEAD - 1):
-        if i < count:
-            now = &ready[i % AHEAD]
-            make_ready(records + i, now, scale, share)
-            fetch(model, now)
-        if i >= AHEAD - 1:
-            now = &ready[(i - AHEAD + 1) % AHEAD]
-            p = chance(value_of(model, now))
-            loss += loss_of(p, now.target)
-            improve_model(model, now, p - now.target, steps)
+    memset(ready, 0, sizeof(ready))
+    make_ready(records, &ready[0], scale, share)
+    for i in range(count):
+        now = &ready[i % 2]
+        ahead = &ready[(i + 1) % 2]
+        if i + 1 < count:
+            make_ready(records + i + 1, ahead, scale, share)
+        p = chance(value_of(model, now, ahead))
+        loss += loss_of(p, now.target)
+        improve_model(model, now, p - now.target, steps, ahead)
     return loss
 
 
 cdef void value_records(const Model *model, const Record *records, float *values, long long count) noexcept nogil:
     cdef Ready ready
     cdef long long i
+    memset(&ready, 0, sizeof(ready))
     for i in range(count):
         make_ready(records + i, &ready, 600, 0)
-        fetch(model, &ready)
-        values[i] = value_of(model, &ready)
+        values[i] = value_of(model, &ready, &ready)
 
 
 # ---- the door ----
@@ -357,24 +411,36 @@ cdef class Trainer:
     cdef readonly tuple terms
 
     def __cinit__(self, terms):
-        self.blocks = {}
         self.terms = tuple(terms)
+        self._check_terms()
+        self.blocks = {}
+        for name in self.terms:
+            if name not in TURN_OF:
+                cell = sizeof(PairCells) if name in TURN_OF.values() else sizeof(Cell)
+                self.blocks[name] = Block(SIZES[name] * cell)
+        self._name_blocks()
+
+    cdef _check_terms(self):
         if "piece" not in self.terms or not set(self.terms) <= set(SIZES):
             raise ValueError(f"terms {self.terms}: 'piece' and any of {', '.join(SIZES)}")
-        for name in self.terms:
-            self.blocks[name] = Block(SIZES[name] * sizeof(Cell))
-        self.model.tempo = self._cells("tempo")
-        self.model.piece = self._cells("piece")
-        self.model.kp = self._cells("kp")
-        self.model.relative = self._cells("relative")
-        self.model.kkp = self._cells("kkp")
-        self.model.pp = self._cells("pp")
-        self.model.kpp = self._cells("kpp")
-        self.model.kp_turn = self._cells("kp_turn")
-        self.model.pp_turn = self._cells("pp_turn")
+        for name, pair in TURN_OF.items():
+            if name in self.terms and pair not in self.terms:
+                raise ValueError(f"terms {self.terms}: '{name}' without '{pair}'")
 
-    cdef Cell *_cells(self, str name):
-        return <Cell *>(<Block>self.blocks[name]).memory if name in self.blocks else NULL
+    cdef _name_blocks(self):
+        self.model.tempo = <Cell *>self._memory("tempo")
+        self.model.piece = <Cell *>self._memory("piece")
+        self.model.kp = <Cell *>self._memory("kp")
+        self.model.relative = <Cell *>self._memory("relative")
+        self.model.kkp = <Cell *>self._memory("kkp")
+        self.model.kpp = <Cell *>self._memory("kpp")
+        self.model.kp_turn = <Cell *>self._memory("kp_turn")
+        self.model.pp = <PairCells *>self._memory("pp")
+        self.model.relative_pp = <PairCells *>self._memory("relative_pp")
+        self.model.turn = "pp_turn" in self.terms
+
+    cdef void *_memory(self, str name):
+        return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
     def learn(self, records, steps, scale: float = 600, result_share: float = 0):
         cdef const Record[::1] given = records
@@ -382,7 +448,7 @@ cdef class Trainer:
         cdef double loss = 0
         cdef float unit = scale, share = result_share
         (chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.zone, chosen.triple,
-         chosen.turn) = steps
+         chosen.pair_turn, chosen.relative_pair, chosen.relative_pair_turn) = steps
         if given.shape[0]:
             with nogil:
                 loss = learn(&self.model, &given[0], given.shape[0], &chosen, unit, share)
@@ -398,9 +464,12 @@ cdef class Trainer:
         return result
 
     def cells(self, name: str):
-        if name not in self.blocks:
+        if name not in self.terms:
             raise KeyError(name)
-        return np.asarray(self.blocks[name]).view(np.float32).reshape(-1, 2)
+        block = np.asarray(self.blocks[TURN_OF.get(name, name)]).view(np.float32)
+        if name not in TURN_OF and name not in TURN_OF.values():
+            return block.reshape(-1, 2)
+        return block.reshape(-1, 2, 2)[:, 1 if name in TURN_OF else 0]
 
 
 cdef class Block:

@@ -320,9 +320,22 @@ def test_beside_a_score_the_result_counts_only_where_asked_for(records, share, c
     assert measure(trainer, level, Plan(**asked))["divergence"] < 1e-3
 
 
+def test_two_threads_learn_what_one_does(teacher, tmp_path):
+    """The curve of the held-out games ends no higher, but for the noise of so few games."""
+    build_corpus([teacher], tmp_path / "corpus", every=5)
+    ends = []
+    for threads in (1, 2):
+        training = Training(tmp_path / "corpus", tmp_path / str(threads), Plan(model="PP", threads=threads))
+        training.run()
+        ends.append(training.state.curve[-1]["divergence"])
+    assert ends[1] < 1.03 * ends[0]
+
+
 def test_a_model_needs_its_pieces():
     with pytest.raises(ValueError, match="piece"):
         Trainer(["kpp"])
+    with pytest.raises(ValueError, match="without 'pp'"):
+        Trainer(["piece", "pp_turn"])
     with pytest.raises(KeyError):
         Trainer(["piece"]).cells("kpp")
 
@@ -354,7 +367,8 @@ def test_play_computes_what_was_learned():
     unit = LOGIT * FV_SCALE
     trainer.cells("kp")[:, 0] = folded.kp / unit
     trainer.cells("relative")[:] = 0
-    trainer.cells("pp")[:, 0] = folded.pp / unit
+    trainer.cells("pp")[:, 0] = folded.pp * (2 / unit)  # each king's view has half of it
+    trainer.cells("relative_pp")[:] = trainer.cells("relative_pp_turn")[:] = 0
     trainer.cells("kkp")[:, 0] = folded.kkp * (folded.kkp_step / unit)
     trainer.cells("kp_turn")[:, 0] = folded.kp_turn / unit
     trainer.cells("pp_turn")[:, 0] = folded.pp_turn * (TURN_STEP / unit)
@@ -368,6 +382,20 @@ def test_play_computes_what_was_learned():
     for (sfen, record), value in zip(positions, floats, strict=True):
         told = engine.evaluate(Board(sfen))[-1][1]
         assert abs(told - (value if record["side"] == 0 else -value)) < 2, sfen
+
+
+def test_pairs_of_play_hold_the_relative_ones():
+    """Each pair is rounded to 1/32 centipawn twice, and to 4/32 for the turn."""
+    terms = ["piece", "pp", "pp_turn", "relative_pp", "relative_pp_turn"]
+    trainer = noisy(terms)
+    for name in terms:
+        trainer.cells(name)[:, 0] *= 0.2
+    positions = walked_positions(1000, seed=4)
+    floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
+    engine = Worker(Table(1), Signal(), 0, weights_of(export(trainer)))
+    for (sfen, record), value in zip(positions, floats, strict=True):
+        told = engine.evaluate(Board(sfen))[-1][1]
+        assert abs(told - (value if record["side"] == 0 else -value)) < 6, sfen
 
 
 def test_all_of_learning_from_the_command_line(teacher, tmp_path, capsys):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.coarse import fold_pieces, fold_relative, king_rows
+from core_ext.coarse import add_relative_turn, fold_pieces, fold_relative, king_rows, unfold_pairs
 from core_ext.engine import Weights
-from core_ext.learning import LOGIT, ROW, Trainer
-from usi_engine.weights import BONAPIECES, HALF_SQUARES, Folded, Words
+from core_ext.learning import LOGIT, ROW, SIZES, Trainer
+from usi_engine.weights import HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
 TURN_STEP = 4
@@ -26,27 +26,27 @@ def export(trainer: Trainer) -> Folded:
     """Quantise. The model's centipawns are those of play, so that self-play's scores and a teacher's mean the same."""
     unit = LOGIT * FV_SCALE
 
-    def weights(name: str, size: int) -> npt.NDArray[np.float32]:
-        return trainer.cells(name)[:, 0] if name in trainer.terms else np.zeros(size, np.float32)
+    def weights(name: str) -> npt.NDArray[np.float32]:
+        return trainer.cells(name)[:, 0] if name in trainer.terms else np.zeros(SIZES[name], np.float32)
 
-    kp = weights("kp", HALF_SQUARES * BONAPIECES) + fold_relative(weights("relative", 18 * 17 * 17))
-    pairs = BONAPIECES * (BONAPIECES + 1) // 2
-    kpp = np.zeros((HALF_SQUARES, pairs), np.float32)
+    kp = weights("kp") + fold_relative(weights("relative"))
+    kpp = np.zeros((HALF_SQUARES, SIZES["pp"]), np.float32)
     if "kpp" in trainer.terms:
-        rows = weights("kpp", 0).reshape(-1, pairs, ROW)
+        rows = weights("kpp").reshape(-1, SIZES["pp"], ROW)
         for king, (zone, own) in enumerate(king_rows()):
             kpp[king] = rows[zone, :, 0] + rows[zone, :, own]
+    pp_turn = add_relative_turn(weights("pp_turn"), weights("relative_pp_turn"))
     return Folded(
-        piece=np.rint(fold_pieces(weights("piece", 16)) * unit).astype(np.int32),
-        tempo=round(float(weights("tempo", 1)[0]) * unit),
+        piece=np.rint(fold_pieces(weights("piece")) * unit).astype(np.int32),
+        tempo=round(float(weights("tempo")[0]) * unit),
         kp=quantised(kp, unit),
-        pp=quantised(weights("pp", pairs), unit),
-        kkp=quantised(weights("kkp", HALF_SQUARES * 81 * BONAPIECES), unit, STEP),
+        pp=quantised(unfold_pairs(weights("pp"), weights("relative_pp")), unit),
+        kkp=quantised(weights("kkp"), unit, STEP),
         kkp_step=STEP,
         kpp=quantised(kpp.reshape(-1), unit, STEP),
         kpp_step=STEP,
-        kp_turn=quantised(weights("kp_turn", HALF_SQUARES * BONAPIECES), unit),
-        pp_turn=np.clip(quantised(weights("pp_turn", pairs), unit, TURN_STEP), -128, 127),
+        kp_turn=quantised(weights("kp_turn"), unit),
+        pp_turn=np.clip(quantised(pp_turn, unit, TURN_STEP), -128, 127),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import LOGIT, Trainer
+from core_ext.learning import LOGIT, SIZES, Trainer
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
@@ -22,14 +22,14 @@ from usi_engine.weights import save_weights
 BLOCK = 1 << 14
 TOLD_SECONDS = 2.0
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
-WARY = ("pp", "kkp", "kpp", "pp_turn")  # terms whose weights are mostly seen seldom
+WARY = ("pp", "kkp", "kpp", "pp_turn", "relative_pp", "relative_pp_turn")  # terms whose weights are mostly seen seldom
 # Models of growing size, as the tables of docs/learning.md compare them.
 MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),
-    "PP": ("piece", "tempo", "kp", "relative", "pp"),
-    "KPP": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp"),
-    "KPPT": ("piece", "tempo", "kp", "relative", "pp", "kkp", "kpp", "kp_turn", "pp_turn"),
+    "PP": ("piece", "tempo", "kp", "relative", "pp", "relative_pp"),
+    "KPP": ("piece", "tempo", "kp", "relative", "pp", "relative_pp", "kkp", "kpp"),
+    "KPPT": tuple(SIZES),
 }
 
 
@@ -37,12 +37,13 @@ MODELS = {
 class Plan:
     """How to train.
 
-    Steps: of pieces, king-piece, king-king-piece, pair, pair by king zone, triple, pair of the turn.
+    Steps: of pieces, king-piece, king-king-piece, pair, pair by king zone, triple, pair of the turn, relative pair,
+    relative pair of the turn.
     """
 
     model: str = "KPPT"
     passes: int = 3
-    steps: tuple[float, ...] = (0.02, 0.02, 0.003, 0.0045, 0.003, 0.0008, 0.001)
+    steps: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
     decay: float = 0.6  # of the steps, from pass to pass
     last: float = 0.1  # to what share the steps fall during the last pass
     caution: float = 0.4  # squared gradients that a weight of WARY begins with: so rare ones move little
@@ -190,7 +191,7 @@ class Training:
         arrays: dict[str, Any] = {}
         for name in self.trainer.terms:
             cells = self.trainer.cells(name)
-            places = np.flatnonzero(cells[:, 1] != np.float32(self.caution(name)))
+            places = np.flatnonzero((cells[:, 1] != np.float32(self.caution(name))) | (cells[:, 0] != 0))
             arrays |= {name: cells[places], f"{name}_places": places.astype(np.uint32)}
         arrays |= {"_plan": json.dumps(asdict(self.plan)), "_curve": json.dumps(self.state.curve)}
         arrays["_done"] = self.state.done
