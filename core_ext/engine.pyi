@@ -77,7 +77,7 @@ class Weights:
         """Piece values by Bonapiece, KP (45 kings) and KKP (45 x 81 kings), without the GIL."""
     def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None:
         """The pairs seen by one of the 45 kings, as triangles, without the GIL; threads may do different kings at once."""
-    def unfold_turn(self, kp: NDArray[np.int16], pp: NDArray[np.int16]) -> None:
+    def unfold_turn(self, kp: NDArray[np.int16], pp: NDArray[np.int16], pp_step: int) -> None:
         """What the turn is worth: KP (45 kings) in 1/32 and pairs, a triangle, in 1/8 centipawn, without the GIL."""
     def memory(self) -> list[memoryview]:
         """The unfolded arrays, writable, as bytes: pieces, KKP, KPP, turn. For a cache; valid as long as this object lives."""

@@ -18,7 +18,7 @@ cdef enum:
     EVALUATOR_FRAMES = 256      # a power of two
     TABLES = 3                  # of pairs: KPP of Black's king and of White's, PP of the turn
     TURN = 2                    # as Black sees them
-    TURN_STEP = 4               # of PP of the turn, so that bytes hold it
+    TURN_STEP = 4               # of PP of the turn, so that bytes hold it; files name theirs, and must agree
 
 # Weights as play reads them. Without `kpp` the pieces alone count.
 cdef struct Terms:

@@ -550,8 +550,10 @@ cdef class Weights:
             if not in_the_middle(king):
                 unfold_mirror(self.kpp + mirror_square(king) * square, out)
 
-    def unfold_turn(self, const int16_t[::1] kp, const int16_t[::1] pp):
-        """KP of the turn, and PP in TURN_STEPs; sizes 45 x BONAPIECES and PAIRS."""
+    def unfold_turn(self, const int16_t[::1] kp, const int16_t[::1] pp, int pp_step):
+        """KP of the turn, and PP in its steps; sizes 45 x BONAPIECES and PAIRS."""
+        if pp_step != TURN_STEP:
+            raise ValueError(f"pairs of the turn in steps of {pp_step}, where play has {TURN_STEP}")
         if kp.shape[0] != HALF_SQUARES * BONAPIECES or pp.shape[0] != PAIRS:
             raise ValueError("weights of the turn have the wrong size")
         with nogil:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,6 +40,7 @@ def empty_weights():
         kpp_step=4,
         kp_turn=np.zeros(HALF_SQUARES * BONAPIECES, np.int16),
         pp_turn=np.zeros(PAIRS, np.int16),
+        turn_step=4,
     )
 
 
@@ -74,6 +76,12 @@ def test_a_file_comes_back_as_it_was_saved(saved):
     assert len(blocks) == 6 + HALF_SQUARES
     assert read_card(str(saved)) == {"note": "empty"}
     assert load_weights(str(saved), Weights) is not None
+
+
+def test_pairs_of_the_turn_in_other_steps_are_refused(tmp_path):
+    save_weights(tmp_path / "other.kpp", replace(empty_weights(), turn_step=8), {})
+    with pytest.raises(WeightsError, match="steps of 8, where play has 4"):
+        load_weights(str(tmp_path / "other.kpp"), Weights)
 
 
 def test_material_needs_no_file():

@@ -36,6 +36,7 @@ OLDER_FEATURES = "KPP-KKP-Bonapiece1548"  # without the blocks of the turn
 BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
 PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 LONGEST_HEADER = 1 << 20
+FIRST_TURN_STEP = 4  # of files that do not name theirs
 # Written once and slowly, a fifth smaller than in the fast mode; to read it takes the same 35 ms a block.
 FILTERS = [
     {
@@ -56,7 +57,7 @@ Words = npt.NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Folded:
-    """Quantised weights in 1/32 centipawn (kkp and kpp: times their steps), as learning folds them."""
+    """Quantised weights in 1/32 centipawn (kkp, kpp and pp_turn: times their steps), as learning folds them."""
 
     piece: npt.NDArray[np.int32]  # BONAPIECES
     tempo: int
@@ -67,7 +68,8 @@ class Folded:
     kpp: Words  # HALF_SQUARES x PAIRS
     kpp_step: int
     kp_turn: Words  # HALF_SQUARES x BONAPIECES
-    pp_turn: Words  # PAIRS, in 1/8 centipawn, -128 to 127
+    pp_turn: Words  # PAIRS, -128 to 127
+    turn_step: int  # of pp_turn
 
 
 def pack(words: Words) -> bytes:
@@ -111,6 +113,7 @@ def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
             "tempo": folded.tempo,
             "kkp_step": folded.kkp_step,
             "kpp_step": folded.kpp_step,
+            "turn_step": folded.turn_step,
             "card": card,
             "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
         }
@@ -186,7 +189,7 @@ def load_weights(name: str, make: type[Weights], threads: int = 2) -> Weights | 
     try:
         unfold(weights, header, blocks, threads)
     except (KeyError, TypeError, ValueError) as error:
-        raise WeightsError(f"the weights are incomplete: {error}") from None
+        raise WeightsError(f"these weights cannot be played with: {error}") from None
     if path is not None:
         keep(weights, path)
     return weights
@@ -207,7 +210,8 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
         if header["features"] == FEATURES:
-            weights.unfold_turn(unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS))
+            kp_turn, pp_turn = unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
+            weights.unfold_turn(kp_turn, pp_turn, int(header.get("turn_step", FIRST_TURN_STEP)))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]

@@ -13,7 +13,7 @@ from core_ext.learning import LOGIT, ROW, SIZES, Trainer
 from usi_engine.weights import HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
-TURN_STEP = 4
+TURN_STEP = 4  # that of play: one byte a pair
 STEP = 8  # rounding 1,406 pairs to quarters of a centipawn errs by 2.7 centipawns (standard deviation)
 
 
@@ -47,6 +47,7 @@ def export(trainer: Trainer) -> Folded:
         kpp_step=STEP,
         kp_turn=quantised(weights("kp_turn"), unit),
         pp_turn=np.clip(quantised(pp_turn, unit, TURN_STEP), -128, 127),
+        turn_step=TURN_STEP,
     )
 
 
@@ -57,6 +58,6 @@ def weights_of(folded: Folded) -> Weights:
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):
         weights.unfold_king(king, folded.pp, words, folded.kpp_step)
-    weights.unfold_turn(folded.kp_turn, folded.pp_turn)
+    weights.unfold_turn(folded.kp_turn, folded.pp_turn, folded.turn_step)
     weights.use(folded.tempo)
     return weights
