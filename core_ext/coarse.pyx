@@ -100,32 +100,18 @@ cdef bint occurs(int a, int b) noexcept:
     return b < HAND_NUMBERS or kinds.square[a] != kinds.square[b]
 
 
-cdef float weight_of(const float *own, const float *shared, int a, int b, bint signed_) noexcept:
+cdef float weight_of(const float *own, const float *shared, int a, int b, bint for_black) noexcept:
+    """Of a pair and its relative one: what they are worth to Black, or to the side to move."""
     cdef float value, sign
     cdef int place = folded_place(a, b, &sign)
-    value = own[place] * sign if signed_ else own[place]
+    value = own[place] * sign if for_black else own[place]
     place = relative_place(a, b, &sign)
     if place >= 0:
-        value += shared[place] * sign if signed_ else shared[place]
+        value += shared[place] * sign if for_black else shared[place]
     return value
 
 
-def unfold_pairs(pairs, relative):
-    """What pairs are worth in each king's view: half, because both views have them."""
-    result = np.zeros(PAIRS, dtype=np.float32)
-    cdef float[::1] out = result
-    cdef const float[::1] own = np.ascontiguousarray(pairs, dtype=np.float32)
-    cdef const float[::1] shared = np.ascontiguousarray(relative, dtype=np.float32)
-    cdef int a, b
-    for a in range(BONAPIECES):
-        for b in range(a):
-            if occurs(a, b):
-                out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, True) / 2
-    return result
-
-
-def add_relative_turn(pairs, relative):
-    """What pairs are worth to the side to move, at folded places."""
+cdef object spread(pairs, relative, bint for_black):
     result = np.zeros(PAIRS, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] own = np.ascontiguousarray(pairs, dtype=np.float32)
@@ -134,6 +120,14 @@ def add_relative_turn(pairs, relative):
     cdef int a, b
     for a in range(BONAPIECES):
         for b in range(a):
-            if occurs(a, b) and folded_place(a, b, &sign) == pair_index(a, b):
-                out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, False)
+            if occurs(a, b) and (for_black or folded_place(a, b, &sign) == pair_index(a, b)):
+                out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, for_black)
     return result
+
+
+def unfold_pairs(pairs, relative):
+    return spread(pairs, relative, True) / 2
+
+
+def add_relative_turn(pairs, relative):
+    return spread(pairs, relative, False)

@@ -210,6 +210,19 @@ def test_command_line(arguments: list[str], pattern: str) -> None:
     assert done.stderr == ""
 
 
+@needs_core
+@pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])
+def test_a_reader_that_has_gone_is_no_fault(arguments: list[str]) -> None:
+    """As with `| head`: the program ends without a word."""
+    command = [sys.executable, "-m", "usi_engine", *arguments]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.close()
+        assert started.stderr.read() == b""
+        assert started.wait(60) in (0, 1)
+
+
 FakeFactory = Callable[[Script], InProcess]
 
 

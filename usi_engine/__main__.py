@@ -58,7 +58,15 @@ def commands_of(arguments: list[str]) -> list[str]:
 
 def main() -> int:
     """Entry point; returns the exit status."""
-    arguments = sys.argv[1:]
+    try:
+        status = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os._exit(1)  # nobody reads our output any more
+    return status
+
+
+def _run(arguments: list[str]) -> int:
     answers = {"--help": HELP, "-h": HELP, "--version": f"{NAME} {__version__}"}
     if arguments and arguments[0] in answers:
         print(answers[arguments[0]])
