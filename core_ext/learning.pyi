@@ -16,7 +16,7 @@ class Block:
     def __init__(self, size: int) -> None: ...
 
 class Trainer:
-    """The float model. Terms: `piece` and any of the others of SIZES; one of the turn's pairs needs the pair.
+    """The float model. Terms: `piece` and any of the others of SIZES; pairs know the turn all or none.
 
     ValueError, MemoryError.
     """

@@ -423,9 +423,10 @@ cdef class Trainer:
     cdef _check_terms(self):
         if "piece" not in self.terms or not set(self.terms) <= set(SIZES):
             raise ValueError(f"terms {self.terms}: 'piece' and any of {', '.join(SIZES)}")
+        turn = any(name in self.terms for name in TURN_OF)
         for name, pair in TURN_OF.items():
-            if name in self.terms and pair not in self.terms:
-                raise ValueError(f"terms {self.terms}: '{name}' without '{pair}'")
+            if (name in self.terms) != (turn and pair in self.terms):
+                raise ValueError(f"terms {self.terms}: '{name}' and '{pair}'; either no pairs know the turn, or all do")
 
     cdef _name_blocks(self):
         self.model.tempo = <Cell *>self._memory("tempo")
@@ -437,7 +438,7 @@ cdef class Trainer:
         self.model.kp_turn = <Cell *>self._memory("kp_turn")
         self.model.pp = <PairCells *>self._memory("pp")
         self.model.relative_pp = <PairCells *>self._memory("relative_pp")
-        self.model.turn = "pp_turn" in self.terms
+        self.model.turn = any(name in self.terms for name in TURN_OF)
 
     cdef void *_memory(self, str name):
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL

@@ -334,8 +334,9 @@ def test_two_threads_learn_what_one_does(teacher, tmp_path):
 def test_a_model_needs_its_pieces():
     with pytest.raises(ValueError, match="piece"):
         Trainer(["kpp"])
-    with pytest.raises(ValueError, match="without 'pp'"):
-        Trainer(["piece", "pp_turn"])
+    for terms in (["piece", "pp_turn"], ["piece", "pp", "pp_turn", "relative_pp"]):
+        with pytest.raises(ValueError, match="no pairs know the turn, or all do"):
+            Trainer(terms)
     with pytest.raises(KeyError):
         Trainer(["piece"]).cells("kpp")
 
