@@ -61,8 +61,11 @@ cdef inline int place_in_row(int king) noexcept nogil:
     return 1 + (rank - 7 + 2 * (file % 2) if rank >= 7 else rank - 5 + 2 * (file % 2) if rank >= 5 else rank)
 
 
-cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *places, float *signs) noexcept nogil:
-    """Of all pairs but those of two pieces in hand; returns how many. The numbers ascend, so hands come first."""
+cdef inline int list_offsets(const int32_t *numbers, int count, int32_t *places) noexcept nogil:
+    """Relative pairs before their images share a place: all but those of two pieces in hand; returns how many.
+
+    The numbers ascend, so hands come first.
+    """
     cdef int32_t first[LISTED]      # what a piece adds to the place of a pair with a later one
     cdef int32_t second[LISTED]     # and with one before it
     cdef int32_t file[LISTED]
@@ -81,16 +84,20 @@ cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *
         for j in range(held, i):
             places[n + j] = second[i] + first[j] + (file[i] - file[j] if file[i] > file[j] else file[j] - file[i])
         n += i
+    return n
+
+
+cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *places, float *signs) noexcept nogil:
+    """Of ascending numbers; returns how many."""
+    cdef int i, n = list_offsets(numbers, count, places)
     for i in range(n):
         signs[i] = relative_pairs.sign[places[i]]
         places[i] = relative_pairs.place[places[i]]
     return n
 
 
-cdef inline int relative_place(int a, int b, float *sign) noexcept nogil:
-    """Of one such pair; -1: both are in hand."""
-    cdef int32_t *pair = [a, b]
+cdef inline int offset_between(int a, int b) noexcept nogil:
+    """The place of one pair before its images share one; -1: both are in hand."""
+    cdef int32_t *pair = [a if a < b else b, b if a < b else a]
     cdef int32_t place
-    if a > b:
-        pair[0], pair[1] = b, a
-    return place if list_relative_pairs(pair, 2, &place, sign) else -1
+    return place if list_offsets(pair, 2, &place) else -1

@@ -30,33 +30,21 @@ cdef void name_kinds() noexcept:
 name_kinds()
 
 
-cdef int plain_place(int a, int b) noexcept:
-    """As list_relative_pairs computes it, before images share one place."""
-    cdef int files, ranks, later = max(a, b), before = min(a, b)
-    if before < HAND_NUMBERS:
-        return BOARD_PAIRS + (before * BOARD_KINDS + kinds.board_kind[later]) * 9 + kinds.square[later] % 9
-    files = abs(kinds.square[later] // 9 - kinds.square[before] // 9)
-    ranks = kinds.square[later] % 9 - kinds.square[before] % 9
-    return ((kinds.board_kind[later] * BOARD_KINDS + kinds.board_kind[before]) * RANKS_BETWEEN + ranks + 8) * 9 + files
-
-
 cdef void fold_relative_pair(int a, int b) noexcept:
-    cdef int inverse_a = features.inverse[a], inverse_b = features.inverse[b]
-    cdef int ours = min(plain_place(a, b), plain_place(features.mirror[a], features.mirror[b]))
-    cdef int theirs = min(plain_place(inverse_a, inverse_b),
-                          plain_place(features.mirror[inverse_a], features.mirror[inverse_b]))
-    relative_pairs.place[plain_place(a, b)] = min(ours, theirs)
-    relative_pairs.sign[plain_place(a, b)] = (ours < theirs) - (ours > theirs)
+    cdef int inverse_a = features.inverse[a], inverse_b = features.inverse[b], place = offset_between(a, b)
+    cdef int ours = min(place, offset_between(features.mirror[a], features.mirror[b]))
+    cdef int theirs = min(offset_between(inverse_a, inverse_b),
+                          offset_between(features.mirror[inverse_a], features.mirror[inverse_b]))
+    relative_pairs.place[place] = min(ours, theirs)
+    relative_pairs.sign[place] = (ours < theirs) - (ours > theirs)
 
 
 cdef void fold_relative_pairs() noexcept:
     cdef int a, b
     for b in range(HAND_NUMBERS, BONAPIECES):
-        for a in range(HAND_NUMBERS):
+        for a in range(b):
             if kinds.kind[a] >= 0:
                 fold_relative_pair(a, b)
-        for a in range(HAND_NUMBERS, b):
-            fold_relative_pair(a, b)
 
 
 fold_relative_pairs()
@@ -104,10 +92,11 @@ cdef float weight_of(const float *own, const float *shared, int a, int b, bint f
     """Of a pair and its relative one: what they are worth to Black, or to the side to move."""
     cdef float value, sign
     cdef int place = folded_place(a, b, &sign)
+    cdef int offset = offset_between(a, b)
     value = own[place] * sign if for_black else own[place]
-    place = relative_place(a, b, &sign)
-    if place >= 0:
-        value += shared[place] * sign if for_black else shared[place]
+    if offset >= 0:
+        place = relative_pairs.place[offset]
+        value += shared[place] * relative_pairs.sign[offset] if for_black else shared[place]
     return value
 
 

@@ -11,6 +11,7 @@ from core_ext.coarse import king_rows
 from core_ext.engine import Signal, Table, Weights, Worker
 from core_ext.learning import LOGIT, ROW, Trainer
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
+from tests.turning import mirrored, turned
 from usi_engine.core import INTERNAL
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main
@@ -383,6 +384,21 @@ def test_play_computes_what_was_learned():
     for (sfen, record), value in zip(positions, floats, strict=True):
         told = engine.evaluate(Board(sfen))[-1][1]
         assert abs(told - (value if record["side"] == 0 else -value)) < 2, sfen
+
+
+def record_of(sfen):
+    """The position as learning sees it."""
+    out = np.zeros(2, RECORD)
+    return next(out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read(sfen, [move], [0], 1, 0, out))
+
+
+def test_images_of_a_position_are_learned_as_one():
+    """In the mirror it is worth the same, with the colours changed the opposite, whatever the weights."""
+    trainer = noisy(["piece", "pp", "pp_turn", "relative_pp", "relative_pp_turn"])
+    for sfen, record in walked_positions(100, seed=6):
+        value = trainer.values(np.array([record]))[0]
+        assert trainer.values(record_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
+        assert trainer.values(record_of(turned(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen
 
 
 def test_pairs_of_play_hold_the_relative_ones():
