@@ -11,6 +11,14 @@ from core_ext.types cimport SQUARES, int32_t
 cdef enum:
     MIDDLE_KINGS = 36           # first square of the middle file
     KKP_SHARE = SQUARES * BONAPIECES
+    LANES = 8                   # numbers or pairs that loops take at a time
+    LISTED_ROOM = (LISTED + LANES - 1) // LANES * LANES
+    PAIR_ROOM = LISTED * (LISTED - 1) // 2 + LANES
+
+# Of numbers as they are, mirrored, as the other colour sees them, and both; with the place of a pair with number 0.
+cdef struct PairImages:
+    int32_t numbers[4][LISTED_ROOM]
+    int32_t first[4][LISTED_ROOM]
 
 
 cdef inline bint mirrored(int king) noexcept nogil:
@@ -23,6 +31,15 @@ cdef inline bint in_the_middle(int king) noexcept nogil:
 
 cdef inline int smaller(int a, int b) noexcept nogil:
     return a if a < b else b
+
+
+cdef inline int larger(int a, int b) noexcept nogil:
+    return a if a > b else b
+
+
+cdef inline int round_up(int count) noexcept nogil:
+    """To whole LANES: loops over so many leave no rest to be done one by one."""
+    return (count + LANES - 1) & -LANES
 
 
 cdef inline int pair_place(int king, int a, int b) noexcept nogil:
@@ -45,31 +62,56 @@ cdef inline int king_pair_place(int king, int other, int number) noexcept nogil:
     return place
 
 
+cdef inline void set_images(PairImages *images, int i, int number) noexcept nogil:
+    cdef int image
+    images.numbers[0][i] = number
+    images.numbers[1][i] = features.mirror[number]
+    images.numbers[2][i] = features.inverse[number]
+    images.numbers[3][i] = features.mirror[features.inverse[number]]
+    for image in range(4):
+        images.first[image][i] = pair_index(images.numbers[image][i], 0)
+
+
+cdef inline int image_place(const PairImages *images, int image, int i, int j) noexcept nogil:
+    """pair_index of one image: the larger of the two sums, for it grows faster with its larger number."""
+    return larger(images.first[image][i] + images.numbers[image][j], images.first[image][j] + images.numbers[image][i])
+
+
+cdef inline int colour_place(const PairImages *images, int colour, int i, int j) noexcept nogil:
+    """The smaller place of a pair and its mirror image, as one colour sees them."""
+    return smaller(image_place(images, 2 * colour, i, j), image_place(images, 2 * colour + 1, i, j))
+
+
+cdef inline int sign_between(int ours, int theirs) noexcept nogil:
+    return (ours < theirs) - (ours > theirs)
+
+
 cdef inline void fold_pairs(const int32_t *numbers, int count, int32_t *places, float *signs) noexcept nogil:
     """Of all pairs of the numbers, the later ones with those before them, where no king matters.
 
     In the mirror a pair weighs the same; seen by the other colour it is worth the same to the side to move, and the
-    opposite to Black: signs are 1 or -1, and 0 of a pair that is its own image.
+    opposite to Black: signs are 1 or -1, and 0 of a pair that is its own image. Eight pairs are taken at a time: what
+    runs over is overwritten, or lies in the last LANES places of PAIR_ROOM.
     """
-    cdef int32_t seen[4][LISTED]
-    cdef int i, j, ours, theirs, n = 0
+    cdef PairImages images
+    cdef int i, j, ours, theirs
+    for i in range(LISTED_ROOM):
+        set_images(&images, i, numbers[i] if i < count else 0)
     for i in range(count):
-        seen[0][i] = numbers[i]
-        seen[1][i] = features.mirror[numbers[i]]
-        seen[2][i] = features.inverse[numbers[i]]
-        seen[3][i] = features.mirror[seen[2][i]]
-    for i in range(count):
-        for j in range(i):
-            ours = smaller(pair_index(seen[0][i], seen[0][j]), pair_index(seen[1][i], seen[1][j]))
-            theirs = smaller(pair_index(seen[2][i], seen[2][j]), pair_index(seen[3][i], seen[3][j]))
-            places[n + j] = smaller(ours, theirs)
-            signs[n + j] = (ours < theirs) - (ours > theirs)
-        n += i
+        for j in range(round_up(i)):
+            ours, theirs = colour_place(&images, 0, i, j), colour_place(&images, 1, i, j)
+            places[j] = smaller(ours, theirs)
+            signs[j] = sign_between(ours, theirs)
+        places += i
+        signs += i
 
 
 cdef inline int folded_place(int a, int b, float *sign) noexcept nogil:
     """Of one such pair."""
-    cdef int32_t *pair = [a, b]
-    cdef int32_t place
-    fold_pairs(pair, 2, &place, sign)
-    return place
+    cdef PairImages images
+    cdef int ours, theirs
+    set_images(&images, 0, a)
+    set_images(&images, 1, b)
+    ours, theirs = colour_place(&images, 0, 1, 0), colour_place(&images, 1, 1, 0)
+    sign[0] = sign_between(ours, theirs)
+    return smaller(ours, theirs)

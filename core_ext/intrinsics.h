@@ -55,6 +55,14 @@ static inline void prefetch(const void *address)
 #endif
 }
 
+/* For a loop that waits for another thread. */
+static inline void relax(void)
+{
+#if defined(KOMADORI_SSE2)
+    _mm_pause();
+#endif
+}
+
 /* out[i] = words[i] + addend for eight 16-bit words. */
 static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
 {

@@ -10,10 +10,16 @@ LOGIT: int  # 600
 SIZES: dict[str, int]  # weights of each term
 ROW: int  # 8 weights, of which a zone of five kings uses six
 
+def king_zones() -> NDArray[np.int64]:
+    """The zone of each square for a king of its own colour, 81 numbers from 0 to 10; mirror images share one."""
+
 class Block:
     """Zeroed memory on huge pages, a buffer of bytes. MemoryError where it cannot be had."""
 
     def __init__(self, size: int) -> None: ...
+
+class Meeting:
+    """Where two threads exchange their parts of each value; good for one call by each."""
 
 class Trainer:
     """The float model. Terms: `piece` and any of the others of SIZES; pairs know the turn all or none.
@@ -31,8 +37,21 @@ class Trainer:
 
         Returns the sum of the squared errors of the chances before each step. Steps: of pieces, king-piece,
         king-king-piece, pair, pair by king zone, triple, pair of the turn, relative pair, relative pair of the turn.
-        The target is the chance that the score means on a logistic of `scale` centipawns, mixed with the result. With
-        one thread the same calls give the same bytes.
+        The target is the chance that the score means on a logistic of `scale` centipawns, mixed with the result. The
+        same calls give the same bytes.
+        """
+    def learn_part(
+        self,
+        part: int,
+        meeting: Meeting,
+        records: NDArray[Any],
+        steps: Sequence[float],
+        scale: float = ...,
+        result_share: float = ...,
+    ) -> float:
+        """What `learn` does, to the byte, by two threads: one calls with part 0, one with 1, and the rest alike.
+
+        Each waits for the other at every position: alone it never returns.
         """
     def values(self, records: NDArray[Any]) -> NDArray[np.float32]:
         """For Black, in LOGIT centipawns."""

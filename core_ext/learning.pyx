@@ -1,9 +1,10 @@
 """The model that learns; every signature and its contract stands in learning.pyi.
 
-The float model has the terms of play and coarser ones that share what rare triples cannot learn. Each colour's king
-sees the pieces (a View); what White's king sees counts against Black. A pair's weight for its king's zone lies in one
-cache line with those for the kings of that zone: fetching them is what learning spends its time on. Terms of the turn
-say what a piece near a king, or a pair, is worth to the side that may move now.
+The float model has the terms of play and coarser ones that share what rare triples cannot learn. A pair's weight for
+its king's zone lies in one cache line with those for the kings of that zone: fetching them is what learning spends its
+time on. Terms of the turn say what a piece near a king, or a pair, is worth to the side that may move now. A value is
+the sum of two parts that share no weight (core_ext.parts). Each colour's king sees the pieces (a View); what White's
+king sees counts against Black.
 
     value for Black = sum P + sum (PP + relative PP)
                     + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP by king zone + KPP)
@@ -19,16 +20,13 @@ from libc.string cimport memset
 
 import numpy as np
 
-from core_ext.coarse cimport (
-    KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, is_black, kinds, list_relative_pairs, offset_place, place_in_row, zone_of,
-)
-from core_ext.features cimport BONAPIECES, HALF_SQUARES, LISTED, PAIRS, features, inverse_square, mirror_square
-from core_ext.folding cimport (
-    KKP_SHARE, fold_pairs, in_the_middle, king_pair_place, mirrored, pair_place, piece_place,
-)
+from core_ext.coarse cimport KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, is_black, kinds, offset_place, place_in_row, zone_of
+from core_ext.features cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
+from core_ext.folding cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, piece_place
 from core_ext.memory cimport allocate_large, release_large
+from core_ext.parts cimport PARTS, PairList, PairPlaces, Part, View, set_part, set_view
 from core_ext.records cimport Record, UNFINISHED, UNSCORED
-from core_ext.types cimport BLACK, COLORS, WHITE, int32_t
+from core_ext.types cimport BLACK, COLORS, SQUARES, WHITE, int32_t, uint32_t
 
 cdef extern from "adagrad.h" nogil:
     ctypedef struct Cell:
@@ -54,8 +52,13 @@ cdef extern from "pairs.h" nogil:
     void improve_pairs(PairCells *pairs, const int32_t *places, const float *signs, int count, float gradient,
                        float side, float step, float turn_step) noexcept
 
-cdef enum:
-    PAIR_COUNT = LISTED * (LISTED - 1) // 2
+cdef extern from "meeting.h" nogil:
+    # Two threads that are at the same position tell each other their parts of its value.
+    ctypedef struct Post:
+        pass
+    ctypedef struct MeetingPosts "Meeting":
+        pass
+    float exchange(MeetingPosts *meeting, int thread, uint32_t number, float part) noexcept
 
 LOGIT = 600
 ROW = ROW_CELLS
@@ -89,84 +92,30 @@ cdef struct Steps:
     float relative_pair
     float relative_pair_turn
 
-# What one king sees, on files 1 to 5 by mirroring.
-cdef struct View:
-    int king
-    int other
-    int count
-    int32_t numbers[LISTED]
-    int32_t pairs[PAIR_COUNT]
-
-# Pairs that know no king, some of them perhaps the same; the sign says for whom the first weight counts.
-cdef struct PairList:
-    int count
-    int32_t places[PAIR_COUNT]
-    float signs[PAIR_COUNT]
-
+# A position as a thread sees it: of one part of it, or of both.
 cdef struct Ready:
     View view[COLORS]
-    int side
+    Part part[PARTS]
+    int turn                    # 1: Black is to move, -1: White
     int source                  # which tempo: 0 of games, 1 of positions without a game
-    int count
-    int32_t numbers[LISTED]     # as Black sees them
-    PairList pairs
-    PairList relative
     float target
+
+# The parts that a thread works on, and where it meets the other thread.
+cdef struct Share:
+    int first
+    int last
+    MeetingPosts *meeting       # NULL: both parts are its own
+
+
+cdef Share whole() noexcept nogil:
+    cdef Share share
+    share.first = 0
+    share.last = PARTS - 1
+    share.meeting = NULL
+    return share
 
 
 # ---- what a position shows to the model ----
-
-cdef void sort_numbers(View *view) noexcept nogil:
-    """No two are the same, so each goes behind as many as are smaller."""
-    cdef int32_t given[LISTED]
-    cdef int i, j, smaller
-    for i in range(view.count):
-        given[i] = view.numbers[i]
-    for i in range(view.count):
-        smaller = 0
-        for j in range(view.count):
-            smaller += given[j] < given[i]
-        view.numbers[smaller] = given[i]
-
-
-cdef void list_pairs(View *view) noexcept nogil:
-    """The numbers ascend, so a pair's place is simple, and neighbours in the list lie near each other in memory."""
-    cdef int i, j, first, n = 0
-    if in_the_middle(view.king):
-        for i in range(view.count):
-            for j in range(i):
-                view.pairs[n] = pair_place(view.king, view.numbers[i], view.numbers[j])
-                n += 1
-        return
-    for i in range(view.count):
-        first = view.numbers[i] * (view.numbers[i] + 1) // 2
-        for j in range(i):
-            view.pairs[n + j] = first + view.numbers[j]
-        n += i
-
-
-cdef void set_view(const Record *record, int color, View *view) noexcept nogil:
-    cdef int i = 0, number
-    cdef bint turn = mirrored(record.king[color])
-    view.king = record.king[color]
-    view.other = inverse_square(record.king[color ^ 1])
-    if turn:
-        view.king = mirror_square(view.king)
-        view.other = mirror_square(view.other)
-    while i < LISTED and record.pieces[i]:
-        number = record.pieces[i]
-        if color == WHITE:
-            number = features.inverse[number]
-        view.numbers[i] = features.mirror[number] if turn else number
-        i += 1
-    view.count = i
-    sort_numbers(view)
-    list_pairs(view)
-
-
-cdef inline int pairs_of(const View *view) noexcept nogil:
-    return view.count * (view.count - 1) // 2
-
 
 cdef inline float chance(float value) noexcept nogil:
     return 1 / (1 + expf(-value))
@@ -182,41 +131,34 @@ cdef float target_of(const Record *record, float scale, float result_share) noex
     return (1 - result_share) * chance(record.score / scale) + result_share * result
 
 
-cdef void list_shared_pairs(const View *black, Ready *ready) noexcept nogil:
-    fold_pairs(black.numbers, black.count, ready.pairs.places, ready.pairs.signs)
-    ready.pairs.count = pairs_of(black)
-    ready.relative.count = list_relative_pairs(black.numbers, black.count, ready.relative.places, ready.relative.signs)
-
-
-cdef void make_ready(const Record *record, Ready *ready, float scale, float share) noexcept nogil:
-    cdef int i
+cdef void make_ready(const Record *record, const Share *share, Ready *ready, float scale, float results) noexcept nogil:
+    cdef int part
     set_view(record, BLACK, &ready.view[BLACK])
     set_view(record, WHITE, &ready.view[WHITE])
-    ready.count = ready.view[BLACK].count
-    for i in range(ready.count):
-        ready.numbers[i] = record.pieces[i]
-    list_shared_pairs(&ready.view[BLACK], ready)
-    ready.side = record.side
+    for part in range(share.first, share.last + 1):
+        set_part(ready.view, part, &ready.part[part])
+    ready.turn = 1 if record.side == BLACK else -1
     ready.source = record.result == UNFINISHED
-    ready.target = target_of(record, scale, share)
+    ready.target = target_of(record, scale, results)
 
 
 cdef inline Cell *rows_of(const Model *model, const View *view) noexcept nogil:
     return model.kpp + <size_t>zone_of(view.king) * PAIRS * ROW_CELLS
 
 
-cdef Ahead half_of(const Model *model, const View *view, int half) noexcept nogil:
-    """The first or second half of a view's triples."""
+cdef Ahead half_of(const Model *model, const Ready *ready, int part, int color, int half) noexcept nogil:
+    """The first or second half of a part's triples."""
+    cdef const PairPlaces *seen = &ready.part[part].seen[color]
     cdef Ahead ahead
-    ahead.rows = rows_of(model, view)
-    ahead.places = view.pairs + half * (pairs_of(view) // 2)
+    ahead.rows = rows_of(model, &ready.view[color])
+    ahead.places = seen.places + half * (seen.count // 2)
     return ahead
 
 
 # ---- value ----
 
-cdef float sum_pieces_seen(const Model *model, const View *view) noexcept nogil:
-    """KP, relative KP and KKP of one view."""
+cdef float sum_king_pieces(const Model *model, const View *view) noexcept nogil:
+    """KP and relative KP."""
     cdef float sum = 0
     cdef int i, place
     for i in range(view.count):
@@ -226,80 +168,103 @@ cdef float sum_pieces_seen(const Model *model, const View *view) noexcept nogil:
             place = offset_place(view.king, view.numbers[i])
             if place >= 0:
                 sum += model.relative[place].weight
-        if model.kkp != NULL:
-            sum += model.kkp[view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])].weight
     return sum
 
 
-cdef float sum_view(const Model *model, const View *view, const View *ahead) noexcept nogil:
-    cdef float sum = sum_pieces_seen(model, view)
-    cdef Ahead half
-    if model.kpp != NULL:
-        half = half_of(model, ahead, 0)
-        sum += sum_rows(rows_of(model, view), place_in_row(view.king), view.pairs, pairs_of(view), &half)
-    return sum
-
-
-cdef float sum_turn(const Model *model, const Ready *ready) noexcept nogil:
-    """Tempo and KP of the turn: for the side to move."""
+cdef float sum_king_king_pieces(const Model *model, const View *view) noexcept nogil:
     cdef float sum = 0
-    cdef const View *view
-    cdef int color, i
-    if model.tempo != NULL:
-        sum += model.tempo[ready.source].weight
-    if model.kp_turn != NULL:
-        for color in range(COLORS):
-            view = &ready.view[color]
-            for i in range(view.count):
-                sum += model.kp_turn[view.king * BONAPIECES + piece_place(view.king, view.numbers[i])].weight
+    cdef int i, place
+    if model.kkp != NULL:
+        for i in range(view.count):
+            place = view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
+            sum += model.kkp[place].weight
     return sum
 
 
-cdef inline float side_of(const Model *model, const Ready *ready) noexcept nogil:
-    """Whose pairs of the turn count: 1 Black's, -1 White's, 0 nobody's."""
-    return 0 if not model.turn else 1 if ready.side == BLACK else -1
-
-
-cdef float sum_shared_pairs(const Model *model, const Ready *ready) noexcept nogil:
-    """PP and relative PP, of the turn too."""
-    cdef float sum = 0, side = side_of(model, ready)
-    cdef const PairList *pairs = &ready.pairs
-    if model.pp != NULL:
-        sum += sum_pairs(model.pp, pairs.places, pairs.signs, pairs.count, side)
-    pairs = &ready.relative
-    if model.relative_pp != NULL:
-        sum += sum_pairs(model.relative_pp, pairs.places, pairs.signs, pairs.count, side)
-    return sum
-
-
-cdef float value_of(const Model *model, const Ready *ready, const Ready *ahead) noexcept nogil:
-    """For Black, in LOGIT centipawns."""
-    cdef float value = sum_view(model, &ready.view[BLACK], &ahead.view[BLACK])
+cdef float sum_turn_pieces(const Model *model, const View *view) noexcept nogil:
+    """KP of the turn: for the side to move."""
+    cdef float sum = 0
     cdef int i
-    value -= sum_view(model, &ready.view[WHITE], &ahead.view[WHITE])
-    for i in range(ready.count):
-        value += model.piece[kinds.kind[ready.numbers[i]]].weight * (1 if is_black(ready.numbers[i]) else -1)
-    value += sum_shared_pairs(model, ready)
-    return value + sum_turn(model, ready) * (1 if ready.side == BLACK else -1)
+    if model.kp_turn != NULL:
+        for i in range(view.count):
+            sum += model.kp_turn[view.king * BONAPIECES + piece_place(view.king, view.numbers[i])].weight
+    return sum
+
+
+cdef float sum_triples(const Model *model, const Ready *ready, int part, int color, const Ready *ahead) noexcept nogil:
+    cdef const View *view = &ready.view[color]
+    cdef const PairPlaces *seen = &ready.part[part].seen[color]
+    cdef Ahead half
+    if model.kpp == NULL:
+        return 0
+    half = half_of(model, ahead, part, color, 0)
+    return sum_rows(rows_of(model, view), place_in_row(view.king), seen.places, seen.count, &half)
+
+
+cdef float sum_pieces(const Model *model, const View *black) noexcept nogil:
+    cdef float sum = 0
+    cdef int i
+    for i in range(black.count):
+        sum += model.piece[kinds.kind[black.numbers[i]]].weight * (1 if is_black(black.numbers[i]) else -1)
+    return sum
+
+
+cdef float sum_first_singles(const Model *model, const Ready *ready) noexcept nogil:
+    """The first part's terms of single pieces: KKP and KP of the turn."""
+    cdef const View *black = &ready.view[BLACK]
+    cdef const View *white = &ready.view[WHITE]
+    return (sum_king_king_pieces(model, black) - sum_king_king_pieces(model, white)
+            + ready.turn * (sum_turn_pieces(model, black) + sum_turn_pieces(model, white)))
+
+
+cdef float sum_second_singles(const Model *model, const Ready *ready) noexcept nogil:
+    """The second part's: P, KP, relative KP and the tempo."""
+    cdef float tempo = model.tempo[ready.source].weight if model.tempo != NULL else 0
+    return (sum_pieces(model, &ready.view[BLACK]) + sum_king_pieces(model, &ready.view[BLACK])
+            - sum_king_pieces(model, &ready.view[WHITE]) + ready.turn * tempo)
+
+
+cdef float part_value(const Model *model, const Ready *ready, int part, const Ready *ahead) noexcept nogil:
+    cdef const PairList *pairs = &ready.part[part].pairs
+    cdef const PairCells *cells = model.relative_pp if part else model.pp
+    cdef float value = sum_triples(model, ready, part, BLACK, ahead) - sum_triples(model, ready, part, WHITE, ahead)
+    if cells != NULL:
+        value += sum_pairs(cells, pairs.places, pairs.signs, pairs.count, ready.turn if model.turn else 0)
+    return value + (sum_second_singles(model, ready) if part else sum_first_singles(model, ready))
+
+
+cdef float value_of(const Model *model, const Ready *ready, const Share *share, uint32_t number,
+                    const Ready *ahead) noexcept nogil:
+    """For Black, in LOGIT centipawns."""
+    cdef float value[PARTS]
+    cdef int part
+    for part in range(share.first, share.last + 1):
+        value[part] = part_value(model, ready, part, ahead)
+    if share.meeting != NULL:
+        value[share.first ^ 1] = exchange(share.meeting, share.first, number, value[share.first])
+    return value[0] + value[1]
 
 
 # ---- gradient steps ----
 
 # Seen from the middle file, a pair and its mirror image are one weight, which takes one step after the other.
 
-cdef void improve_triples(Model *model, const View *view, float gradient, const Steps *steps,
-                          const Ahead *ahead) noexcept nogil:
+cdef void improve_triples(Model *model, const Ready *ready, int part, int color, float gradient, const Steps *steps,
+                          const Ready *ahead) noexcept nogil:
+    cdef const View *view = &ready.view[color]
+    cdef const PairPlaces *seen = &ready.part[part].seen[color]
     cdef Cell *rows = rows_of(model, view)
     cdef int i, own = place_in_row(view.king)
+    cdef Ahead half = half_of(model, ahead, part, color, 1)
     if not in_the_middle(view.king):
-        improve_rows(rows, own, view.pairs, pairs_of(view), gradient, steps.zone, steps.triple, ahead)
+        improve_rows(rows, own, seen.places, seen.count, gradient, steps.zone, steps.triple, &half)
         return
-    for i in range(pairs_of(view)):
-        fetch_row(ahead, i // 2)
-        improve_row(rows + ROW_CELLS * view.pairs[i], own, gradient, steps.zone, steps.triple)
+    for i in range(seen.count):
+        fetch_row(&half, i // 2)
+        improve_row(rows + ROW_CELLS * seen.places[i], own, gradient, steps.zone, steps.triple)
 
 
-cdef void improve_pieces_seen(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+cdef void improve_king_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
     cdef int i, place
     for i in range(view.count):
         if model.kp != NULL:
@@ -309,58 +274,76 @@ cdef void improve_pieces_seen(Model *model, const View *view, float gradient, co
             place = offset_place(view.king, view.numbers[i])
             if place >= 0:
                 improve_cell(model.relative + place, gradient, steps.king_piece)
-        if model.kkp != NULL:
+
+
+cdef void improve_king_king_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+    cdef int i, place
+    if model.kkp != NULL:
+        for i in range(view.count):
             place = view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
             improve_cell(model.kkp + place, gradient, steps.king_king_piece)
 
 
-cdef void improve_view(Model *model, const View *view, float gradient, const Steps *steps,
-                       const View *ahead) noexcept nogil:
-    cdef Ahead half
-    improve_pieces_seen(model, view, gradient, steps)
-    if model.kpp != NULL:
-        half = half_of(model, ahead, 1)
-        improve_triples(model, view, gradient, steps, &half)
-
-
-cdef void improve_turn(Model *model, const Ready *ready, float gradient, const Steps *steps) noexcept nogil:
-    cdef const View *view
-    cdef int color, i
-    if model.tempo != NULL:
-        improve_cell(model.tempo + ready.source, gradient, steps.piece)
+cdef void improve_turn_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
+    cdef int i, place
     if model.kp_turn != NULL:
-        for color in range(COLORS):
-            view = &ready.view[color]
-            for i in range(view.count):
-                improve_cell(model.kp_turn + view.king * BONAPIECES + piece_place(view.king, view.numbers[i]), gradient,
-                             steps.king_piece)
+        for i in range(view.count):
+            place = view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
+            improve_cell(model.kp_turn + place, gradient, steps.king_piece)
 
 
-cdef void improve_shared_pairs(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
-    cdef float side = side_of(model, ready)
-    cdef const PairList *pairs = &ready.pairs
-    if model.pp != NULL:
-        improve_pairs(model.pp, pairs.places, pairs.signs, pairs.count, error, side, steps.pair, steps.pair_turn)
-    pairs = &ready.relative
-    if model.relative_pp != NULL:
-        improve_pairs(model.relative_pp, pairs.places, pairs.signs, pairs.count, error, side, steps.relative_pair,
-                      steps.relative_pair_turn)
+cdef void improve_pieces(Model *model, const View *black, float gradient, const Steps *steps) noexcept nogil:
+    cdef int i
+    for i in range(black.count):
+        improve_cell(model.piece + kinds.kind[black.numbers[i]], gradient if is_black(black.numbers[i]) else -gradient,
+                     steps.piece)
 
 
-cdef void improve_model(Model *model, const Ready *ready, float error, const Steps *steps,
+cdef void improve_first_singles(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
+    improve_king_king_pieces(model, &ready.view[BLACK], error, steps)
+    improve_king_king_pieces(model, &ready.view[WHITE], -error, steps)
+    improve_turn_pieces(model, &ready.view[BLACK], ready.turn * error, steps)
+    improve_turn_pieces(model, &ready.view[WHITE], ready.turn * error, steps)
+
+
+cdef void improve_second_singles(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
+    improve_pieces(model, &ready.view[BLACK], error, steps)
+    improve_king_pieces(model, &ready.view[BLACK], error, steps)
+    improve_king_pieces(model, &ready.view[WHITE], -error, steps)
+    if model.tempo != NULL:
+        improve_cell(model.tempo + ready.source, ready.turn * error, steps.piece)
+
+
+cdef void improve_shared_pairs(Model *model, const Ready *ready, int part, float error,
+                               const Steps *steps) noexcept nogil:
+    cdef const PairList *pairs = &ready.part[part].pairs
+    cdef PairCells *cells = model.relative_pp if part else model.pp
+    if cells != NULL:
+        improve_pairs(cells, pairs.places, pairs.signs, pairs.count, error, ready.turn if model.turn else 0,
+                      steps.relative_pair if part else steps.pair,
+                      steps.relative_pair_turn if part else steps.pair_turn)
+
+
+cdef void improve_part(Model *model, const Ready *ready, int part, float error, const Steps *steps,
+                       const Ready *ahead) noexcept nogil:
+    if model.kpp != NULL:
+        improve_triples(model, ready, part, BLACK, error, steps, ahead)
+        improve_triples(model, ready, part, WHITE, -error, steps, ahead)
+    improve_shared_pairs(model, ready, part, error, steps)
+    if part == 0:
+        improve_first_singles(model, ready, error, steps)
+    else:
+        improve_second_singles(model, ready, error, steps)
+
+
+cdef void improve_model(Model *model, const Ready *ready, const Share *share, float error, const Steps *steps,
                         const Ready *ahead) noexcept nogil:
     """One step down the logistic loss, whose gradient by the value is the error of the chance."""
-    cdef float gradient
-    cdef int i
+    cdef int part
     if error == 0:
         return
-    improve_view(model, &ready.view[BLACK], error, steps, &ahead.view[BLACK])
-    improve_view(model, &ready.view[WHITE], -error, steps, &ahead.view[WHITE])
-    for i in range(ready.count):
-        gradient = error if is_black(ready.numbers[i]) else -error
-        improve_cell(model.piece + kinds.kind[ready.numbers[i]], gradient, steps.piece)
-    improve_shared_pairs(model, ready, error, steps)
-    improve_turn(model, ready, error if ready.side == BLACK else -error, steps)
+    for part in range(share.first, share.last + 1):
+        improve_part(model, ready, part, error, steps, ahead)
 
 
 cdef double loss_of(float p, float target) noexcept nogil:
@@ -368,8 +351,8 @@ cdef double loss_of(float p, float target) noexcept nogil:
     return (p - target) * (p - target)
 
 
-cdef double learn(Model *model, const Record *records, long long count, const Steps *steps, float scale,
-                  float share) noexcept nogil:
+cdef double learn(Model *model, const Record *records, uint32_t count, const Share *share, const Steps *steps,
+                  float scale, float results) noexcept nogil:
     """One pass over the records in their order; returns the sum of squared errors before each step.
 
     While a position is learned the triples of the next one are asked for, a few at a time: asked for all at once they
@@ -379,31 +362,40 @@ cdef double learn(Model *model, const Record *records, long long count, const St
     cdef Ready *now
     cdef Ready *ahead
     cdef double loss = 0
-    cdef long long i
+    cdef uint32_t i
     cdef float p
     memset(ready, 0, sizeof(ready))
-    make_ready(records, &ready[0], scale, share)
+    make_ready(records, share, &ready[0], scale, results)
     for i in range(count):
         now = &ready[i % 2]
         ahead = &ready[(i + 1) % 2]
         if i + 1 < count:
-            make_ready(records + i + 1, ahead, scale, share)
-        p = chance(value_of(model, now, ahead))
+            make_ready(records + i + 1, share, ahead, scale, results)
+        p = chance(value_of(model, now, share, i + 1, ahead))
         loss += loss_of(p, now.target)
-        improve_model(model, now, p - now.target, steps, ahead)
+        improve_model(model, now, share, p - now.target, steps, ahead)
     return loss
 
 
 cdef void value_records(const Model *model, const Record *records, float *values, long long count) noexcept nogil:
     cdef Ready ready
+    cdef Share share = whole()
     cdef long long i
     memset(&ready, 0, sizeof(ready))
     for i in range(count):
-        make_ready(records + i, &ready, 600, 0)
-        values[i] = value_of(model, &ready, &ready)
+        make_ready(records + i, &share, &ready, 600, 0)
+        values[i] = value_of(model, &ready, &share, 0, &ready)
 
 
 # ---- the door ----
+
+def king_zones():
+    return np.array([zone_of(mirror_square(king) if mirrored(king) else king) for king in range(SQUARES)])
+
+
+cdef class Meeting:
+    cdef MeetingPosts posts     # zeros, as all that a new object holds
+
 
 cdef class Trainer:
     cdef Model model
@@ -444,15 +436,24 @@ cdef class Trainer:
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
     def learn(self, records, steps, scale: float = 600, result_share: float = 0):
+        cdef Share share = whole()
+        return self._learn(&share, records, steps, scale, result_share)
+
+    def learn_part(self, part: int, meeting: Meeting, records, steps, scale: float = 600, result_share: float = 0):
+        cdef Share share
+        share.first = share.last = part & 1
+        share.meeting = &meeting.posts
+        return self._learn(&share, records, steps, scale, result_share)
+
+    cdef _learn(self, const Share *share, records, steps, float scale, float results):
         cdef const Record[::1] given = records
         cdef Steps chosen
         cdef double loss = 0
-        cdef float unit = scale, share = result_share
         (chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.zone, chosen.triple,
          chosen.pair_turn, chosen.relative_pair, chosen.relative_pair_turn) = steps
         if given.shape[0]:
             with nogil:
-                loss = learn(&self.model, &given[0], given.shape[0], &chosen, unit, share)
+                loss = learn(&self.model, &given[0], <uint32_t>given.shape[0], share, &chosen, scale, results)
         return loss
 
     def values(self, records):

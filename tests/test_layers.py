@@ -15,7 +15,7 @@ FLOORS = [
     ["movegen", "see", "sfen", "features", "folding"],
     ["evaluate", "mate", "history", "perft"],
     ["settle", "movepick", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
-    ["board", "records", "coarse", "learning", "engine"],
+    ["board", "records", "coarse", "parts", "learning", "engine"],
     ["_probe"],
 ]
 ORDER = {name: (floor, place) for floor, names in enumerate(FLOORS) for place, name in enumerate(names)}

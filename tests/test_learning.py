@@ -2,6 +2,7 @@
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from core_ext.board import Board
 from core_ext.coarse import king_rows
 from core_ext.engine import Signal, Table, Weights, Worker
-from core_ext.learning import LOGIT, ROW, Trainer
+from core_ext.learning import LOGIT, ROW, Meeting, Trainer, king_zones
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from tests.turning import mirrored, turned
 from usi_engine.core import INTERNAL
@@ -20,7 +21,7 @@ from usi_engine.learn.export import FV_SCALE, TURN_STEP, export, weights_of
 from usi_engine.learn.selfplay import Played, Rules, games_in, opening_of, play_games, selfplay
 from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
 from usi_engine.learn.strays import make_strays
-from usi_engine.learn.train import MODELS, Plan, Training, measure
+from usi_engine.learn.train import MODELS, Plan, Training, measure, side_by_side
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
 
 STEPS = Plan().steps
@@ -321,15 +322,48 @@ def test_beside_a_score_the_result_counts_only_where_asked_for(records, share, c
     assert measure(trainer, level, Plan(**asked))["divergence"] < 1e-3
 
 
-def test_two_threads_learn_what_one_does(teacher, tmp_path):
-    """The curve of the held-out games ends no higher, but for the noise of so few games."""
+@pytest.mark.parametrize("model", ["PP", "KPPT"])
+def test_two_threads_learn_what_one_does_to_the_byte(teacher, tmp_path, model):
     build_corpus([teacher], tmp_path / "corpus", every=5)
-    ends = []
+    made = []
     for threads in (1, 2):
-        training = Training(tmp_path / "corpus", tmp_path / str(threads), Plan(model="PP", threads=threads))
+        training = Training(tmp_path / "corpus", tmp_path / str(threads), Plan(model=model, passes=1, threads=threads))
         training.run()
-        ends.append(training.state.curve[-1]["divergence"])
-    assert ends[1] < 1.03 * ends[0]
+        made.append({name: training.trainer.cells(name).tobytes() for name in training.trainer.terms})
+    assert made[0] == made[1]
+
+
+def test_two_threads_share_the_work(records):
+    """Each part alone moves weights, and no weight is moved by both."""
+    moved = []
+    for part in (0, 1):
+        trainer = Trainer(MODELS["KPPT"])
+        learn_parts(trainer, records, part)
+        moved.append({name: np.flatnonzero(trainer.cells(name)[:, 1]) for name in trainer.terms})
+    for name in MODELS["KPPT"]:
+        assert not len(np.intersect1d(moved[0][name], moved[1][name])), name
+    assert min(len(moved[part]["kpp"]) for part in (0, 1)) > 0.4 * max(len(moved[part]["kpp"]) for part in (0, 1))
+
+
+def learn_parts(trainer, records, part):
+    """One part of the trainer learns, the other one of a second trainer, so that what each moves can be told apart."""
+    other, meeting = Trainer(MODELS["KPPT"]), Meeting()
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [
+            pool.submit(which.learn_part, number, meeting, records, STEPS)
+            for which, number in ((trainer, part), (other, 1 - part))
+        ]
+        for job in jobs:
+            job.result()
+
+
+def test_positions_side_by_side_are_the_same_ones(records):
+    ordered = side_by_side(records)
+    assert sorted(ordered["key"]) == sorted(records["key"])
+    zones = king_zones()[ordered["king"]]
+    places = zones[:, 0] * 11 + zones[:, 1]
+    assert len(np.unique(places)) > 2
+    assert (np.diff(places) >= 0).all()
 
 
 def test_a_model_needs_its_pieces():

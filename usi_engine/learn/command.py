@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--out", type=Path, required=True, help="file of the weights; its checkpoint lies in FILE.run/")
     train.add_argument("--model", choices=["P", "KP", "PP", "KPP", "KPPT"], default="KPPT")
     train.add_argument("--passes", type=int, default=3)
-    train.add_argument("--threads", type=int, default=1)
+    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights come out the same")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument("--results", type=float, default=0.0, help="share of the result beside the score (default 0)")
     train.add_argument("--note", default="", help="a line for the weights' card")

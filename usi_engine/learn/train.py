@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.learning import LOGIT, SIZES, Trainer
+from core_ext.board import BLACK, WHITE
+from core_ext.learning import LOGIT, SIZES, Meeting, Trainer, king_zones
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
@@ -49,9 +50,23 @@ class Plan:
     caution: float = 0.4  # squared gradients that a weight of WARY begins with: so rare ones move little
     score_scale: float = 600.0
     result_share: float = 0.0  # results of single games are learned by heart: 0.2 of them cost 79 Elo
-    threads: int = 1
+    threads: int = 1  # or 2, with the same weights
     positions: int = 0  # 0: all
     checkpoint_minutes: float = 10.0
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """All that the weights depend on."""
+        return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
+
+
+ZONE = king_zones()
+
+
+def side_by_side(records: Records) -> Records:
+    """The same positions, sorted by the zones of their kings: what the last one learned lies in the caches still."""
+    zones = ZONE[records["king"]]
+    return np.array(records[np.argsort(zones[:, BLACK] * (ZONE.max() + 1) + zones[:, WHITE], kind="stable")])
 
 
 @dataclass
@@ -122,7 +137,7 @@ class Training:
         """(pass, records) from where the state says to the end."""
         while self.state.done < self.total:
             number, at = divmod(self.state.done, len(self.records))
-            yield number, np.array(self.records[at : at + BLOCK * self.plan.threads])
+            yield number, side_by_side(self.records[at : at + BLOCK])
 
     def run(self) -> None:
         """Train to the end, from a checkpoint where there is one."""
@@ -148,14 +163,14 @@ class Training:
         return [step * share for step in self.plan.steps]
 
     def learn(self, records: Records, steps: list[float]) -> float:
-        """One block, shared among threads; their steps may overwrite each other, so no two runs are alike."""
-        parts = np.array_split(records, self.plan.threads)
-        with ThreadPoolExecutor(self.plan.threads) as pool:
-            jobs = [
-                pool.submit(self.trainer.learn, part, steps, self.plan.score_scale, self.plan.result_share)
-                for part in parts
-            ]
-            return sum(job.result() for job in jobs)
+        """One block, by one thread or by two that share each position."""
+        chosen = (records, steps, self.plan.score_scale, self.plan.result_share)
+        if self.plan.threads == 1:
+            return self.trainer.learn(*chosen)
+        meeting = Meeting()
+        with ThreadPoolExecutor(2) as pool:
+            jobs = [pool.submit(self.trainer.learn_part, part, meeting, *chosen) for part in (0, 1)]
+            return [job.result() for job in jobs].pop()
 
     def measure(self, number: int) -> None:
         """A point of the curve."""
@@ -193,7 +208,7 @@ class Training:
             cells = self.trainer.cells(name)
             places = np.flatnonzero((cells[:, 1] != np.float32(self.caution(name))) | (cells[:, 0] != 0))
             arrays |= {name: cells[places], f"{name}_places": places.astype(np.uint32)}
-        arrays |= {"_plan": json.dumps(asdict(self.plan)), "_curve": json.dumps(self.state.curve)}
+        arrays |= {"_plan": json.dumps(self.plan.outcome), "_curve": json.dumps(self.state.curve)}
         arrays["_done"] = self.state.done
         np.savez(spare, **arrays)
         spare.replace(self.folder / CHECKPOINT)
@@ -204,7 +219,7 @@ class Training:
         if not path.exists():
             return
         with np.load(path) as saved:
-            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(asdict(self.plan))):
+            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(self.plan.outcome)):
                 raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
             self.state = State(int(saved["_done"]), json.loads(str(saved["_curve"])))
             for name in self.trainer.terms:
