@@ -21,8 +21,8 @@ NO_RESULT: int  # 2
 class GameReader:
     """Replays games; every move is checked.
 
-    With `weights`, a position that is not in check stands for the quiet end of the best line of captures from it, as these
-    weights see it, unless a capture was chosen there and none seems to pay.
+    With `weights`, a position that is not in check gives also the quiet end of the best line of captures from it, as these
+    weights see it, with the same value.
     """
 
     def __init__(self, weights: Weights | None = ...) -> None: ...
@@ -36,10 +36,9 @@ class GameReader:
         records: NDArray[Any],
         limit: int = ...,
     ) -> int:
-        """Write the quiet positions into `records` as far as they have room; returns how many.
+        """Write the quiet positions into `records` as far as they have room, two for each move; returns how many.
 
-        Quiet: not in check, |score| < limit and, without weights, the move chosen no capture. Scores are for the side to
-        move; None: none.
+        Quiet: not in check, |score| < limit, the move chosen no capture. Scores are for the side to move; None: none.
         ValueError where a move is illegal; 0 where a king is missing.
         """
     def read_valued(

@@ -19,6 +19,9 @@ RECORD = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
     ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
 ])
+cdef enum:
+    RECORDS_A_PLY = 2
+
 NO_SCORE = UNSCORED
 NO_RESULT = UNFINISHED
 
@@ -55,21 +58,24 @@ cdef bint is_settled(const Position *pos) noexcept nogil:
 
 cdef int write_settled(Evaluator *evaluator, Position *pos, Move move, Record *out, int score, int result,
                        uint32_t game) noexcept nogil:
-    """The quiet end of the captures that follow; returns how many records, 0 or 1.
+    """The quiet end of the captures that follow, and the position itself if the move is quiet; returns how many records.
 
     A capture chosen where none seems to pay has reasons that lie too deep to learn from.
     """
     cdef Line line
-    cdef int i
-    cdef bint written
+    cdef int i, written = 0
+    cdef bint quiet = not pos.board[to_square(move)]
     settle(evaluator, pos, &line)
-    if line.length == 0 and pos.board[to_square(move)]:
-        return 0
+    if quiet:
+        write_record(pos, out, score, result, game)
+        written = 1
+    if line.length == 0:
+        return written
     for i in range(line.length):
         do_move(pos, line.moves[i])
-    written = not in_check(pos)
-    if written:
-        write_record(pos, out, -score if line.length & 1 and score != UNSCORED else score, result, game)
+    if not in_check(pos):
+        write_record(pos, out + written, -score if line.length & 1 and score != UNSCORED else score, result, game)
+        written += 1
     while line.length:
         undo_move(pos)
         line.length -= 1
@@ -92,7 +98,7 @@ cdef class GameReader:
         free_evaluator(&self.evaluator)
 
     cdef int _write(self, Move move, Record *out, int score, int result, uint32_t game) noexcept nogil:
-        """The position's own record, or that of the quiet position it leads to; returns how many."""
+        """The position's own record, and that of the quiet position it leads to; returns how many, 0 to RECORDS_A_PLY."""
         if in_check(&self.pos):
             return 0
         if self.weights is not None:
@@ -118,7 +124,7 @@ cdef class GameReader:
             score = UNSCORED if value is None else value
             wanted = score == UNSCORED or -limit < score < limit
             reserve_plies(&self.pos, SETTLING_PLIES + 1)
-            if wanted and written < out.shape[0]:
+            if wanted and written + RECORDS_A_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written

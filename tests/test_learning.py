@@ -75,20 +75,32 @@ def test_only_quiet_positions_are_kept():
 
 
 @pytest.mark.parametrize(
-    ("sfen", "move", "score", "leaf"),
+    ("sfen", "move", "score", "found"),
     [
         # A rook left to be taken: the position after it is taken, and the score for who moves then.
-        ("4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "5f5e", 900, "4k4/9/9/9/4P4/9/9/9/4K4 w R"),
-        ("4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "5i6h", -40, "4k4/9/9/9/4P4/9/9/9/4K4 w R"),
+        ("4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "5f5e", 900, ["4k4/9/9/9/4P4/9/9/9/4K4 w R"]),
+        # Where the chosen move leaves it alone, the position itself too.
+        (
+            "4k4/9/9/9/4r4/4P4/9/9/4K4 b -",
+            "5i6h",
+            -40,
+            ["4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "4k4/9/9/9/4P4/9/9/9/4K4 w R"],
+        ),
         # A pawn that is defended is left alone, and so the position is its own quiet end.
-        ("4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -", "5h6h", 70, "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"),
+        ("4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -", "5h6h", 70, ["4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"]),
     ],
 )
-def test_positions_settle_where_captures_end(sfen, move, score, leaf):
+def test_positions_settle_where_captures_end(sfen, move, score, found):
     reader, out = GameReader(load_weights(INTERNAL, Weights)), np.zeros(2, RECORD)
-    assert reader.read(sfen, [move], [score], 1, 0, out) == 1
-    assert int(out[0]["key"]) == Board(leaf).key
-    assert int(out[0]["score"]) == score  # for Black, who was to move
+    assert reader.read(sfen, [move], [score], 1, 0, out) == len(found)
+    assert [int(record["key"]) for record in out[: len(found)]] == [Board(sfen).key for sfen in found]
+    assert {int(record["score"]) for record in out[: len(found)]} == {score}  # for Black, who was to move
+
+
+def test_a_game_stops_where_its_records_have_no_room():
+    reader, out = GameReader(load_weights(INTERNAL, Weights)), np.zeros(5, RECORD)
+    moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
+    assert reader.read(START, moves, [10] * len(moves), 1, 0, out) == 4  # one a move here, room for two
 
 
 def test_a_capture_that_does_not_seem_to_pay_teaches_nothing():

@@ -26,8 +26,8 @@ def parser() -> argparse.ArgumentParser:
         "--settle",
         metavar="WEIGHTS",
         default=INTERNAL,
-        help=f"positions stand for the quiet ones that captures lead to, as these weights see it (default {INTERNAL}); "
-        f"`{NOT_SETTLED}`: only positions that are quiet themselves",
+        help=f"learn also from the quiet ends of captures, as these weights see them (default {INTERNAL}); "
+        f"`{NOT_SETTLED}`: only from positions where no capture was chosen",
     )
     train = commands.add_parser("train", help="corpus to weights; goes on where it was broken off")
     train.add_argument("corpus", type=Path)

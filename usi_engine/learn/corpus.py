@@ -23,7 +23,7 @@ from usi_engine.learn.sources import Game, SourceError, Valued, items_of
 
 Records = npt.NDArray[Any]
 BUCKETS = 64
-LONGEST_GAME = 2048
+LONGEST_GAME = 2048  # records
 BATCH = 1 << 16
 WINDOW = 60  # centipawns below the best move of a position, where a book gives many
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
@@ -156,7 +156,7 @@ def build_corpus(
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder`; returns its card. No game of `also` is held out.
 
-    With `settle`, a position that is not quiet stands for the one that captures lead to, as these weights see it.
+    With `settle`, each position gives also the quiet one that captures lead to, as these weights see it.
     SourceError, OSError.
     """
     if not (paths or also):
