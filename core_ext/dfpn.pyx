@@ -13,21 +13,23 @@ What it does beyond the plain algorithm:
 
 from libc.stdlib cimport free, malloc
 
-from core_ext.bitboard cimport Bitboard, count, lowest, many, some, tables
-from core_ext.hand cimport hand_count, hand_covers, hand_has, hand_one
+from core_ext.bitboard cimport Bitboard, count, lowest, some
+from core_ext.hand cimport hand_covers, hand_one
 from core_ext.mate cimport mate_or_flights
 from core_ext.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.position cimport (
     Position, SEEN_SLOTS, allocate_position, copy_position, do_move, enrich, free_position, hand_of, in_check,
     undo_move,
 )
+from core_ext.proofhand cimport (
+    gap, greatest, hand_before, least, refuted_before, with_monopolies, without_new_kinds,
+)
 from core_ext.prooftable cimport (
     PROOF_INFINITE, UNTAINTED, Verdict, allocate_table, clear_table, free_table, look_up, store,
 )
 from core_ext.types cimport (
-    GOLD, Hand, KING, MAX_MOVES, Move, NO_SQUARE, PAWN, RichMove, board_move, captured_piece, dropped_type, from_square,
-    is_drop, is_promotion, moved_piece, placed_piece, promotion_move, raw_type, to_square, type_of, uint16_t, uint32_t,
-    uint64_t, uint8_t,
+    Hand, KING, MAX_MOVES, Move, RichMove, board_move, captured_piece, dropped_type, from_square, is_drop, is_promotion,
+    moved_piece, placed_piece, promotion_move, raw_type, to_square, type_of, uint16_t, uint32_t, uint64_t, uint8_t,
 )
 from core_ext.zobrist cimport zobrist
 
@@ -40,68 +42,6 @@ cdef enum:
     WALK_PROOF = 3          # of the defender's node: for each answer but drops
     DROP_PROOF = 2          # for each square to drop on
     DEFENCE_DISPROOF = 2    # of the defender's node
-
-
-# ---- hands that a proof needs, up to which a refutation holds ----
-
-cdef inline Hand with_count(Hand hand, int piece_type, int number) noexcept nogil:
-    return hand + <Hand>(number - hand_count(hand, piece_type)) * hand_one(piece_type)
-
-
-cdef Hand greatest(Hand a, Hand b) noexcept nogil:
-    cdef int piece_type
-    for piece_type in range(PAWN, GOLD + 1):
-        if hand_count(b, piece_type) > hand_count(a, piece_type):
-            a = with_count(a, piece_type, hand_count(b, piece_type))
-    return a
-
-
-cdef Hand least(Hand a, Hand b) noexcept nogil:
-    cdef int piece_type
-    for piece_type in range(PAWN, GOLD + 1):
-        if hand_count(b, piece_type) < hand_count(a, piece_type):
-            a = with_count(a, piece_type, hand_count(b, piece_type))
-    return a
-
-
-cdef inline Bitboard gap(const Position *pos) noexcept nogil:
-    """The squares between the king to move and the one piece that checks it."""
-    cdef Bitboard checkers = pos.state.checkers
-    if many(checkers):
-        return tables.square[NO_SQUARE]
-    return tables.between[pos.king[pos.side]][lowest(checkers)]
-
-
-cdef Hand with_monopolies(const Solver *s, Hand hand) noexcept nogil:
-    """Where pieces can be dropped between, the proof needs all of each kind of which the defender has none."""
-    cdef Hand ours = hand_of(&s.pos, s.attacker), theirs = hand_of(&s.pos, s.attacker ^ 1)
-    cdef int piece_type
-    if not some(gap(&s.pos)):
-        return hand
-    for piece_type in range(PAWN, GOLD + 1):
-        if not hand_has(theirs, piece_type):
-            hand = with_count(hand, piece_type, hand_count(ours, piece_type))
-    return hand
-
-
-cdef Hand hand_before(Hand hand, RichMove move) noexcept nogil:
-    """The hand that a proof needs before the attacker's move, from that after it."""
-    cdef int captured = captured_piece(move)
-    if is_drop(move):
-        return hand + hand_one(dropped_type(move))
-    if captured and hand_has(hand, raw_type(type_of(captured))):
-        return hand - hand_one(raw_type(type_of(captured)))
-    return hand
-
-
-cdef Hand without_new_kinds(const Solver *s, Hand hand) noexcept nogil:
-    """A refutation says nothing of kinds that the attacker does not hold, nor of more pieces than there are."""
-    cdef Hand ours = hand_of(&s.pos, s.attacker), theirs = hand_of(&s.pos, s.attacker ^ 1)
-    cdef int piece_type
-    for piece_type in range(PAWN, GOLD + 1):
-        if not hand_has(ours, piece_type):
-            hand = with_count(hand, piece_type, 0)
-    return least(hand, ours + theirs)
 
 
 # ---- making moves ----
@@ -195,7 +135,7 @@ cdef Verdict look_at_defence(Solver *s, int remaining) noexcept nogil:
         return refuted(hand_of(&s.pos, s.attacker), UNTAINTED)
     last = generate_evasions(&s.pos, moves, True)
     if last == moves:
-        return proved(with_monopolies(s, 0), 0)
+        return proved(with_monopolies(&s.pos, s.attacker, 0), 0)
     while move != last:
         if is_drop(move[0]):
             drops += 1
@@ -217,14 +157,14 @@ cdef Verdict look_at_attack(Solver *s, int remaining, int context) noexcept nogi
         mate = mate_or_flights(&s.pos, &flights)
         if mate:
             make(s, mate, False)
-            verdict = proved(hand_before(with_monopolies(s, 0), s.pos.state.move), 1)
+            verdict = proved(hand_before(with_monopolies(&s.pos, s.attacker, 0), s.pos.state.move), 1)
             undo_move(&s.pos)
             return verdict
     if not context and (remaining < 1 or (remaining == 1 and s.count_useless)):
         return refuted(hand_of(&s.pos, s.attacker), UNTAINTED)
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
     if checks == 0 and not context:
-        return refuted(without_new_kinds(s, hand_of(&s.pos, 0) + hand_of(&s.pos, 1)), UNTAINTED)
+        return refuted(without_new_kinds(&s.pos, s.attacker, hand_of(&s.pos, 0) + hand_of(&s.pos, 1)), UNTAINTED)
     return undecided(ATTACK_PROOF + FLIGHT_PROOF * flights, CHECK_DISPROOF * max(checks, 1))
 
 
@@ -392,15 +332,7 @@ cdef Verdict defence_failed(Solver *s, const Frame *frame) noexcept nogil:
     for i in range(frame.first, frame.first + frame.count):
         hand = greatest(hand, s.children[i].verdict.hand)
         length = max(length, s.children[i].verdict.length + 1)
-    return proved(with_monopolies(s, hand), length)
-
-
-cdef Hand refuted_before(Hand hand, RichMove move) noexcept nogil:
-    """Up to which hand a refutation holds before the attacker's move, from that after it."""
-    cdef int captured = captured_piece(move)
-    if is_drop(move):
-        return hand + hand_one(dropped_type(move))
-    return hand - hand_one(raw_type(type_of(captured))) if captured else hand
+    return proved(with_monopolies(&s.pos, s.attacker, hand), length)
 
 
 cdef Verdict attack_refuted(Solver *s, const Frame *frame) noexcept nogil:
@@ -414,7 +346,7 @@ cdef Verdict attack_refuted(Solver *s, const Frame *frame) noexcept nogil:
             allowed = refuted_before(allowed, enrich(&s.pos, child.move))
         hand = least(hand, allowed)
         taint = min(taint, child.verdict.taint)
-    return refuted(without_new_kinds(s, hand), taint if taint < s.depth else UNTAINTED)
+    return refuted(without_new_kinds(&s.pos, s.attacker, hand), taint if taint < s.depth else UNTAINTED)
 
 
 cdef Verdict defence_found(Solver *s, const Frame *frame) noexcept nogil:

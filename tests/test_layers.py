@@ -14,7 +14,7 @@ FLOORS = [
     ["position"],
     ["movegen", "see", "sfen", "features", "folding"],
     ["evaluate", "mate", "history", "perft"],
-    ["settle", "movepick", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
+    ["settle", "movepick", "proofhand", "dfpn", "solution", "searcher", "rules", "node", "teaching", "search"],
     ["board", "records", "coarse", "parts", "learning", "engine"],
     ["_probe"],
 ]

@@ -20,7 +20,7 @@ from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.weights import save_weights
 
-BLOCK = 1 << 14
+BLOCK = 1 << 12  # sorted in itself; the larger, the faster, and the less like chance
 TOLD_SECONDS = 2.0
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 WARY = ("pp", "kkp", "kpp", "pp_turn", "relative_pp", "relative_pp_turn")  # terms whose weights are mostly seen seldom
