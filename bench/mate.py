@@ -11,6 +11,7 @@ counts for neither.
 
 from __future__ import annotations
 
+import argparse
 import random
 import statistics
 import sys
@@ -49,8 +50,10 @@ class Row:
 def read(path: Path) -> Iterator[tuple[int, str]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
-            length, sfen, _ = line.split("\t")
-            yield int(length), sfen
+            fields = line.split("\t")
+            if len(fields) != 3 or not fields[0].isdecimal():
+                raise ValueError(f"not a length, an sfen and a solution: '{line[:60]}'")
+            yield int(fields[0]), fields[1]
 
 
 def mates(board: Board, line: list[str]) -> bool:
@@ -185,9 +188,17 @@ def check_without() -> int:
 
 
 def main() -> int:
-    if sys.argv[1:] == ["--without"]:
+    parser = argparse.ArgumentParser("python -m bench.mate", description="Mate problems beside cshogi's DfPn.")
+    parser.add_argument("file", nargs="?", type=Path, default=PROBLEMS, help="length, sfen and a solution a line")
+    parser.add_argument("--without", action="store_true", help="positions in which cshogi finds no mate instead")
+    chosen = parser.parse_args()
+    if chosen.without:
         return check_without()
-    rows, refused = measure(Path(sys.argv[1]) if len(sys.argv) > 1 else PROBLEMS)
+    try:
+        rows, refused = measure(chosen.file)
+    except (OSError, ValueError) as error:
+        print(f"{chosen.file}: {error}", file=sys.stderr)
+        return 1
     show(rows, refused)
     return sum(row.wrong for row in rows.values())
 

@@ -51,7 +51,7 @@ class Trainer:
     ) -> float:
         """What `learn` does, to the byte, by two threads: one calls with part 0, one with 1, and the rest alike.
 
-        Each waits for the other at every position: alone it never returns.
+        Each waits for the other at every position: alone it never returns. ValueError for another part.
         """
     def values(self, records: NDArray[Any]) -> NDArray[np.float32]:
         """For Black, in LOGIT centipawns."""

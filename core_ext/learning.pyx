@@ -441,7 +441,9 @@ cdef class Trainer:
 
     def learn_part(self, part: int, meeting: Meeting, records, steps, scale: float = 600, result_share: float = 0):
         cdef Share share
-        share.first = share.last = part & 1
+        if part not in (0, 1):
+            raise ValueError(f"part {part}: 0 or 1")
+        share.first = share.last = part
         share.meeting = &meeting.posts
         return self._learn(&share, records, steps, scale, result_share)
 

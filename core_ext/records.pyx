@@ -15,13 +15,13 @@ from core_ext.settle cimport Line, SETTLING_PLIES, settle
 from core_ext.sfen cimport parse_move, parse_sfen
 from core_ext.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
 
+cdef enum:
+    RECORDS_A_PLY = 2           # at most
+
 RECORD = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
     ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
 ])
-cdef enum:
-    RECORDS_A_PLY = 2
-
 NO_SCORE = UNSCORED
 NO_RESULT = UNFINISHED
 
@@ -58,7 +58,7 @@ cdef bint is_settled(const Position *pos) noexcept nogil:
 
 cdef int write_settled(Evaluator *evaluator, Position *pos, Move move, Record *out, int score, int result,
                        uint32_t game) noexcept nogil:
-    """The quiet end of the captures that follow, and the position itself if the move is quiet; returns how many records.
+    """The position itself if the move is quiet, and the quiet end of the captures that follow; returns how many.
 
     A capture chosen where none seems to pay has reasons that lie too deep to learn from.
     """
@@ -98,7 +98,7 @@ cdef class GameReader:
         free_evaluator(&self.evaluator)
 
     cdef int _write(self, Move move, Record *out, int score, int result, uint32_t game) noexcept nogil:
-        """The position's own record, and that of the quiet position it leads to; returns how many, 0 to RECORDS_A_PLY."""
+        """The position's own record, and that of the quiet one it leads to; returns how many, 0 to RECORDS_A_PLY."""
         if in_check(&self.pos):
             return 0
         if self.weights is not None:

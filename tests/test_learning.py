@@ -386,6 +386,8 @@ def test_a_model_needs_its_pieces():
             Trainer(terms)
     with pytest.raises(KeyError):
         Trainer(["piece"]).cells("kpp")
+    with pytest.raises(ValueError, match="part 2"):
+        Trainer(["piece"]).learn_part(2, Meeting(), np.zeros(1, RECORD), STEPS)
 
 
 # ---- play ----
