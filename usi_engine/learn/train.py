@@ -20,7 +20,8 @@ from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.weights import save_weights
 
-BLOCK = 1 << 12  # sorted in itself; the larger, the faster, and the less like chance
+BLOCK = 1 << 14
+SORTED = 1 << 12  # so many at a time; the more, the faster, and the less like chance
 TOLD_SECONDS = 2.0
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 WARY = ("pp", "kkp", "kpp", "pp_turn", "relative_pp", "relative_pp_turn")  # terms whose weights are mostly seen seldom
@@ -64,9 +65,9 @@ ZONE = king_zones()
 
 
 def side_by_side(records: Records) -> Records:
-    """The same positions, sorted by the zones of their kings: what the last one learned lies in the caches still."""
+    """The same, SORTED at a time by the zones of their kings: what was learned last lies in the caches still."""
     zones = ZONE[records["king"]]
-    return np.array(records[np.argsort(zones[:, BLACK] * (ZONE.max() + 1) + zones[:, WHITE], kind="stable")])
+    return np.array(records[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(records)) // SORTED))])
 
 
 @dataclass
