@@ -3,7 +3,7 @@
 import numpy as np
 
 from core_ext.features cimport BONAPIECES, HALF_SQUARES, HAND_NUMBERS, PAIRS, features, pair_index
-from core_ext.folding cimport folded_place
+from core_ext.folding cimport folded_place, sign_between
 from core_ext.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, PAWN, ROOK, SILVER, SQUARES, make_piece,
 )
@@ -36,7 +36,7 @@ cdef void fold_relative_pair(int a, int b) noexcept:
     cdef int theirs = min(offset_between(inverse_a, inverse_b),
                           offset_between(features.mirror[inverse_a], features.mirror[inverse_b]))
     relative_pairs.place[place] = min(ours, theirs)
-    relative_pairs.sign[place] = (ours < theirs) - (ours > theirs)
+    relative_pairs.sign[place] = sign_between(ours, theirs)
 
 
 cdef void fold_relative_pairs() noexcept:

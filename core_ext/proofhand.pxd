@@ -38,7 +38,7 @@ cdef inline Bitboard gap(const Position *pos) noexcept nogil:
 
 cdef inline Hand with_monopolies(const Position *pos, int attacker, Hand hand) noexcept nogil:
     """Where pieces can be dropped between, the proof needs all of each kind of which the defender has none."""
-    cdef inline Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
+    cdef Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
     cdef int piece_type
     if not some(gap(pos)):
         return hand
@@ -68,7 +68,7 @@ cdef inline Hand refuted_before(Hand hand, RichMove move) noexcept nogil:
 
 cdef inline Hand without_new_kinds(const Position *pos, int attacker, Hand hand) noexcept nogil:
     """A refutation says nothing of kinds that the attacker does not hold, nor of more pieces than there are."""
-    cdef inline Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
+    cdef Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):
         if not hand_has(ours, piece_type):

@@ -22,7 +22,7 @@ class GameReader:
     """Replays games; every move is checked.
 
     With `weights`, a position that is not in check gives also the quiet end of the best line of captures from it, as these
-    weights see it, with the same value.
+    weights see it, with the same value; where a capture was chosen and none seems to pay, nothing.
     """
 
     def __init__(self, weights: Weights | None = ...) -> None: ...
@@ -36,7 +36,7 @@ class GameReader:
         records: NDArray[Any],
         limit: int = ...,
     ) -> int:
-        """Write the quiet positions into `records` as far as they have room, two for each move; returns how many.
+        """Write the quiet positions into `records` while they have room for two more; returns how many.
 
         Quiet: not in check, |score| < limit, the move chosen no capture. Scores are for the side to move; None: none.
         ValueError where a move is illegal; 0 where a king is missing.
