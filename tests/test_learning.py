@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.coarse import king_rows
 from core_ext.engine import Signal, Table, Weights, Worker
 from core_ext.learning import LOGIT, ROW, Meeting, Trainer, king_zones
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
@@ -19,9 +18,10 @@ from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn import train as train_module
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
-from usi_engine.learn.export import FV_SCALE, TURN_STEP, export, weights_of
+from usi_engine.learn.export import export, weights_of
 from usi_engine.learn.selfplay import Played, Rules, games_in, opening_of, play_games, selfplay
 from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
+from usi_engine.learn.start import begin_with
 from usi_engine.learn.strays import make_strays
 from usi_engine.learn.train import MODELS, Plan, Training, measure, side_by_side
 from usi_engine.weights import BONAPIECES, HALF_SQUARES, load_weights, read_card
@@ -233,7 +233,8 @@ def noisy(terms, seed=1):
     for name in terms:
         cells = trainer.cells(name)
         size = len(cells) if name != "kpp" else 8 * PAIRS * ROW  # kings off the middle file
-        cells[:size, 0] = chance.normal(0, 0.02, size).astype(np.float32)
+        cells[:size, 0] = chance.standard_normal(size, np.float32)
+        cells[:size, 0] *= 0.02
     return trainer
 
 
@@ -253,13 +254,13 @@ def test_the_gradient_is_that_of_finite_differences(records, terms):
         trainer.learn(record, [1e-6] * len(STEPS), result_share=0.2)
         for name in terms:
             cells = trainer.cells(name)
-            squares, moved = cells[:, 1].copy(), cells[:, 0] - before[name]
-            cells[:, 0] = before[name]
-            touched = np.flatnonzero(squares)
+            touched = np.flatnonzero(cells[:, 1])
+            squares, moved = cells[touched, 1], cells[touched, 0] - before[name][touched]
+            cells[touched, 0] = before[name][touched]
             assert len(touched)
-            for place in chance.sample(list(touched), min(6, len(touched))):
-                uses = squares[place] / error**2
-                check_slope(trainer, record, cells, place=place, uses=uses, moved=moved[place], error=error)
+            for i in chance.sample(range(len(touched)), min(6, len(touched))):
+                uses = squares[i] / error**2
+                check_slope(trainer, record, cells, place=touched[i], uses=uses, moved=moved[i], error=error)
 
 
 def slope_of_value(trainer, record):
@@ -425,18 +426,7 @@ def test_play_computes_what_was_learned():
     """With weights that integers can say, the float model and the evaluation differ by their rounding alone."""
     trainer = noisy(MODELS["KPPT"])
     folded = export(trainer)
-    unit = LOGIT * FV_SCALE
-    trainer.cells("kp")[:, 0] = folded.kp / unit
-    trainer.cells("relative")[:] = 0
-    trainer.cells("pp")[:, 0] = folded.pp * (2 / unit)  # each king's view has half of it
-    trainer.cells("relative_pp")[:] = trainer.cells("relative_pp_turn")[:] = 0
-    trainer.cells("kkp")[:, 0] = folded.kkp * (folded.kkp_step / unit)
-    trainer.cells("kp_turn")[:, 0] = folded.kp_turn / unit
-    trainer.cells("pp_turn")[:, 0] = folded.pp_turn * (TURN_STEP / unit)
-    rows = trainer.cells("kpp").reshape(-1, PAIRS, ROW, 2)
-    rows[:] = 0
-    for (zone, own), words in zip(king_rows(), folded.kpp.reshape(HALF_SQUARES, -1), strict=True):
-        rows[zone, :, own, 0] = words * (folded.kpp_step / unit)
+    begin_with(trainer, folded)
     positions = walked_positions(10000)
     floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
     engine = Worker(Table(1), Signal(), 0, weights_of(folded))

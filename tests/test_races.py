@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +17,9 @@ TIMES = 200
 SEARCH_SECONDS = 0.002
 PONDER = "go ponder btime 1000 wtime 1000 byoyomi 50"
 
+# Two hundred engines are made: with the weights of the package that would take a minute and 9 GB.
+SMALL = ["setoption name EvalFile value material", "setoption name USI_Hash value 1", "setoption name Threads value 2"]
+
 Maker = Callable[[], InProcess]
 
 
@@ -26,18 +30,23 @@ def scripted_core() -> Core:
 
 @pytest.fixture(params=["scripted", "real"])
 def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
-    """Makes engines that are ready; ends those that were left."""
+    """Makes engines that are ready; ends those that were left when the next one is made."""
     made: list[InProcess] = []
 
+    def close() -> None:
+        while made:
+            made.pop().close()
+        gc.collect()  # an engine's parts know each other
+
     def ready() -> InProcess:
+        close()
         made.append(InProcess(scripted_core if request.param == "scripted" else load_core))
-        made[-1].send("setoption name USI_Hash value 1", "setoption name Threads value 2", "isready")
+        made[-1].send(*SMALL, "isready")
         made[-1].expect("^readyok$")
         return made[-1]
 
     yield ready
-    for engine in made:
-        engine.close()
+    close()
 
 
 def waits(seed: int) -> Iterator[float]:

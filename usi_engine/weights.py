@@ -195,6 +195,46 @@ def load_weights(name: str, make: type[Weights], threads: int = 2) -> Weights | 
     return weights
 
 
+def read_folded(name: str) -> Folded:
+    """The weights an EvalFile names as the file has them. WeightsError."""
+    header, blocks = read_blocks(read_file(name))
+    try:
+        kp_turn, pp_turn = unpack_turn(blocks)
+        return Folded(
+            piece=unpack_pieces(blocks),
+            tempo=int(header["tempo"]),
+            kp=unpack(blocks["kp"], HALF_SQUARES * BONAPIECES),
+            pp=unpack(blocks["pp"], PAIRS),
+            kkp=unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES),
+            kkp_step=int(header["kkp_step"]),
+            kpp=np.concatenate([unpack(blocks[f"kpp{king:02}"], PAIRS) for king in range(HALF_SQUARES)]),
+            kpp_step=int(header["kpp_step"]),
+            kp_turn=kp_turn,
+            pp_turn=pp_turn,
+            turn_step=turn_step(header),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise WeightsError(f"these weights cannot be read: {error}") from None
+
+
+def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
+    """The piece values, one for each Bonapiece."""
+    words = lzma.decompress(blocks["piece"], lzma.FORMAT_RAW, filters=FILTERS)
+    return np.frombuffer(words, "<i4").astype(np.int32)
+
+
+def unpack_turn(blocks: Mapping[str, bytes]) -> tuple[Words, Words]:
+    """King-piece and pairs of the turn; zeros where the file has none."""
+    if "pp_turn" not in blocks:
+        return np.zeros(HALF_SQUARES * BONAPIECES, np.int16), np.zeros(PAIRS, np.int16)
+    return unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
+
+
+def turn_step(header: Mapping[str, Any]) -> int:
+    """Of pp_turn."""
+    return int(header.get("turn_step", FIRST_TURN_STEP))
+
+
 def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> None:
     """Decompress and unfold; the compressor and the core let other threads run meanwhile."""
     pp = unpack(blocks["pp"], PAIRS)
@@ -203,15 +243,12 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         weights.unfold_king(king, pp, unpack(blocks[f"kpp{king:02}"], PAIRS), int(header["kpp_step"]))
 
     def unfold_pieces() -> None:
-        piece = np.frombuffer(lzma.decompress(blocks["piece"], lzma.FORMAT_RAW, filters=FILTERS), "<i4").astype(
-            np.int32
-        )
+        piece = unpack_pieces(blocks)
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
         if header["features"] == FEATURES:
-            kp_turn, pp_turn = unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
-            weights.unfold_turn(kp_turn, pp_turn, int(header.get("turn_step", FIRST_TURN_STEP)))
+            weights.unfold_turn(*unpack_turn(blocks), turn_step(header))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]

@@ -37,6 +37,9 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights come out the same")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument("--results", type=float, default=0.0, help="share of the result beside the score (default 0)")
+    train.add_argument(
+        "--start", metavar="WEIGHTS", default="", help=f"go on from these weights, a file or {INTERNAL}, in small steps"
+    )
     train.add_argument("--note", default="", help="a line for the weights' card")
     play = commands.add_parser("selfplay", help="games of the engine against itself; goes on where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
@@ -69,7 +72,7 @@ def run_corpus(chosen: argparse.Namespace) -> None:
 
 
 def run_train(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.train import Plan, Training  # noqa: PLC0415
+    from usi_engine.learn.train import Plan, Training, going_on  # noqa: PLC0415
 
     plan = Plan(
         model=chosen.model,
@@ -78,6 +81,8 @@ def run_train(chosen: argparse.Namespace) -> None:
         positions=chosen.positions,
         result_share=chosen.results,
     )
+    if chosen.start:
+        plan = going_on(plan, chosen.start)
     training = Training(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()
     size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,8 @@ from core_ext.learning import LOGIT, SIZES, Meeting, Trainer, king_zones
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
-from usi_engine.weights import save_weights
+from usi_engine.learn.start import begin_with
+from usi_engine.weights import read_folded, save_weights
 
 BLOCK = 1 << 14
 SORTED = 1 << 12  # so many at a time; the more, the faster, and the less like chance
@@ -53,12 +54,19 @@ class Plan:
     result_share: float = 0.0  # results of single games are learned by heart: 0.2 of them cost 79 Elo
     threads: int = 1  # or 2, with the same weights
     positions: int = 0  # 0: all
+    start: str = ""  # weights that learning goes on from, as an EvalFile names them
+    known: float = 0.0  # squared gradients that all other weights begin with
     checkpoint_minutes: float = 10.0
 
     @property
     def outcome(self) -> dict[str, Any]:
         """All that the weights depend on."""
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
+
+
+def going_on(plan: Plan, start: str) -> Plan:
+    """The same from weights that are sure of themselves: as if millions of positions had taught them already."""
+    return replace(plan, start=start, caution=3e4, known=1e6)
 
 
 ZONE = king_zones()
@@ -120,6 +128,8 @@ class Training:
         self.records = self.records[: plan.positions or None]
         self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
         self.trainer = Trainer(MODELS[plan.model])
+        if plan.start:
+            begin_with(self.trainer, read_folded(plan.start))
         for name in self.trainer.terms:
             self.trainer.cells(name)[:, 1] = self.caution(name)
         self.state = State()
@@ -127,7 +137,7 @@ class Training:
 
     def caution(self, name: str) -> float:
         """Squared gradients that the weights of a term begin with."""
-        return self.plan.caution if name in WARY else 0.0
+        return self.plan.caution if name in WARY else self.plan.known
 
     @property
     def total(self) -> int:
