@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import itertools
 import re
 import statistics
@@ -19,6 +20,8 @@ from tests.fake_core import Script, make_core
 from tests.transcripts import TRANSCRIPTS
 from tests.usi_transport import InProcess, Program, Transport
 from usi_engine.core import CoreError
+from usi_engine.output import Writer
+from usi_engine.usi import carry_out
 
 HAVE_CORE = importlib.util.find_spec("core_ext.engine") is not None
 needs_core = pytest.mark.skipif(not HAVE_CORE, reason="core_ext.engine is not built")
@@ -208,6 +211,16 @@ def test_command_line(arguments: list[str], pattern: str) -> None:
     )
     assert any(re.search(pattern, line) for line in done.stdout.splitlines()), done.stdout
     assert done.stderr == ""
+
+
+def test_loading_is_not_on_the_clock_of_the_command_line() -> None:
+    """The first search after the installation has its time, however long the weights take."""
+    script = Script(load_seconds=0.5, seconds=lambda depth: 0.02)
+    written = io.BytesIO()
+    carry_out(["go movetime 300"], Writer(written), lambda: make_core(script))
+    lines = written.getvalue().decode().splitlines()
+    assert max(int(line.split()[2]) for line in lines if line.startswith("info depth")) > 3
+    assert sum(line.startswith("bestmove") for line in lines) == 1
 
 
 @needs_core

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,11 @@ LEAVE_SECONDS = 5.0
 @dataclass(frozen=True)
 class Done:
     """A job's thread says that it has ended."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load what the options want, without an answer: the clock of a go that waits for it starts with its end."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,8 @@ class Session:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
-        self._events: queue.SimpleQueue[tuple[float, Command | Done | Leave]] = queue.SimpleQueue()
-        self._waiting: deque[Command | Leave] = deque()
+        self._events: queue.SimpleQueue[tuple[float, Command | Done | Load | Leave]] = queue.SimpleQueue()
+        self._waiting: deque[Command | Load | Leave] = deque()
         self._job: Job | None = None
         self._board: Board | None = None
         self._refused = False
@@ -96,10 +102,11 @@ class Session:
             protocol.Bench: self._bench,
             protocol.Problem: self._problem,
             protocol.Quit: self._quit,
+            Load: self._load,
             Leave: self._quit,
         }
 
-    def post(self, command: Command | Leave) -> None:
+    def post(self, command: Command | Load | Leave) -> None:
         """Hand in a command, from any thread."""
         self._events.put((time.monotonic(), command))
 
@@ -128,7 +135,7 @@ class Session:
         # A go that had to wait for this job begins with its end; for all others this is past.
         self._clock_start = max(self._clock_start, control.ended if control else at)
 
-    def _arrived(self, command: Command | Leave) -> None:
+    def _arrived(self, command: Command | Load | Leave) -> None:
         if isinstance(command, AT_ONCE):
             self._do(command)
             return
@@ -138,7 +145,7 @@ class Session:
             self._waiting.pop()
             self._do(command)
 
-    def _hasten(self, command: Command | Leave) -> None:
+    def _hasten(self, command: Command | Load | Leave) -> None:
         """End what this command must not wait for."""
         control = self._job.control if self._job else None
         self._leaving = self._leaving or isinstance(command, Quit)
@@ -151,12 +158,12 @@ class Session:
         """Whether a go stands in line, which a stop behind it is meant for."""
         return any(isinstance(command, (Go, GoMate)) for command in self._waiting)
 
-    def _may_run(self, command: Command | Leave) -> bool:
+    def _may_run(self, command: Command | Load | Leave) -> bool:
         if self._job is None or isinstance(command, CUTS_IN):
             return True
         return self._job.control is not None and (isinstance(command, Quit) or harmless(command))
 
-    def _do(self, command: Command | Leave) -> None:
+    def _do(self, command: Command | Load | Leave) -> None:
         doer = self._doers.get(type(command))
         if doer is None:
             return
@@ -218,6 +225,13 @@ class Session:
                 self._writer.info(str(error))
             finally:
                 self._writer.line("readyok")
+
+        self._begin(work)
+
+    def _load(self, command: Load) -> None:
+        def work() -> None:
+            with suppress(CoreError, MemoryError):  # the go says what is missing
+                self._resources.load()
 
         self._begin(work)
 
@@ -345,6 +359,6 @@ class Session:
         self._over = True
 
 
-def harmless(command: Command | Leave) -> bool:
+def harmless(command: Command | Load | Leave) -> bool:
     """Whether a running search does not mind it."""
     return isinstance(command, protocol.GetOption) or (isinstance(command, protocol.Show) and command.what != "eval")

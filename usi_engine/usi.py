@@ -8,8 +8,8 @@ from typing import BinaryIO
 
 from usi_engine.core import Core, load_core
 from usi_engine.output import Writer
-from usi_engine.protocol import Quit, decode, parse
-from usi_engine.session import Leave, Session
+from usi_engine.protocol import Go, GoMate, Quit, decode, parse
+from usi_engine.session import Leave, Load, Session
 
 
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
@@ -33,9 +33,11 @@ def read(source: BinaryIO, session: Session) -> None:
 
 
 def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> None:
-    """Carry out these commands, one after the other, and return when all are done."""
+    """Carry out these commands, one after the other, and return when all are done; loading is on nobody's clock."""
     session = Session(writer, load)
-    for command in commands:
-        session.post(parse(command))
+    for command in map(parse, commands):
+        if isinstance(command, (Go, GoMate)):
+            session.post(Load())
+        session.post(command)
     session.post(Leave())
     session.run()
