@@ -155,6 +155,31 @@ def test_start_is_quick() -> None:
     assert heavy.stdout.strip() == "[]"
 
 
+READER = """
+import sys
+from usi_engine.usi import read
+
+class Source:
+    lines = iter([b"usi\\n", b"setoption name Threads value 2\\n", b"isready\\n", b"quit\\n"])
+
+    def readline(self):
+        print("numpy" in sys.modules)
+        return next(self.lines)
+
+class Nobody:
+    def post(self, command):
+        pass
+
+read(Source(), Nobody())
+"""
+
+
+def test_numpy_is_loaded_between_two_reads() -> None:
+    """While a read waits, Windows lets nobody load it; `usi` and options are answered without it."""
+    done = subprocess.run([sys.executable, "-c", READER], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.split() == ["False", "False", "False", "True"]
+
+
 def test_from_another_folder(tmp_path: Path) -> None:
     """The program starts from any folder, be its name in Japanese and with a space."""
     folder = tmp_path / "将棋 エンジン"

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import BinaryIO
 
+from usi_engine import protocol
 from usi_engine.core import Core, load_core
 from usi_engine.output import Writer
 from usi_engine.protocol import Go, GoMate, Quit, decode, parse
 from usi_engine.session import Leave, Load, Session
+
+# These need neither the core nor its weights.
+LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Problem)
 
 
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
@@ -20,16 +25,29 @@ def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core
 
 
 def read(source: BinaryIO, session: Session) -> None:
-    """Hand in every line until quit; the end of input, or an input that fails, means quit."""
+    """Hand in every line until quit; the end of input, or an input that fails, means quit.
+
+    No other thread may be the first to load numpy: on Windows its libraries look at standard input while they are
+    loaded, and that waits until a read that waits there has got something (numpy's issue 24290): a GUI that waits for
+    `readyok` would wait for ever. So it is loaded here, between two reads, when the first line comes that may need it.
+    """
     try:
         while line := source.readline():
             command = parse(decode(line))
             session.post(command)
             if isinstance(command, Quit):
                 return
+            if not isinstance(command, LIGHT):
+                load_numpy()
     except (OSError, ValueError):
         pass
     session.post(Quit())
+
+
+def load_numpy() -> None:
+    """Have it imported; whoever needs it says if it is missing."""
+    with suppress(ImportError):
+        import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
 
 
 def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> None:
