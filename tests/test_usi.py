@@ -198,8 +198,8 @@ def test_output_that_nobody_reads() -> None:
     assert engine.stdin and engine.stdout and engine.stderr
     engine.stdin.write(f"{SMALL}\nusi\nisready\n".encode())
     engine.stdin.flush()
-    while engine.stdout.readline() != b"readyok\n":
-        pass
+    for line in iter(engine.stdout.readline, b"readyok\n"):
+        assert line, "the engine has gone"
     engine.stdout.close()
     engine.stdin.write(b"go infinite\nusi\nstop\n")
     engine.stdin.close()

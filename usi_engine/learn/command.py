@@ -33,7 +33,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("corpus", type=Path)
     train.add_argument("--out", type=Path, required=True, help="file of the weights; its checkpoint lies in FILE.run/")
     train.add_argument("--model", choices=["P", "KP", "PP", "KPP", "KPPT"], default="KPPT")
-    train.add_argument("--passes", type=int, default=3)
+    train.add_argument("--passes", type=int, default=0, help="over the corpus (default 3; 1 with --start)")
     train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights come out the same")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument("--results", type=float, default=0.0, help="share of the result beside the score (default 0)")
@@ -76,7 +76,7 @@ def run_train(chosen: argparse.Namespace) -> None:
 
     plan = Plan(
         model=chosen.model,
-        passes=chosen.passes,
+        passes=chosen.passes or (1 if chosen.start else 3),
         threads=chosen.threads,
         positions=chosen.positions,
         result_share=chosen.results,
