@@ -155,6 +155,15 @@ cdef Ahead half_of(const Model *model, const Ready *ready, int part, int color, 
     return ahead
 
 
+cdef inline int king_piece(const View *view, int i) noexcept nogil:
+    """The place of a view's king and its piece `i`."""
+    return view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
+
+
+cdef inline int king_king_piece(const View *view, int i) noexcept nogil:
+    return view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
+
+
 # ---- value ----
 
 cdef float sum_king_pieces(const Model *model, const View *view) noexcept nogil:
@@ -163,7 +172,7 @@ cdef float sum_king_pieces(const Model *model, const View *view) noexcept nogil:
     cdef int i, place
     for i in range(view.count):
         if model.kp != NULL:
-            sum += model.kp[view.king * BONAPIECES + piece_place(view.king, view.numbers[i])].weight
+            sum += model.kp[king_piece(view, i)].weight
         if model.relative != NULL:
             place = offset_place(view.king, view.numbers[i])
             if place >= 0:
@@ -173,11 +182,10 @@ cdef float sum_king_pieces(const Model *model, const View *view) noexcept nogil:
 
 cdef float sum_king_king_pieces(const Model *model, const View *view) noexcept nogil:
     cdef float sum = 0
-    cdef int i, place
+    cdef int i
     if model.kkp != NULL:
         for i in range(view.count):
-            place = view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
-            sum += model.kkp[place].weight
+            sum += model.kkp[king_king_piece(view, i)].weight
     return sum
 
 
@@ -187,7 +195,7 @@ cdef float sum_turn_pieces(const Model *model, const View *view) noexcept nogil:
     cdef int i
     if model.kp_turn != NULL:
         for i in range(view.count):
-            sum += model.kp_turn[view.king * BONAPIECES + piece_place(view.king, view.numbers[i])].weight
+            sum += model.kp_turn[king_piece(view, i)].weight
     return sum
 
 
@@ -268,8 +276,7 @@ cdef void improve_king_pieces(Model *model, const View *view, float gradient, co
     cdef int i, place
     for i in range(view.count):
         if model.kp != NULL:
-            place = view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
-            improve_cell(model.kp + place, gradient, steps.king_piece)
+            improve_cell(model.kp + king_piece(view, i), gradient, steps.king_piece)
         if model.relative != NULL:
             place = offset_place(view.king, view.numbers[i])
             if place >= 0:
@@ -277,19 +284,17 @@ cdef void improve_king_pieces(Model *model, const View *view, float gradient, co
 
 
 cdef void improve_king_king_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
-    cdef int i, place
+    cdef int i
     if model.kkp != NULL:
         for i in range(view.count):
-            place = view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
-            improve_cell(model.kkp + place, gradient, steps.king_king_piece)
+            improve_cell(model.kkp + king_king_piece(view, i), gradient, steps.king_king_piece)
 
 
 cdef void improve_turn_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
-    cdef int i, place
+    cdef int i
     if model.kp_turn != NULL:
         for i in range(view.count):
-            place = view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
-            improve_cell(model.kp_turn + place, gradient, steps.king_piece)
+            improve_cell(model.kp_turn + king_piece(view, i), gradient, steps.king_piece)
 
 
 cdef void improve_pieces(Model *model, const View *black, float gradient, const Steps *steps) noexcept nogil:
