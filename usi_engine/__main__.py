@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
@@ -15,6 +16,8 @@ from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
 BEGINS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
+# What the system says when our reader has gone; Windows says the second.
+NOBODY_READS = (errno.EPIPE, errno.EINVAL)
 HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 
 usi_engine                    speak USI on standard input and output (what a GUI starts)
@@ -61,8 +64,10 @@ def main() -> int:
     try:
         status = _run(sys.argv[1:])
         sys.stdout.flush()
-    except BrokenPipeError:
-        os._exit(1)  # nobody reads our output any more
+    except OSError as error:
+        if error.errno not in NOBODY_READS:
+            raise
+        os._exit(1)
     return status
 
 
