@@ -14,7 +14,7 @@ from usi_engine.protocol import Go, GoMate, Quit, decode, parse
 from usi_engine.session import Leave, Load, Session
 
 # These need neither the core nor its weights.
-LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Problem)
+LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Problem, Quit)
 
 
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
@@ -29,16 +29,16 @@ def read(source: BinaryIO, session: Session) -> None:
 
     No other thread may be the first to load numpy: on Windows its libraries look at standard input while they are
     loaded, and that waits until a read that waits there has got something (numpy's issue 24290): a GUI that waits for
-    `readyok` would wait for ever. So it is loaded here, between two reads, when the first line comes that may need it.
+    `readyok` would wait for ever. So it is loaded here, between two reads, before the first command that may need it.
     """
     try:
         while line := source.readline():
             command = parse(decode(line))
+            if not isinstance(command, LIGHT):
+                load_numpy()
             session.post(command)
             if isinstance(command, Quit):
                 return
-            if not isinstance(command, LIGHT):
-                load_numpy()
     except (OSError, ValueError):
         pass
     session.post(Quit())
