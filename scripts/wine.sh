@@ -1,0 +1,35 @@
+#!/bin/sh
+# The tests as Windows runs them: the core compiled by mingw-w64, CPython for Windows under Wine.
+#
+#   sh scripts/wine.sh /path/to/windows/python [arguments of pytest]
+#
+# The folder holds python.exe, include/, libs/ and Lib/ as the installer from python.org leaves them, version 3.11, and in
+# Lib/site-packages numpy (below 2 for Wine 8) and pytest for win_amd64. Needs `make build`, Debian's gcc-mingw-w64-x86-64
+# and wine64. Not a substitute for Windows and MSVC, but the same Python, the same pipes, the same windows.h.
+set -eu
+python=$(realpath "$1")
+shift
+root=$(realpath "$(dirname "$0")/..")
+out=$root/build/wine
+mkdir -p "$out/core_ext"
+for name in usi_engine tests bench docs scripts README.md ARCHITECTURE.md Makefile pyproject.toml setup.py; do
+    rm -rf "${out:?}/$name"
+    cp -r "$root/$name" "$out/$name"
+done
+cp "$root"/core_ext/*.p* "$root"/core_ext/*.h "$out/core_ext/"
+
+# Any processor that runs this has what x86-64-v3 asks for, or the core says which of these it lacks.
+needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
+for source in "$root"/build/release-native/cython/core_ext/*.c; do
+    name=$(basename "$source" .c)
+    module=$out/core_ext/$name.cp311-win_amd64.pyd
+    target=-march=x86-64-v3
+    [ "$name" != processor ] || target=$needs
+    # shellcheck disable=SC2086
+    [ "$module" -nt "$source" ] || x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden \
+        -DMS_WIN64 -DCORE_EXT_LEVEL=3 $target -I"$python/include" -I"$root/core_ext" -I"$root" "$source" -o "$module" \
+        -L"$python/libs" -lpython311 -static-libgcc
+done
+cd "$out"
+# Wine wants an input that is open and an output that is no file.
+WINEDEBUG=${WINEDEBUG:--all} wine "$python/python.exe" -m pytest -p no:cacheprovider "$@" </dev/null 2>&1 | cat
