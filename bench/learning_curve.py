@@ -1,20 +1,27 @@
-"""Draw docs/learning-curve.svg from the figures in docs/learning.json.
+"""How well models agree with the search by the number of positions: docs/learning.json, docs/learning-curve.svg.
 
-    python -m bench.learning_curve
+    python -m bench.learning_curve --corpus corpus   # a training for each point; goes on where it stopped
+    python -m bench.learning_curve                   # draws what was measured
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
+import tempfile
 from pathlib import Path
 
 from bench.svg import document, line, text
+from usi_engine.learn.train import MODELS, Plan, Training
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 400, 70, 60, 40, 150
 LETTERS = 14  # from one line of text to the next
-COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd")
+COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b")
+
+FIGURES = "learning.json"
+COUNTS = (262540, 1000000, 0)  # positions; 0: all of the corpus
 
 Points = list[tuple[float, float]]
 
@@ -35,7 +42,7 @@ def draw(title: str, series: dict[str, Points]) -> str:
     ]
     for x in sorted({x for x, _ in points}):
         parts.append(text(place((x, least))[0], HEIGHT - BOTTOM + 18, f"{x / 1e6:.2f}"))
-    for step in range(math.ceil(least * 100), math.floor(most * 100) + 1):
+    for step in range(math.ceil(least * 100), math.floor(most * 100) + 1, 2):
         y = place((points[0][0], step / 100))[1]
         parts.append(line(LEFT, y, WIDTH - RIGHT, y))
         parts.append(text(LEFT - 8, y + 4, f"{step / 100:.2f}", "end"))
@@ -56,10 +63,36 @@ def names(ends: dict[str, tuple[float, float]]) -> list[str]:
     return written
 
 
+def measure(corpus: Path, passes: int, threads: int) -> None:
+    """Train every model on every number of positions; each point is written as soon as it is known."""
+    path = DOCS / FIGURES
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for name in MODELS:
+        for count in COUNTS:
+            plan = Plan(model=name, passes=passes, threads=threads, positions=count)
+            with tempfile.TemporaryDirectory() as folder:
+                training = Training(corpus, Path(folder), plan)
+                size = str(len(training.records))
+                if size in known.get(name, {}):
+                    continue
+                training.run()
+                point = training.state.curve[-1]
+            known.setdefault(name, {})[size] = [round(point["divergence"], 4), round(point["correlation"], 4)]
+            path.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+            print(f"{name}, {size} positions: divergence and correlation {known[name][size]}", flush=True)
+
+
 def main() -> None:
-    """Read the figures, write the picture."""
-    figures = json.loads((DOCS / "learning.json").read_text(encoding="utf-8"))
-    series = {name: [(x, y) for x, y in curve] for name, curve in figures["correlation_by_positions"].items()}
+    """Measure if told to, then draw."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--corpus", type=Path, help="train on this corpus; without it the last figures are drawn")
+    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--threads", type=int, choices=[1, 2], default=2)
+    chosen = parser.parse_args()
+    if chosen.corpus:
+        measure(chosen.corpus, chosen.passes, chosen.threads)
+    figures = json.loads((DOCS / FIGURES).read_text(encoding="utf-8"))
+    series = {name: [(float(size), pair[1]) for size, pair in points.items()] for name, points in figures.items()}
     drawn = draw("Correlation with the search on held-out games", series)
     (DOCS / "learning-curve.svg").write_text(drawn, encoding="utf-8")
 

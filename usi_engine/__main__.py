@@ -16,8 +16,8 @@ from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
 BEGINS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
-# What the system says when our reader has gone; Windows says the second.
-NOBODY_READS = (errno.EPIPE, errno.EINVAL)
+# What the system says when our reader has gone.
+NOBODY_READS = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 
 usi_engine                    speak USI on standard input and output (what a GUI starts)

@@ -60,6 +60,7 @@ class Job:
     go: Go | GoMate | None = None
 
 
+Posted = Command | Load | Leave
 CUTS_IN = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
 ENDS = (protocol.Stop, protocol.GameOver, Quit)
 AT_ONCE = (protocol.Usi, protocol.Ignored, protocol.Problem)
@@ -76,8 +77,8 @@ class Session:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
-        self._events: queue.SimpleQueue[tuple[float, Command | Done | Load | Leave]] = queue.SimpleQueue()
-        self._waiting: deque[Command | Load | Leave] = deque()
+        self._events: queue.SimpleQueue[tuple[float, Posted | Done]] = queue.SimpleQueue()
+        self._waiting: deque[Posted] = deque()
         self._job: Job | None = None
         self._board: Board | None = None
         self._refused = False
@@ -106,7 +107,7 @@ class Session:
             Leave: self._quit,
         }
 
-    def post(self, command: Command | Load | Leave) -> None:
+    def post(self, command: Posted) -> None:
         """Hand in a command, from any thread."""
         self._events.put((time.monotonic(), command))
 
@@ -135,7 +136,7 @@ class Session:
         # A go that had to wait for this job begins with its end; for all others this is past.
         self._clock_start = max(self._clock_start, control.ended if control else at)
 
-    def _arrived(self, command: Command | Load | Leave) -> None:
+    def _arrived(self, command: Posted) -> None:
         if isinstance(command, AT_ONCE):
             self._do(command)
             return
@@ -145,7 +146,7 @@ class Session:
             self._waiting.pop()
             self._do(command)
 
-    def _hasten(self, command: Command | Load | Leave) -> None:
+    def _hasten(self, command: Posted) -> None:
         """End what this command must not wait for."""
         control = self._job.control if self._job else None
         self._leaving = self._leaving or isinstance(command, Quit)
@@ -158,12 +159,12 @@ class Session:
         """Whether a go stands in line, which a stop behind it is meant for."""
         return any(isinstance(command, (Go, GoMate)) for command in self._waiting)
 
-    def _may_run(self, command: Command | Load | Leave) -> bool:
+    def _may_run(self, command: Posted) -> bool:
         if self._job is None or isinstance(command, CUTS_IN):
             return True
         return self._job.control is not None and (isinstance(command, Quit) or harmless(command))
 
-    def _do(self, command: Command | Load | Leave) -> None:
+    def _do(self, command: Posted) -> None:
         doer = self._doers.get(type(command))
         if doer is None:
             return
@@ -359,6 +360,6 @@ class Session:
         self._over = True
 
 
-def harmless(command: Command | Load | Leave) -> bool:
+def harmless(command: Posted) -> bool:
     """Whether a running search does not mind it."""
     return isinstance(command, protocol.GetOption) or (isinstance(command, protocol.Show) and command.what != "eval")

@@ -14,7 +14,9 @@ UNIT = LOGIT * FV_SCALE
 
 
 def begin_with(trainer: Trainer, folded: Folded) -> None:
-    """Set the weights of a trainer with all terms to those of the file: exporting them again gives the same words.
+    """Set the weights of a trainer with all terms to those of a file; exported, they are the same words again.
+
+    (A file in finer steps than export writes is rounded to those then.)
 
     What coarser terms had added to finer ones stays there: zones and terms by offset begin at nothing. A file says
     nothing of how sure its weights are, nor of the tempo of positions without a game (that of games stands in).
