@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import io
 import itertools
+import os
 import re
 import statistics
 import subprocess
@@ -252,9 +253,11 @@ def test_loading_is_not_on_the_clock_of_the_command_line() -> None:
 @needs_core
 @pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])
 def test_a_reader_that_has_gone_is_no_fault(arguments: list[str]) -> None:
-    """As with `| head`: the program ends without a word."""
+    """As with `| head`: the program ends without a word, though what it wrote may leave its buffer only at the end."""
     command = [sys.executable, "-m", "usi_engine", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=ROOT, env=buffered) as started:
         assert started.stdout is not None
         assert started.stderr is not None
         started.stdout.close()

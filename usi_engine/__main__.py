@@ -62,13 +62,14 @@ def commands_of(arguments: list[str]) -> list[str]:
 def main() -> int:
     """Entry point; returns the exit status."""
     try:
-        status = _run(sys.argv[1:])
-        sys.stdout.flush()
+        try:
+            return _run(sys.argv[1:])
+        finally:  # also where a help text leaves by SystemExit
+            sys.stdout.flush()
     except OSError as error:
         if error.errno not in NOBODY_READS:
             raise
         os._exit(1)
-    return status
 
 
 def _run(arguments: list[str]) -> int:
