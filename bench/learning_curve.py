@@ -1,6 +1,6 @@
 """How well models agree with the search by the number of positions: docs/learning.json, docs/learning-curve.svg.
 
-    python -m bench.learning_curve --corpus corpus   # a training for each point; goes on where it stopped
+    python -m bench.learning_curve --corpus corpus   # a training for each point that learning.json does not hold yet
     python -m bench.learning_curve                   # draws what was measured
 """
 

@@ -17,7 +17,7 @@ from usi_engine.learn.corpus import build_corpus
 from usi_engine.learn.export import export
 from usi_engine.learn.start import begin_with
 from usi_engine.learn.train import Plan, Training, going_on
-from usi_engine.weights import OLDER_FEATURES, Folded, read_blocks, read_file, read_folded, save_weights
+from usi_engine.weights import FEATURES, OLDER_FEATURES, Folded, read_blocks, read_folded, save_weights
 
 
 def words_of(folded: Folded) -> dict[str, np.ndarray]:
@@ -54,19 +54,28 @@ def test_what_was_exported_comes_back(package: Folded) -> None:
     assert not trainer.cells("relative_pp")[:, 0].any() and not trainer.cells("relative")[:, 0].any()
 
 
+def write_without_turn(path: Path, features: str) -> None:
+    """Write the file again without the blocks of the turn, as one of these features."""
+    data = path.read_bytes()
+    header, blocks = read_blocks(data)
+    kept = [entry for entry in header["blocks"] if not entry[0].endswith("_turn")]
+    text = json.dumps(header | {"features": features, "blocks": kept}).encode()
+    rest = b"".join(blocks[name] for name, _, _ in kept)
+    path.write_bytes(data[:8] + len(text).to_bytes(4, "little") + text + rest)
+
+
 def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
-    """Saved and read again, with the turn and without."""
+    """Saved and read again, with the turn and, in a file of its time, without."""
     path = tmp_path / "again.kpp"
     few = replace(package, kpp=np.zeros_like(package.kpp))  # to compress all of them takes half a minute
     save_weights(path, few, {})
     assert same(read_folded(str(path)), few)
-    header, blocks = read_blocks(path.read_bytes())
-    older = [entry for entry in header["blocks"] if not entry[0].endswith("_turn")]
-    text = json.dumps(header | {"features": OLDER_FEATURES, "blocks": older}).encode()
-    data = b"".join(blocks[name] for name, _, _ in older)
-    path.write_bytes(read_file(str(path))[:8] + len(text).to_bytes(4, "little") + text + data)
+    write_without_turn(path, OLDER_FEATURES)
     turnless = replace(few, kp_turn=np.zeros_like(few.kp_turn), pp_turn=np.zeros_like(few.pp_turn))
     assert same(read_folded(str(path)), turnless)
+    write_without_turn(path, FEATURES)
+    with pytest.raises(WeightsError, match="kp_turn"):
+        read_folded(str(path))
 
 
 def test_pairs_that_know_a_colour_are_refused(package: Folded) -> None:

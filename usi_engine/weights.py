@@ -199,7 +199,7 @@ def read_folded(name: str) -> Folded:
     """The weights an EvalFile names as the file has them. WeightsError."""
     header, blocks = read_blocks(read_file(name))
     try:
-        kp_turn, pp_turn = unpack_turn(blocks)
+        kp_turn, pp_turn = unpack_turn(header, blocks)
         return Folded(
             piece=unpack_pieces(blocks),
             tempo=int(header["tempo"]),
@@ -223,9 +223,9 @@ def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
     return np.frombuffer(words, "<i4").astype(np.int32)
 
 
-def unpack_turn(blocks: Mapping[str, bytes]) -> tuple[Words, Words]:
-    """King-piece and pairs of the turn; zeros where the file has none."""
-    if "pp_turn" not in blocks:
+def unpack_turn(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tuple[Words, Words]:
+    """King-piece and pairs of the turn; zeros of a file from before there were any."""
+    if header["features"] == OLDER_FEATURES:
         return np.zeros(HALF_SQUARES * BONAPIECES, np.int16), np.zeros(PAIRS, np.int16)
     return unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
 
@@ -248,7 +248,7 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
         if header["features"] == FEATURES:
-            weights.unfold_turn(*unpack_turn(blocks), turn_step(header))
+            weights.unfold_turn(*unpack_turn(header, blocks), turn_step(header))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]
