@@ -247,8 +247,7 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
-        if header["features"] == FEATURES:
-            weights.unfold_turn(*unpack_turn(header, blocks), turn_step(header))
+        weights.unfold_turn(*unpack_turn(header, blocks), turn_step(header))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]

@@ -13,18 +13,18 @@ from core_ext.learning import LOGIT, ROW, SIZES, Trainer
 from usi_engine.weights import HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32
+UNIT = LOGIT * FV_SCALE  # words of play for one of the model
 TURN_STEP = 4  # that of play: one byte a pair
 STEP = 8  # rounding 1,406 pairs to quarters of a centipawn errs by 2.7 centipawns (standard deviation)
 
 
-def quantised(values: npt.NDArray[Any], unit: float, step: int = 1) -> Words:
+def quantised(values: npt.NDArray[Any], step: int = 1) -> Words:
     """Weights of the model to multiples of step/32 centipawn."""
-    return np.clip(np.rint(values * (unit / step)), -32767, 32767).astype(np.int16)
+    return np.clip(np.rint(values * (UNIT / step)), -32767, 32767).astype(np.int16)
 
 
 def export(trainer: Trainer) -> Folded:
     """Quantise. The model's centipawns are those of play, so that self-play's scores and a teacher's mean the same."""
-    unit = LOGIT * FV_SCALE
 
     def weights(name: str) -> npt.NDArray[np.float32]:
         return trainer.cells(name)[:, 0] if name in trainer.terms else np.zeros(SIZES[name], np.float32)
@@ -37,16 +37,16 @@ def export(trainer: Trainer) -> Folded:
             kpp[king] = rows[zone, :, 0] + rows[zone, :, own]
     pp_turn = add_relative_turn(weights("pp_turn"), weights("relative_pp_turn"))
     return Folded(
-        piece=np.rint(fold_pieces(weights("piece")) * unit).astype(np.int32),
-        tempo=round(float(weights("tempo")[0]) * unit),
-        kp=quantised(kp, unit),
-        pp=quantised(unfold_pairs(weights("pp"), weights("relative_pp")), unit),
-        kkp=quantised(weights("kkp"), unit, STEP),
+        piece=np.rint(fold_pieces(weights("piece")) * UNIT).astype(np.int32),
+        tempo=round(float(weights("tempo")[0]) * UNIT),
+        kp=quantised(kp),
+        pp=quantised(unfold_pairs(weights("pp"), weights("relative_pp"))),
+        kkp=quantised(weights("kkp"), STEP),
         kkp_step=STEP,
-        kpp=quantised(kpp.reshape(-1), unit, STEP),
+        kpp=quantised(kpp.reshape(-1), STEP),
         kpp_step=STEP,
-        kp_turn=quantised(weights("kp_turn"), unit),
-        pp_turn=np.clip(quantised(pp_turn, unit, TURN_STEP), -128, 127),
+        kp_turn=quantised(weights("kp_turn")),
+        pp_turn=np.clip(quantised(pp_turn, TURN_STEP), -128, 127),
         turn_step=TURN_STEP,
     )
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from core_ext.coarse import fold_pieces, king_rows, unfold_pairs
-from core_ext.learning import LOGIT, ROW, SIZES, Trainer
+from core_ext.learning import ROW, SIZES, Trainer
 from usi_engine.core import WeightsError
-from usi_engine.learn.export import FV_SCALE, quantised
+from usi_engine.learn.export import UNIT, quantised
 from usi_engine.weights import HALF_SQUARES, Folded
-
-UNIT = LOGIT * FV_SCALE
 
 
 def begin_with(trainer: Trainer, folded: Folded) -> None:
@@ -38,7 +36,7 @@ def begin_with(trainer: Trainer, folded: Folded) -> None:
     for (zone, own), words in zip(king_rows(), folded.kpp.reshape(HALF_SQUARES, -1), strict=True):
         rows[zone, :, own, 0] = words * (folded.kpp_step / UNIT)
     no_offsets = np.zeros(SIZES["relative_pp"], np.float32)
-    if not np.array_equal(quantised(unfold_pairs(trainer.cells("pp")[:, 0], no_offsets), UNIT), folded.pp):
+    if not np.array_equal(quantised(unfold_pairs(trainer.cells("pp")[:, 0], no_offsets)), folded.pp):
         raise WeightsError("cannot go on from these weights: their pairs know a colour, as before generation 6")
 
 
