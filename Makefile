@@ -71,23 +71,23 @@ coverage: $(VENV)/.test $(VENV)/.coverage
 # ---- measures --------------------------------------------------------------------------------------------------------
 
 perft: build
-	$(PY) -m bench.perft
-	$(PY) -m bench.perft --check
+	$(PY) -m bench.speed.perft
+	$(PY) -m bench.speed.perft --check
 
 signature: build
 	$(BIN)/usi_engine bench
 
 bench: build
-	$(PY) -m bench.perft
-	$(PY) -m bench.movegen
-	$(PY) -m bench.nps
+	$(PY) -m bench.speed.perft
+	$(PY) -m bench.speed.movegen
+	$(PY) -m bench.speed.nps
 
 # make match OPPONENT=/path/to/engine GAMES=20 BYOYOMI=100
 OPPONENT ?= $(BIN)/usi_engine
 GAMES ?= 10
 BYOYOMI ?= 100
 match: $(VENV)/.match build
-	$(PY) -m bench.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
+	$(PY) -m bench.strength.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
 
 # ---- care ------------------------------------------------------------------------------------------------------------
 
@@ -98,7 +98,7 @@ lint: $(VENV)/.lint
 
 annotate: $(VENV)/.done
 	$(PY) -c "from setup import extensions; extensions(annotate=True)"
-	@echo "open build/annotate/core_ext/search.html"
+	@echo "open build/annotate/core_ext/search/search.html"
 
 clean:
-	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache core_ext/*.so core_ext/*.pyd
+	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache ; find core_ext -name '*.so' -delete -o -name '*.pyd' -delete

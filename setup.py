@@ -1,4 +1,4 @@
-"""Build of the Cython core: one list of modules, one table of directives, a profile and a target CPU.
+"""Build of the Cython core: one module a `.pyx` below core_ext, one table of directives, a profile and a target CPU.
 
 Environment:
     CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (line tracing)
@@ -20,12 +20,6 @@ from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
-
-MODULES = [
-    "processor", "bitboard", "zobrist", "tt", "position", "movegen", "see", "sfen", "features", "evaluate", "mate",
-    "settle", "history", "perft", "tune", "movepick", "search", "prooftable", "dfpn", "solution", "board", "engine",
-    "records", "coarse", "learning", "_probe",
-]
 
 # What a module means; the same in every profile.
 DIRECTIVES = {
@@ -149,7 +143,8 @@ class BuildExt(build_ext):
         used = msvc_instructions() if msvc else instructions_used(self.compiler.compiler_so[:1])
         for extension in self.extensions:
             extension.extra_compile_args = msvc_flags() if msvc else unix_flags() + target_flags()
-            if extension.name == "core_ext.processor":  # it must run on any processor to say that this one will not do
+            if extension.name == "core_ext.base.processor":
+                # It must run on any processor to say that this one will not do.
                 extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
                 extension.define_macros = extension.define_macros + [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
             extension.extra_link_args = [] if msvc else sanitizers()
@@ -162,17 +157,19 @@ class BuildExt(build_ext):
         self.force = force
 
 
+def modules() -> list[Path]:
+    """Every `.pyx` below core_ext is a module, named by its folders."""
+    return sorted(Path("core_ext").rglob("*.pyx"))
+
+
 def extensions(annotate: bool = False) -> list[Extension]:
     """The modules as C; with `annotate` anew in build/annotate, each with a page that shows where it calls Python."""
-    present = [name for name in MODULES if Path("core_ext", name + ".pyx").exists()]
     found = [
         Extension(
-            f"core_ext.{name}", [f"core_ext/{name}.pyx"], include_dirs=["core_ext"], define_macros=macros(),
+            ".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=["core_ext"], define_macros=macros()
         )
-        for name in present
+        for path in modules()
     ]
-    if not found:
-        return []
     return cythonize(
         found,
         build_dir=os.path.join("build", "annotate") if annotate else os.path.join(BUILD_BASE, "cython"),

@@ -1,4 +1,4 @@
-"""How well models agree with the search by the number of positions: docs/learning.json, docs/learning-curve.svg.
+"""How well models agree with the search by the number of positions: docs/figures/learning.json and learning-curve.svg.
 
     python -m bench.learning_curve --corpus corpus   # a training for each point that learning.json does not hold yet
     python -m bench.learning_curve                   # draws what was measured
@@ -15,7 +15,7 @@ from pathlib import Path
 from bench.svg import document, line, text
 from usi_engine.learn.train import MODELS, Plan, Training
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "figures"
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 640, 400, 70, 60, 40, 150
 LETTERS = 14  # from one line of text to the next
 COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#8c564b")

@@ -1,7 +1,7 @@
-"""What each rule of the search is worth: docs/rules.json and docs/rules.svg from the records of duels without it.
+"""What each rule of the search is worth: docs/figures/rules.json and rules.svg from the records of duels without it.
 
-    python -m bench.rules_chart build/rules/*      # folders of bench.duel, each named for the rule that side A left out
-    python -m bench.rules_chart                    # draws docs/rules.json again
+    python -m bench.rules_chart build/rules/*      # folders of duels, named for the rule that side A left out
+    python -m bench.rules_chart                    # draws docs/figures/rules.json again
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.elo import with_error
+from bench.strength.elo import with_error
 from bench.svg import document, line, text
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[1] / "docs" / "figures"
 WIDTH, ROW, LEFT, RIGHT, TOP, BOTTOM = 640, 24, 180, 140, 44, 40
 STEP = 25  # Elo between two lines of the grid
 

@@ -6,25 +6,25 @@ Positions come in as sfen text and moves as USI text; nothing here is fast but t
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
-from core_ext.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
-from core_ext.evaluate cimport (
+from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
+from core_ext.eval.evaluate cimport (
     EVALUATION_TERMS, Evaluator, FV_SCALE, evaluate, evaluate_terms, free_evaluator, init_evaluator,
 )
-from core_ext.features cimport BONAPIECES, PieceLists, features, list_pieces
-from core_ext.hand cimport hand_count, hand_covers, hand_has, hand_one
-from core_ext.movegen cimport (
+from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
+from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
+from core_ext.shogi.movegen cimport (
     generate_captures, generate_checks, generate_drops, generate_evasions, generate_legal, generate_pseudo_legal,
     generate_quiet_checks, generate_quiets, has_legal_move, is_legal, is_useless,
 )
-from core_ext.perft cimport perft
-from core_ext.position cimport (
+from core_ext.shogi.perft cimport perft
+from core_ext.shogi.position cimport (
     Dirty, DirtyPiece, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
     REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, do_move, do_null, find_dirty, find_repetition,
     free_position, reserve_plies, undo_move, undo_null,
 )
-from core_ext.see cimport see, see_at_least
-from core_ext.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
-from core_ext.types cimport (
+from core_ext.shogi.see cimport see, see_at_least
+from core_ext.shogi.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
+from core_ext.shogi.types cimport (
     BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE, captured_piece,
     int32_t, is_drop, is_promotion, moved_piece, type_of,
 )

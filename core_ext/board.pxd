@@ -1,6 +1,6 @@
 """The door's memory: a Board owns a Position."""
 
-from core_ext.position cimport Position
+from core_ext.shogi.position cimport Position
 
 cdef int declaration_rule(str rule) except -1
 

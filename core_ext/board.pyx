@@ -1,18 +1,20 @@
 """The rules of shogi as Python sees them; every signature and its contract stands in board.pyi."""
 
-from core_ext.bitboard cimport Bitboard, pop, some
-from core_ext.hand cimport hand_count
-from core_ext.mate cimport mate_in_one, mate_in_three
-from core_ext.movegen cimport CheckInfo, generate_checks, generate_legal, gives_check, init_check_info
-from core_ext.perft cimport perft
-from core_ext.position cimport (
+from core_ext.shogi.bitboard cimport Bitboard, pop, some
+from core_ext.shogi.hand cimport hand_count
+from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
+from core_ext.shogi.movegen cimport CheckInfo, generate_checks, generate_legal, gives_check, init_check_info
+from core_ext.shogi.perft cimport perft
+from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, can_declare, copy_position, do_move, free_position, full_key,
     game_repetition, in_check, reserve_plies, try_move, undo_move,
 )
-from core_ext.see cimport see
-from core_ext.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters
-from core_ext.types cimport GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, make_piece, uint64_t
+from core_ext.shogi.see cimport see
+from core_ext.shogi.sfen cimport (
+    format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters,
+)
+from core_ext.shogi.types cimport GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, make_piece, uint64_t
 
 BLACK = 0
 WHITE = 1

@@ -1,29 +1,31 @@
 """The search as Python sees it; every signature and its contract stands in engine.pyi."""
 
 from core_ext.board cimport Board, declaration_rule
-from core_ext.dfpn cimport Solver, allocate_solver, free_solver, set_root
-from core_ext import evaluate as _evaluate
-from core_ext.evaluate cimport (
+from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
+from core_ext.eval import evaluate as _evaluate
+from core_ext.eval.evaluate cimport (
     EVALUATION_TERMS, FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator,
     init_evaluator,
 )
-from core_ext.halt cimport Halt, overdue, ticks_now
-from core_ext.movegen cimport generate_legal
-from core_ext.position cimport copy_position
-from core_ext.prooftable cimport clear_table as clear_proofs, table_fullness
-from core_ext.search cimport allocate_searcher, forget, free_searcher, search_root
-from core_ext.searcher cimport FRAMES_BEHIND, RootMove, Searcher
-from core_ext.sfen cimport format_move, parse_move
-from core_ext.solution cimport (
+from core_ext.base.stop cimport Halt, overdue, ticks_now
+from core_ext.shogi.movegen cimport generate_legal
+from core_ext.shogi.position cimport copy_position
+from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
+from core_ext.search.search cimport allocate_searcher, forget, free_searcher, search_root
+from core_ext.search.stack cimport FRAMES_BEHIND, RootMove, Searcher
+from core_ext.shogi.sfen cimport format_move, parse_move
+from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, SOLVED_UNKNOWN, Solution, solve,
 )
-from core_ext import tune as _tune
-from core_ext.tt cimport (
+from core_ext.search import tune as _tune
+from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
     free_table, table_fill,
 )
-from core_ext.types cimport BLACK, int32_t, MAX_MOVES, MAX_PLY, Move, NO_MOVE
-from core_ext.types cimport INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH
+from core_ext.shogi.types cimport BLACK, int32_t, MAX_MOVES, MAX_PLY, Move, NO_MOVE
+from core_ext.shogi.types cimport (
+    INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH,
+)
 
 MATE = _MATE
 MATE_BOUND = _MATE_BOUND

@@ -4,16 +4,17 @@ from libc.stdint cimport int8_t, uint16_t
 
 import numpy as np
 
-from core_ext.evaluate cimport Evaluator, Weights, free_evaluator, init_evaluator
-from core_ext.features cimport LISTED, PieceLists, inverse_square, list_pieces
-from core_ext.movegen cimport generate_captures
-from core_ext.position cimport (
+from core_ext.eval.evaluate cimport Evaluator, Weights, free_evaluator, init_evaluator
+from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
+from core_ext.shogi.movegen cimport generate_captures
+from core_ext.shogi.position cimport (
     Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies, undo_move,
 )
-from core_ext.see cimport see_at_least
-from core_ext.settle cimport Line, SETTLING_PLIES, settle
-from core_ext.sfen cimport parse_move, parse_sfen
-from core_ext.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
+from core_ext.shogi.see cimport see_at_least
+from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
+from core_ext.learn.quiescence_leaf cimport Line, SETTLING_PLIES, settle
+from core_ext.shogi.sfen cimport parse_move, parse_sfen
+from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
 
 cdef enum:
     RECORDS_A_PLY = 2           # at most

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
+from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

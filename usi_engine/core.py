@@ -76,7 +76,7 @@ def load_weights(name: str) -> Weights | None:
 def load_core() -> Core:
     """Import the compiled core. CoreError where it is missing or this processor cannot run it."""
     try:
-        from core_ext.processor import processor_error  # noqa: PLC0415  (heavy: not before it is needed)
+        from core_ext.base.processor import processor_error  # noqa: PLC0415  (heavy: not before it is needed)
 
         problem = processor_error()
         if problem is not None:

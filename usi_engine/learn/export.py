@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.coarse import add_relative_turn, fold_pieces, fold_relative, king_rows, unfold_pairs
 from core_ext.engine import Weights
-from core_ext.learning import LOGIT, ROW, SIZES, Trainer
+from core_ext.learn.factorized import add_relative_turn, fold_pieces, fold_relative, king_rows, unfold_pairs
+from core_ext.training import LOGIT, ROW, SIZES, Trainer
 from usi_engine.weights import HALF_SQUARES, Folded, Words
 
 FV_SCALE = 32

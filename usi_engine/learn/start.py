@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core_ext.coarse import fold_pieces, king_rows, unfold_pairs
-from core_ext.learning import ROW, SIZES, Trainer
+from core_ext.learn.factorized import fold_pieces, king_rows, unfold_pairs
+from core_ext.training import ROW, SIZES, Trainer
 from usi_engine.core import WeightsError
 from usi_engine.learn.export import UNIT, quantised
 from usi_engine.weights import HALF_SQUARES, Folded

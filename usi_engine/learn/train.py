@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK, WHITE
-from core_ext.learning import LOGIT, SIZES, Meeting, Trainer, king_zones
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
+from core_ext.training import LOGIT, SIZES, Meeting, Trainer, king_zones
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.learn.start import begin_with

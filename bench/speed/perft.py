@@ -1,0 +1,61 @@
+"""Perft from the start position: leaves a second, and every shared count where the data is there.
+
+    python -m bench.speed.perft [--depth 5] [--check]
+
+Peers: measured with g++ on one core of a 2.6 GHz Zen 5.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from bench.table import best_rate, show
+from core_ext.board import Board
+
+PEERS = {"cshogi's C++": 194.0, "nshogi": 184.0, "libshogi": 154.0, "apery": 102.0}
+AIM = 200.0
+START_LEAVES = {1: 30, 2: 900, 3: 25470, 4: 719731, 5: 19861490, 6: 547581517}
+COUNTS = Path(__file__).resolve().parents[3] / "shared" / "data" / "perft.tsv"
+
+
+def counted(depth: int) -> int:
+    leaves = Board().perft(depth)
+    if leaves != START_LEAVES.get(depth, leaves):
+        sys.exit(f"perft {depth} of the start position is {leaves}, not {START_LEAVES[depth]}")
+    return leaves
+
+
+def check() -> None:
+    """Every row of the shared table, with the total speed."""
+    if not COUNTS.exists():
+        sys.exit(f"no {COUNTS}")
+    rows = [line.split("\t") for line in COUNTS.read_text(encoding="utf-8").splitlines()[2:]]
+    begin, total, wrong = time.perf_counter(), 0, 0
+    for name, sfen, depth, nodes, _ in rows:
+        found = Board(sfen).perft(int(depth))
+        total += found
+        if found != int(nodes):
+            wrong += 1
+            print(f"{name} depth {depth}: {found}, expected {nodes}")
+    seconds = time.perf_counter() - begin
+    rate = total / seconds / 1e6
+    print(f"{len(rows)} rows, {wrong} wrong; {total} leaves in {seconds:.1f} s, {rate:.0f} million a second")
+    sys.exit(1 if wrong else 0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--depth", type=int, default=5)
+    parser.add_argument("--check", action="store_true", help="compare every row of the shared table instead")
+    arguments = parser.parse_args()
+    if arguments.check:
+        check()
+    rate = best_rate(lambda: counted(arguments.depth)) / 1e6
+    show(f"perft {arguments.depth} from the start position", "leaves", rate, PEERS if arguments.depth == 5 else {}, AIM)
+
+
+if __name__ == "__main__":
+    main()

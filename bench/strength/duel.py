@@ -1,0 +1,240 @@
+"""Two settings of one build against each other in one process: constants of search or time, weights, node limits.
+
+    python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --openings FILE --keep build/lmr
+
+A is a name for the record. Side A plays with what --set, --weights and --nodes say, side B with --set-b, --weights-b,
+--nodes-b, or the defaults. With --clock both have that time instead, counted in nodes (bench/node_clock.py), and --set
+knows the constants of usi_engine.clock and usi_engine.patience too. Both play every opening with both colours; a pair
+of games is one score. Ends when the sequential test decides between --elo0 and --elo1 (none without --elo1) or after
+--games. Resumes where it was broken off: one line of JSON a pair in FOLDER/pairs.jsonl. Node limits make it independent
+of what else the machine does; a rule that costs time has to be weighed by the speed (bench/nps.py) or in a match at
+equal time (bench/match.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import random
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench.strength.elo import likelihood_ratio, verdict, with_error
+from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
+from core_ext.board import BLACK, Board
+from core_ext.engine import Weights, set_tunable, tunables
+from usi_engine.core import load_weights
+from usi_engine.learn.selfplay import Player, Rules, ending_of, read_openings
+
+LONGEST = 320
+DECIDED = 2000  # centipawns that both sides agree on for DECIDED_PLIES plies: the game is over
+DECIDED_PLIES = 6
+TIME_CONSTANTS = time_constants()
+BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How one side plays."""
+
+    nodes: int
+    weights: str
+    constants: dict[str, float] = field(default_factory=dict)
+    clock: NodeTime | None = None
+
+    def player(self, weights: Weights | None) -> Player | ClockPlayer:
+        """Someone who plays so."""
+        return ClockPlayer(weights, self.clock) if self.clock else Player(weights, Rules(nodes=self.nodes))
+
+
+@dataclass
+class Seat:
+    """A side's constants and its player."""
+
+    constants: dict[str, float]
+    player: Player | ClockPlayer
+
+
+def usual_constants() -> dict[str, float]:
+    """Everything that --set may name, with its usual value."""
+    search = {name: float(default) for name, _, default, *_ in tunables()}
+    return search | {name: value for name, (_, value) in TIME_CONSTANTS.items()}
+
+
+def set_constant(name: str, value: float) -> None:
+    """A constant of the search or of time management."""
+    if name in TIME_CONSTANTS:
+        setattr(TIME_CONSTANTS[name][0], name, value)
+    else:
+        set_tunable(name, int(value))
+
+
+class Duel:
+    """Both sides, in one process."""
+
+    def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
+        usual = usual_constants()
+        named = {name for setting in settings for name in setting.constants}
+        loaded: dict[str, Weights | None] = {}
+        self._openings = openings
+        self._seats = []
+        for setting in settings:
+            if setting.weights not in loaded:
+                loaded[setting.weights] = load_weights(setting.weights)
+            constants = {name: setting.constants.get(name, usual[name]) for name in named}
+            self._seats.append(Seat(constants, setting.player(loaded[setting.weights])))
+
+    def set_constants(self, first: dict[str, float], second: dict[str, float]) -> None:
+        """New values of the constants for the next games; both sides name the same ones."""
+        for seat, constants in zip(self._seats, (first, second), strict=True):
+            seat.constants = constants
+
+    def play_pair(self, number: int) -> dict[str, Any]:
+        """Points of side A with Black and with White from one opening."""
+        opening = self._openings[number % len(self._openings)]
+        begun = time.monotonic()
+        first, second = self._seats
+        as_black, plies = self._play(opening, first, second)
+        as_white, more = self._play(opening, second, first)
+        points = [BLACK_POINTS[as_black], 1 - BLACK_POINTS[as_white]]
+        return {"pair": number, "points": points, "plies": plies + more, "seconds": round(time.monotonic() - begun, 2)}
+
+    def _play(self, opening: str, black: Seat, white: Seat) -> tuple[str, int]:
+        """`b`, `w` or `d`, and the plies played."""
+        board, agreed, last = Board(opening), 0, True
+        for seat in (black, white):
+            seat.player.new_game()
+        for ply in range(LONGEST):
+            ended = ending_of(board)
+            if ended:
+                return ended[0], ply
+            seat = black if board.turn == BLACK else white
+            for name, value in seat.constants.items():
+                set_constant(name, value)
+            move, value = seat.player.think(board)
+            black_ahead = (value > 0) == (board.turn == BLACK)
+            agreed = agreed + 1 if abs(value) >= DECIDED and (agreed == 0 or black_ahead == last) else 0
+            last = black_ahead
+            if agreed >= DECIDED_PLIES:
+                return "b" if black_ahead else "w", ply
+            board.push(move)
+        return "d", LONGEST
+
+
+_duel: Duel | None = None
+
+
+def _begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
+    global _duel  # noqa: PLW0603  (a process of the pool has one duel for its life)
+    _duel = Duel(settings, openings)
+
+
+def _pair(number: int) -> dict[str, Any]:
+    if _duel is None:
+        raise RuntimeError("the process was not begun")
+    return _duel.play_pair(number)
+
+
+def pairs_of(
+    settings: tuple[Setting, Setting], openings: list[str], numbers: list[int], processes: int
+) -> Iterator[dict[str, Any]]:
+    """Pairs as they end; their order does not matter."""
+    context = multiprocessing.get_context("spawn")
+    with context.Pool(processes, _begin, (settings, openings)) as pool:
+        yield from pool.imap_unordered(_pair, numbers)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Play until decided or done; prints the standing as it goes."""
+    settings = (
+        Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock),
+        Setting(arguments.nodes_b or arguments.nodes, arguments.weights_b, dict(arguments.set_b), arguments.clock),
+    )
+    openings = read_openings(arguments.openings)
+    openings = random.Random(arguments.seed).sample(openings, len(openings))
+    file = Path(arguments.keep) / "pairs.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    played = {pair["pair"] for pair in kept}
+    numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
+    told = time.monotonic()
+    with open(file, "a", encoding="utf-8") as record:
+        if not decided(kept, arguments):
+            for pair in pairs_of(settings, openings, numbers, arguments.processes):
+                record.write(json.dumps(pair) + "\n")
+                record.flush()
+                kept.append(pair)
+                if time.monotonic() - told > arguments.tell:
+                    told = time.monotonic()
+                    print(standing(arguments, kept), flush=True)
+                if decided(kept, arguments):
+                    break
+    print(standing(arguments, kept), flush=True)
+
+
+def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
+    """The score of each pair, between 0 and 1."""
+    return [sum(pair["points"]) / 2 for pair in pairs]
+
+
+def decided(pairs: list[dict[str, list[float]]], arguments: argparse.Namespace) -> bool:
+    """Whether the sequential test has come to an end."""
+    if arguments.elo1 is None or len(pairs) < 20:
+        return False
+    return verdict(likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)) != "open"
+
+
+def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]]) -> str:
+    """One line: games, result, Elo with its 95 % interval, the test."""
+    points = [point for pair in pairs for point in pair["points"]]
+    if not points:
+        return f"{arguments.name}: no games"
+    figures = with_error(scores_of(pairs))
+    line = (
+        f"{arguments.name}: +{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}, "
+        f"Elo {figures['elo']:+.0f} +- {figures['elo_error']:.0f}"
+    )
+    if arguments.elo1 is not None:
+        ratio = likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)
+        line += f", test {ratio:+.2f} ({verdict(ratio)})"
+    return line
+
+
+def constant(text: str) -> tuple[str, float]:
+    """NAME=VALUE."""
+    name, _, value = text.partition("=")
+    known = usual_constants()
+    if name not in known:
+        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
+    return name, float(value) if name in TIME_CONSTANTS else int(value)
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name")
+    parser.add_argument("--set", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
+    parser.add_argument("--set-b", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
+    parser.add_argument("--weights", default="<internal>", help="a file, <internal> or material")
+    parser.add_argument("--weights-b", default="<internal>")
+    parser.add_argument("--games", type=int, default=400)
+    parser.add_argument("--nodes", type=int, default=20000)
+    parser.add_argument("--nodes-b", type=int, default=0, help="0: as side A")
+    parser.add_argument("--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="NODES: in a millisecond")
+    parser.add_argument("--openings", type=Path, help="lines `startpos moves ...` or sfens")
+    parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
+    parser.add_argument("--elo0", type=float, default=0.0)
+    parser.add_argument("--elo1", type=float)
+    parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--tell", type=float, default=60.0, help="seconds between two lines")
+    parser.add_argument("--keep", required=True, help="folder of the record")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(parse())

@@ -1,0 +1,100 @@
+"""Mates found by an ordinary search: the engine is given mate problems under a clock, as in a game.
+
+    python -m bench.strength.mates_in_play FILE [--time 1000] [--longest 7] [--options Tune_MateScout=0 ...]
+
+FILE: length, sfen and a solution a line (the shared mate_problems.tsv). Prints by length how many mates were announced,
+how many as short as the file says and how many shorter (a shorter one is a proof that the file's is not the shortest),
+and the time the answers took. Ends with status 1 where a mate is missed or a longer one announced.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from bench.speed.mate import read
+
+MATE = re.compile(r"score mate (-?\d+)")
+
+
+class Engine:
+    """A USI engine of this installation over pipes."""
+
+    def __init__(self, options: list[str]) -> None:
+        command = [sys.executable, "-m", "usi_engine"]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.ask("usi", "usiok")
+        for option in options:
+            name, _, value = option.partition("=")
+            self.tell(f"setoption name {name} value {value}")
+        self.ask("isready", "readyok")
+
+    def tell(self, line: str) -> None:
+        """One command."""
+        if self._process.stdin is None:
+            raise RuntimeError("the engine has no input")
+        self._process.stdin.write(line + "\n")
+
+    def ask(self, line: str, end: str) -> list[str]:
+        """The engine's lines up to the one that begins with `end`. RuntimeError where it ends before that."""
+        self.tell(line)
+        said: list[str] = []
+        for text in self._process.stdout or ():
+            said.append(text.strip())
+            if text.startswith(end):
+                return said
+        raise RuntimeError(f"the engine ended before '{end}'")
+
+    def mate(self, sfen: str, milliseconds: int) -> int | None:
+        """Plies to the mate that the last line of the search announces; None where it announces none."""
+        self.tell("usinewgame")
+        self.tell(f"position sfen {sfen}")
+        lines = self.ask(f"go movetime {milliseconds}", "bestmove")
+        scores = [line for line in lines if " score " in line]
+        found = MATE.search(scores[-1]) if scores else None
+        return int(found[1]) if found and int(found[1]) > 0 else None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Every problem up to the longest; the status for the shell."""
+    wanted = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
+    engine, counts, spent = Engine(arguments.options), Counter[tuple[int, str]](), Counter[int]()
+    for number, (length, sfen) in enumerate(wanted, 1):
+        begun = time.monotonic()
+        plies = engine.mate(sfen, arguments.time)
+        spent[length] += round((time.monotonic() - begun) * 1000)
+        counts[length, judged(plies, length)] += 1
+        if number % 200 == 0:
+            print(f"{number} of {len(wanted)}", file=sys.stderr, flush=True)
+    for length in sorted(spent):
+        row = ", ".join(f"{counts[length, word]} {word}" for word in ("equal", "shorter", "longer", "missed"))
+        print(f"mate in {length}: {row}; {spent[length] / 1000:.1f} s")
+    failed = sum(count for (_, word), count in counts.items() if word in ("longer", "missed"))
+    print(f"{len(wanted)} problems, {failed} missed or longer than the file's")
+    return 1 if failed else 0
+
+
+def judged(plies: int | None, length: int) -> str:
+    """One word for an announced mate beside the file's length."""
+    if plies is None:
+        return "missed"
+    return "equal" if plies == length else "shorter" if plies < length else "longer"
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--time", type=int, default=1000, help="milliseconds a problem")
+    parser.add_argument("--longest", type=int, default=7, help="plies")
+    parser.add_argument("--options", nargs="*", default=[], metavar="NAME=VALUE")
+    return run(parser.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""How often the engine chooses the move that was played, at a fixed number of nodes: a quick gauge of weights.
+
+    python -m bench.strength.next_moves next_moves.tsv --nodes 100000 --count 400 --eval my.kpp
+
+The file has a position and the move played in it on each line, `sfen<TAB>move`, and may have more columns; `#` begins a
+comment. Each position is searched by one thread with an empty table and fresh histories, so the answer repeats. The
+standard error is that of the share among so many positions; two settings on the same positions differ by less noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+
+from core_ext.board import Board
+from usi_engine.core import load_weights
+from usi_engine.learn.selfplay import Player, Rules
+
+
+def read_rows(path: Path, first: int, count: int) -> list[tuple[str, str]]:
+    """(sfen, move) of the lines from the `first` on."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
+    fields = [line.split("\t") for line in lines[first : first + count]]
+    return [(row[0], row[1]) for row in fields]
+
+
+def chosen_move(player: Player, sfen: str) -> str:
+    """The move of a search that knows nothing of the positions before."""
+    player.table.clear()
+    player.worker.new_game()
+    return player.think(Board(sfen))[0]
+
+
+def main() -> None:
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--eval", default="<internal>", help="a file of weights, <internal> or material")
+    chosen = parser.parse_args()
+    rows = read_rows(chosen.file, chosen.first, chosen.count)
+    player = Player(load_weights(chosen.eval), Rules(nodes=chosen.nodes))
+    started = time.process_time()
+    hits = sum(chosen_move(player, sfen) == move for sfen, move in rows)
+    share = hits / len(rows)
+    print(
+        f"{chosen.eval}: {hits} of {len(rows)} moves, {100 * share:.1f} % "
+        f"+- {100 * math.sqrt(share * (1 - share) / len(rows)):.1f} at {chosen.nodes} nodes, "
+        f"{time.process_time() - started:.0f} s"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Tuning of the search's constants by games: simultaneous perturbation stochastic approximation (J. Spall).
+
+    python -m bench.strength.spsa --pairs 4000 --nodes 10000 --openings FILE --keep build/spsa LmrCut:350 LmrBase:250
+
+Each constant is named with its step: what one side plays above and the other below the present value at the end of the
+run (more at its beginning). A pair of games from one opening, both colours, moves every constant towards the side that
+won. With --processes N, N pairs are played side by side around the same values. FOLDER/state.json holds the state; the
+same command goes on from it. The result is a proposal: a duel against the present values decides (bench/duel.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import multiprocessing
+import os
+import random
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
+from bench.strength.duel import Duel, Setting
+from core_ext.engine import tunables
+from usi_engine.core import INTERNAL
+from usi_engine.learn.selfplay import read_openings
+
+ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
+STABILITY = 0.1  # of the run: keeps the first steps from being wild
+
+
+class Tuning:
+    """The present values and how far each is moved."""
+
+    def __init__(self, steps: dict[str, float], pairs: int, rate: float, seed: int) -> None:
+        rows = {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
+        unknown = sorted(set(steps) - set(rows))
+        if unknown:
+            raise SystemExit(f"no constant {', '.join(unknown)}; there are {', '.join(sorted(rows))}")
+        self.steps, self.pairs, self.rate = steps, pairs, rate
+        self.ranges = {name: rows[name][1:] for name in steps}
+        self.values = {name: float(rows[name][0]) for name in steps}
+        self.done = 0
+        self._seed = seed
+
+    def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+        """The perturbation of this pair, and both sides' constants, rounded up or down by chance."""
+        chance = random.Random(f"{self._seed} {pair}")
+        width = (self.pairs / (pair + 1)) ** GAMMA
+        shift = {name: step * width * chance.choice((-1, 1)) for name, step in self.steps.items()}
+        raised, lowered = (
+            {name: self._whole(name, value + sign * shift[name], chance) for name, value in self.values.items()}
+            for sign in (1, -1)
+        )
+        return shift, raised, lowered
+
+    def learn(self, shift: dict[str, float], balance: float) -> None:
+        """`balance`: points of the raised side less those of the other, -2 to 2."""
+        stability = STABILITY * self.pairs
+        rate = self.rate * ((stability + self.pairs) / (stability + self.done + 1)) ** ALPHA
+        for name, moved in shift.items():
+            width = ((self.pairs) / (self.done + 1)) ** GAMMA
+            least, greatest = self.ranges[name]
+            value = self.values[name] + rate * balance * moved / width**2
+            self.values[name] = min(max(value, least), greatest)
+        self.done += 1
+
+    def _whole(self, name: str, value: float, chance: random.Random) -> int:
+        least, greatest = self.ranges[name]
+        return int(min(max(math.floor(value + chance.random()), least), greatest))
+
+
+_duel: Duel | None = None
+
+
+def _begin(side: Setting, openings: list[str]) -> None:
+    global _duel  # noqa: PLW0603  (a process of the pool has one duel for its life)
+    _duel = Duel((side, side), openings)
+
+
+def _balance(raised: dict[str, int], lowered: dict[str, int], opening: int) -> float:
+    """Points of the raised side less those of the other in one pair."""
+    if _duel is None:
+        raise RuntimeError("the process was not begun")
+    _duel.set_constants(raised, lowered)
+    return 2 * sum(_duel.play_pair(opening)["points"]) - 2
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Play and learn until the pairs are played."""
+    tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
+    file = Path(arguments.keep) / "state.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    state: dict[str, Any]
+    if file.exists():
+        state = json.loads(file.read_text(encoding="utf-8"))
+        tuning.values.update(state["values"])
+        tuning.done = state["done"]
+    openings = read_openings(arguments.openings)
+    side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
+    context = multiprocessing.get_context("spawn")
+    progress = Progress(tuning, arguments.tell)
+    with ProcessPoolExecutor(arguments.processes, context, _begin, (side, openings)) as pool:
+        running: dict[Future[float], dict[str, float]] = {}
+        for pair in range(tuning.done, tuning.pairs):
+            shift, raised, lowered = tuning.perturbed(pair)
+            opening = random.Random(pair).randrange(len(openings))
+            running[pool.submit(_balance, raised, lowered, opening)] = shift
+            while len(running) == arguments.processes or (running and pair == tuning.pairs - 1):
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    tuning.learn(running.pop(future), future.result())
+                state = {"done": tuning.done, "values": tuning.values}
+                file.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
+                progress.tell()
+    print(told(tuning.values))
+
+
+class Progress:
+    """A line of the present values every so many pairs, with the time left."""
+
+    def __init__(self, tuning: Tuning, every: int) -> None:
+        self._tuning, self._every = tuning, every
+        self._begun, self._first, self._last = time.monotonic(), tuning.done, tuning.done
+
+    def tell(self) -> None:
+        """Print it when it is due."""
+        tuning = self._tuning
+        if tuning.done - self._last < self._every:
+            return
+        self._last = tuning.done
+        left = (time.monotonic() - self._begun) / (tuning.done - self._first) * (tuning.pairs - tuning.done) / 60
+        print(f"{tuning.done}/{tuning.pairs} pairs, {left:.0f} min left: {told(tuning.values)}", flush=True)
+
+
+def told(values: dict[str, float]) -> str:
+    """The values in one line."""
+    return " ".join(f"{name}={value:.0f}" for name, value in values.items())
+
+
+def constant(text: str) -> tuple[str, float]:
+    """NAME:STEP."""
+    name, _, step = text.partition(":")
+    return name, float(step)
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("constants", nargs="+", type=constant, metavar="NAME:STEP")
+    parser.add_argument("--pairs", type=int, default=4000)
+    parser.add_argument("--nodes", type=int, default=10000)
+    parser.add_argument("--rate", type=float, default=0.012, help="of the last pairs: share of a step a won pair moves")
+    parser.add_argument("--openings", type=Path, help="lines `startpos moves ...` or sfens")
+    parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--tell", type=int, default=100, help="pairs between two lines")
+    parser.add_argument("--keep", required=True, help="folder of the state")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(parse())

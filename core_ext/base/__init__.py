@@ -1,0 +1,1 @@
+"""What every floor stands on: memory, the processor, time, stopping; nothing of shogi."""

@@ -1,0 +1,25 @@
+"""How the outside ends a search: a flag, and a deadline that the search itself looks up now and then."""
+
+from libc.stdint cimport uint64_t
+
+cdef extern from "base/monotonic.h" nogil:
+    # Nanoseconds since some moment; never less than before.
+    long long ticks_now()
+
+cdef enum:
+    NODES_A_LOOK = 256      # nodes from one look at the clock to the next: less than a millisecond
+
+# One for all threads of a search. Each field is a word of its own, and nothing hangs on both being seen together.
+cdef struct Halt:
+    int raised
+    long long deadline      # as ticks_now counts; 0: none
+
+
+cdef inline uint64_t next_look(uint64_t nodes, uint64_t node_limit) noexcept nogil:
+    """The node count from which the clock is to be looked at again; 0 is no limit."""
+    cdef uint64_t next = nodes + NODES_A_LOOK
+    return node_limit if node_limit and node_limit < next else next
+
+
+cdef inline bint overdue(const Halt *halt) noexcept nogil:
+    return halt.deadline != 0 and ticks_now() >= halt.deadline

@@ -1,0 +1,60 @@
+"""Bonapiece numbering: the one meeting point of play and learning.
+
+Every piece but the kings has one number that says what it is and where, as Black sees it (Y. Hoki, Bonanza). Hand slots
+come first, one range for each kind and colour: the n-th pawn in Black's hand is hand_base[BLACK][PAWN] + n. Then 81
+squares for each kind on the board, Black's before White's; promoted small pieces count as golds. What White sees is the
+inverse: the board turned round and the colours swapped. No piece has the number 0, so 0 pads lists and weighs nothing.
+"""
+
+from core_ext.shogi.position cimport DirtyPiece, Position
+from core_ext.shogi.types cimport COLORS, NO_SQUARE, PIECES, SQUARES, color_of, int32_t, type_of
+
+cdef enum:
+    BONAPIECES = 1548
+    HAND_NUMBERS = 90       # the numbers below belong to hands
+    LISTED = 38             # pieces besides the kings
+    LIST_SIZE = 40          # a list's room: whole vectors of eight
+    HALF_SQUARES = 45       # king squares of files 1 to 5: the mirror image stands for the others
+    PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
+
+cdef struct FeatureTables:
+    int32_t hand_base[COLORS][8]        # by hand type; numbers start at base + 1
+    int32_t board_base[PIECES]          # number of the piece on square 0
+    int32_t inverse[BONAPIECES]         # as the other colour sees it
+    int32_t mirror[BONAPIECES]          # files reflected
+
+cdef FeatureTables features
+
+# The pieces but the kings as each colour sees them, 0 behind the last one.
+cdef struct PieceLists:
+    int32_t seen[COLORS][LIST_SIZE]
+
+cdef int list_pieces(const Position *pos, PieceLists *lists) noexcept nogil
+
+
+cdef inline int bonapiece(int piece, int square, int held) noexcept nogil:
+    """The number of a piece on a square, or of the `held`-th of its kind in hand where the square is NO_SQUARE."""
+    if square == NO_SQUARE:
+        return features.hand_base[color_of(piece)][type_of(piece)] + held
+    return features.board_base[piece] + square
+
+
+cdef inline int old_bonapiece(const DirtyPiece *changed) noexcept nogil:
+    return bonapiece(changed.old_piece, changed.old_square, changed.old_held)
+
+
+cdef inline int new_bonapiece(const DirtyPiece *changed) noexcept nogil:
+    return bonapiece(changed.new_piece, changed.new_square, changed.new_held)
+
+
+cdef inline int inverse_square(int square) noexcept nogil:
+    return SQUARES - 1 - square
+
+
+cdef inline int mirror_square(int square) noexcept nogil:
+    return square + 9 * (8 - 2 * (square // 9))
+
+
+cdef inline int pair_index(int a, int b) noexcept nogil:
+    """Place of an unordered pair of numbers in a triangle of PAIRS."""
+    return a * (a + 1) // 2 + b if a > b else b * (b + 1) // 2 + a

@@ -1,0 +1,1 @@
+"""Mate search: mate in one, df-pn, the line of a mate."""

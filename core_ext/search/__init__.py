@@ -1,0 +1,1 @@
+"""The alpha-beta search of one depth."""

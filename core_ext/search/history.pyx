@@ -1,0 +1,27 @@
+"""Memory of the histories."""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from core_ext.shogi.types cimport int16_t
+
+
+cdef Histories *allocate_histories() except NULL:
+    cdef Histories *histories = <Histories *>malloc(sizeof(Histories))
+    if histories == NULL:
+        raise MemoryError("no memory for the move histories")
+    clear_histories(histories)
+    return histories
+
+
+cdef void free_histories(Histories *histories) noexcept nogil:
+    free(histories)
+
+
+cdef void clear_histories(Histories *histories) noexcept nogil:
+    """Nothing known. Continuations start a little low, so that moves never tried come after those that were."""
+    cdef size_t i
+    cdef int16_t *entry = <int16_t *>histories.continuation
+    memset(histories, 0, sizeof(Histories))
+    for i in range(sizeof(histories.continuation) // sizeof(int16_t)):
+        entry[i] = -60

@@ -1,0 +1,240 @@
+"""Stages, scores and selection of the move picker. See movepick.pxd."""
+
+from core_ext.search.history cimport Histories, LOW_PLIES, capture_entry, piece_to_entry, move_slot
+from core_ext.shogi.movegen cimport (
+    generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets,
+    gives_check, is_legal,
+)
+from core_ext.shogi.position cimport Position, enrich, in_check
+from core_ext.shogi.see cimport see_at_least, see_value
+from core_ext.search.tune cimport CAPTURE_WEIGHT, CHECK_BONUS, LOSING_SHARE, SHAPE_ORDER, tune
+from core_ext.shogi.types cimport (
+    MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, RichMove, captured_piece, from_square, is_drop, is_promotion, moved_piece,
+    to_square, type_of,
+)
+
+cdef enum:
+    EVASION_CAPTURE = 1 << 20   # captures before all other evasions
+
+
+cdef bint is_quiet(const Position *pos, Move move) noexcept nogil:
+    """Neither a capture nor a pawn's promotion: what generate_captures leaves out."""
+    if is_drop(move):
+        return True
+    if pos.board[to_square(move)]:
+        return False
+    return not (is_promotion(move) and type_of(pos.board[from_square(move)]) == PAWN)
+
+
+cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
+                      Move hash_move) noexcept nogil:
+    picker.pos = pos
+    picker.histories = histories
+    picker.check = NULL
+    picker.purpose = purpose
+    picker.stage = STAGE_HASH if hash_move else STAGE_START
+    picker.ply = LOW_PLIES
+    picker.threshold = 0
+    picker.hash_move = hash_move
+    picker.killers[0] = NO_MOVE
+    picker.killers[1] = NO_MOVE
+    picker.next_killer = 0
+    picker.skip_quiets = False
+    picker.start = free_moves
+    picker.current = free_moves
+    picker.end = free_moves
+    picker.bad_end = free_moves
+
+
+# ---- scores ----
+
+cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
+    """What it captures and what it gains by promoting, then what such captures did before."""
+    cdef RichMove rich = enrich(picker.pos, move)
+    cdef int mover = type_of(moved_piece(rich))
+    cdef int gain = see_value(type_of(captured_piece(rich)))
+    if is_promotion(move):
+        gain += see_value(mover + PROMOTED) - see_value(mover)
+    return tune[CAPTURE_WEIGHT] * gain + capture_entry(picker.histories, rich)[0]
+
+
+cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
+    """What the move did in other positions, and after the same earlier moves; checks are looked at sooner."""
+    cdef RichMove rich = enrich(picker.pos, move)
+    cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
+    score += 2 * piece_to_entry(picker.continuations[0], rich)[0]
+    score += piece_to_entry(picker.continuations[1], rich)[0]
+    score += piece_to_entry(picker.continuations[2], rich)[0]
+    score += piece_to_entry(picker.continuations[3], rich)[0] >> 1
+    score += tune[SHAPE_ORDER] * piece_to_entry(picker.shape, rich)[0] // 32
+    if picker.ply < LOW_PLIES:
+        score += 8 * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
+    if tune[CHECK_BONUS] and picker.check != NULL and gives_check(picker.pos, picker.check, move):
+        score += tune[CHECK_BONUS]
+    return score
+
+
+cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
+    """Captures by the victim, the cheap taker first; the others by history."""
+    cdef RichMove rich
+    if is_quiet(picker.pos, move):
+        rich = enrich(picker.pos, move)
+        return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
+                + piece_to_entry(picker.continuations[0], rich)[0])
+    rich = enrich(picker.pos, move)
+    return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(rich))) - see_value(type_of(moved_piece(rich)))
+
+
+ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil
+
+
+cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, Scorer score) noexcept nogil:
+    """Append the moves with their scores, without the hash move, which was given before."""
+    while move != last:
+        if move[0] != picker.hash_move:
+            picker.end.move = move[0]
+            picker.end.score = score(picker, move[0])
+            picker.end += 1
+        move += 1
+
+
+cdef inline Move take_best(Picker *picker) noexcept nogil:
+    """The best move from `current` on, which steps past it; there must be one.
+
+    Selection and not sorting: of a hundred quiet moves a node with a small depth looks at a handful.
+    """
+    cdef ScoredMove *best = picker.current
+    cdef ScoredMove *other = best + 1
+    cdef ScoredMove chosen
+    while other != picker.end:
+        if other.score > best.score:
+            best = other
+        other += 1
+    chosen = best[0]
+    best[0] = picker.current[0]
+    picker.current[0] = chosen
+    picker.current += 1
+    return chosen.move
+
+
+# ---- stages ----
+
+cdef void start_captures(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    add_moves(picker, moves, generate_captures(picker.pos, moves, False), capture_score)
+
+
+cdef Move *without_killers(const Picker *picker, Move *move, const Move *last) noexcept nogil:
+    """Take the killers out of a list of quiet moves, in place: where they are in it, they were given before."""
+    cdef Move *kept = move
+    while move != last:
+        if move[0] != picker.killers[0] and move[0] != picker.killers[1]:
+            kept[0] = move[0]
+            kept += 1
+        move += 1
+    return kept
+
+
+cdef void start_quiets(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    cdef Move *last = generate_drops(picker.pos, generate_quiets(picker.pos, moves, False))
+    add_moves(picker, moves, without_killers(picker, moves, last), quiet_score)
+
+
+cdef void start_evasions(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    add_moves(picker, moves, generate_evasions(picker.pos, moves, False), evasion_score)
+
+
+cdef void start_checks(Picker *picker) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    add_moves(picker, moves, generate_quiet_checks(picker.pos, moves), quiet_score)
+
+
+cdef Move next_good_capture(Picker *picker) noexcept nogil:
+    """The best capture that does not lose; losing ones are set aside. NO_MOVE when all are seen."""
+    cdef Move move
+    cdef ScoredMove chosen
+    cdef int margin
+    while picker.current != picker.end:
+        move = take_best(picker)
+        chosen = (picker.current - 1)[0]
+        if picker.purpose == PICK_PROBCUT:
+            if see_at_least(picker.pos, move, picker.threshold):
+                return move
+            continue
+        margin = -chosen.score * tune[LOSING_SHARE] // 1024 if picker.purpose == PICK_MAIN else -20000
+        if see_at_least(picker.pos, move, margin):
+            return move
+        picker.bad_end[0] = chosen
+        picker.bad_end += 1
+    return NO_MOVE
+
+
+cdef Move next_killer(Picker *picker) noexcept nogil:
+    cdef Move move
+    while picker.next_killer < 2:
+        move = picker.killers[picker.next_killer]
+        picker.next_killer += 1
+        if move and move != picker.hash_move and is_legal(picker.pos, move) and is_quiet(picker.pos, move):
+            return move
+    return NO_MOVE
+
+
+cdef inline Move next_of_list(Picker *picker) noexcept nogil:
+    return take_best(picker) if picker.current != picker.end else NO_MOVE
+
+
+cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
+    """The next move of the stage the picker is in; NO_MOVE when it is through."""
+    if picker.stage == STAGE_GOOD_CAPTURES:
+        return next_good_capture(picker)
+    if picker.stage == STAGE_KILLERS:
+        return NO_MOVE if picker.skip_quiets else next_killer(picker)
+    if picker.stage == STAGE_QUIETS and picker.skip_quiets:
+        return NO_MOVE
+    return next_of_list(picker)
+
+
+cdef int stage_after(const Picker *picker) noexcept nogil:
+    if picker.stage == STAGE_START:
+        return STAGE_EVASIONS if in_check(picker.pos) else STAGE_GOOD_CAPTURES
+    if picker.stage == STAGE_GOOD_CAPTURES and picker.purpose == PICK_MAIN:
+        return STAGE_KILLERS
+    if picker.stage == STAGE_GOOD_CAPTURES and picker.purpose == PICK_QUIESCENCE_CHECKS:
+        return STAGE_CHECKS
+    if picker.stage == STAGE_KILLERS:
+        return STAGE_QUIETS
+    return STAGE_BAD_CAPTURES if picker.stage == STAGE_QUIETS else STAGE_DONE
+
+
+cdef void enter(Picker *picker, int stage) noexcept nogil:
+    """Generate what the stage gives, behind what is kept."""
+    picker.stage = stage
+    if stage == STAGE_GOOD_CAPTURES:
+        start_captures(picker)
+    elif stage == STAGE_EVASIONS:
+        start_evasions(picker)
+    elif stage == STAGE_CHECKS:
+        picker.current = picker.end
+        start_checks(picker)
+    elif stage == STAGE_QUIETS:
+        picker.current = picker.end
+        if not picker.skip_quiets:
+            start_quiets(picker)
+    elif stage == STAGE_BAD_CAPTURES:
+        picker.current = picker.start
+        picker.end = picker.bad_end
+
+
+cdef Move next_move(Picker *picker) noexcept nogil:
+    cdef Move move = NO_MOVE
+    if picker.stage == STAGE_HASH:
+        picker.stage = STAGE_START
+        return picker.hash_move
+    while picker.stage != STAGE_DONE:
+        move = next_of_stage(picker)
+        if move:
+            break
+        enter(picker, stage_after(picker))
+    return move

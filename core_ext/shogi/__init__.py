@@ -1,0 +1,1 @@
+"""The rules: positions, legal moves, exchanges, sfen."""

@@ -1,0 +1,511 @@
+"""Legal move generation. Both colours run one code; the C compiler makes a copy for each from the constant `us`."""
+
+from core_ext.shogi.bitboard cimport (
+    Bitboard, LOW_SQUARES, attacks, bishop_attacks, both, either, empty, files_without, has, lowest, lowest_bit, many,
+    meet, pop, rook_attacks, shift_forward, some, step_attacks, store_sums, tables, without,
+)
+from core_ext.base.debug cimport ASSERT
+from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
+from core_ext.shogi.position cimport (
+    Position, attacked, attackers, hand_of, in_check, occupied, pieces, scan_king, slide_attackers, step_attackers,
+)
+from core_ext.shogi.types cimport (
+    BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN,
+    PIECE_TYPES, PROMOTED, PROMOTION, ROOK, SILVER, WHITE, can_promote, color_of, dropped_type, from_square,
+    in_promotion_zone, is_drop, is_promotion, relative_rank, to_square, type_of, uint64_t,
+)
+
+
+# ---- writing moves ----
+
+cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept nogil:
+    """One move a target: `base` (origin and promotion bits) plus the square."""
+    cdef uint64_t low = targets.low, high = targets.high
+    while low:
+        out[0] = <Move>(base + lowest_bit(low))
+        low &= low - 1
+        out += 1
+    while high:
+        out[0] = <Move>(base + LOW_SQUARES + lowest_bit(high))
+        high &= high - 1
+        out += 1
+    return out
+
+
+cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitboard promotable,
+                                  bint useless) noexcept nogil:
+    """Targets where the piece may stay as it is: it must keep a move, and where `useless` is false the stay must have
+    a point.
+    """
+    if useless or piece_type == SILVER or piece_type == KNIGHT:
+        return both(targets, tables.drop_ranks[us][piece_type])
+    if piece_type == LANCE:
+        return both(targets, tables.drop_ranks[us][KNIGHT])
+    return without(targets, promotable)
+
+
+cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bitboard targets,
+                              bint useless) noexcept nogil:
+    """All moves of one piece to `targets`, promotions first."""
+    cdef int base = origin << 7
+    cdef Bitboard promotable
+    if not can_promote(piece_type):
+        return write_moves(out, base, targets)
+    promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
+    out = write_moves(out, base | PROMOTION, promotable)
+    return write_moves(out, base, useful_stays(us, piece_type, targets, promotable, useless))
+
+
+# ---- board moves ----
+
+cdef inline Move *free_pieces(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
+                              Bitboard target, bint useless) noexcept nogil:
+    """Moves of the pieces of one type in `movers`, none of them pinned."""
+    cdef int origin
+    while some(movers):
+        origin = pop(&movers)
+        out = write_piece(out, us, piece_type, origin, both(attacks(us, piece_type, origin, occ), target), useless)
+    return out
+
+
+cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint useless) noexcept nogil:
+    """Pawn moves by their targets: the origin is one rank behind."""
+    cdef int behind = (1 if us == BLACK else -1) << 7
+    cdef Bitboard promotable = both(targets, tables.zone[us])
+    cdef Bitboard stays = both(targets, tables.drop_ranks[us][PAWN]) if useless else without(targets, promotable)
+    cdef int square
+    while some(promotable):
+        square = pop(&promotable)
+        out[0] = <Move>(PROMOTION + behind + (square << 7) + square)
+        out += 1
+    while some(stays):
+        square = pop(&stays)
+        out[0] = <Move>(behind + (square << 7) + square)
+        out += 1
+    return out
+
+
+cdef Move *pinned_pieces(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
+                         bint useless) noexcept nogil:
+    """Moves of the pinned pieces, which stay on the line through their king."""
+    cdef Bitboard pinned = pos.state.pinned, occ = occupied(pos), targets
+    cdef int origin, piece_type
+    while some(pinned):
+        origin = pop(&pinned)
+        piece_type = type_of(pos.board[origin])
+        targets = both(attacks(us, piece_type, origin, occ), tables.line[pos.king[us]][origin])
+        targets = both(targets, pawn_target if piece_type == PAWN else target)
+        out = write_piece(out, us, piece_type, origin, targets, useless)
+    return out
+
+
+cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
+                              bint useless) noexcept nogil:
+    """Legal moves of all pieces but the king to `target` (pawns: to `pawn_target`)."""
+    cdef Bitboard movers = without(pos.color[us], pos.state.pinned)
+    cdef Bitboard occ = occupied(pos), pawns
+    # A published position may hold a pawn on its last rank: it must not step round the edge of the board.
+    pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
+    out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), useless)
+    out = free_pieces(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, useless)
+    out = free_pieces(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, useless)
+    out = free_pieces(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, useless)
+    out = free_pieces(pos, out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, useless)
+    out = free_pieces(pos, out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, useless)
+    out = free_pieces(pos, out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, useless)
+    out = free_pieces(pos, out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, useless)
+    out = free_pieces(pos, out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, useless)
+    if some(pos.state.pinned):
+        out = pinned_pieces(pos, out, us, target, pawn_target, useless)
+    return out
+
+
+cdef inline Bitboard safe_squares(const Position *pos, int us, Bitboard targets, Bitboard occ) noexcept nogil:
+    """The squares of `targets`, all next to the king of `us`, that the enemy does not attack on the occupancy `occ`."""
+    cdef Bitboard safe = empty()
+    cdef int target
+    cdef bint steppers = meet(tables.king_zone[us][pos.king[us]], pos.color[us ^ 1])
+    while some(targets):
+        target = pop(&targets)
+        if steppers and some(step_attackers(pos, target, us ^ 1)):
+            continue
+        if not some(slide_attackers(pos, target, us ^ 1, occ)):
+            safe = either(safe, tables.square[target])
+    return safe
+
+
+cdef inline Move *king_moves(const Position *pos, Move *out, int us, Bitboard target) noexcept nogil:
+    """Legal king moves to `target`; the king does not shield the square behind it from a slider."""
+    cdef int king = pos.king[us]
+    cdef Bitboard targets, occ
+    if king == NO_SQUARE:
+        return out
+    targets = both(step_attacks(us, KING, king), target)
+    occ = without(occupied(pos), tables.square[king])
+    return write_moves(out, king << 7, safe_squares(pos, us, targets, occ))
+
+
+# ---- drops ----
+
+cdef inline int drop_words(Hand hand, int first, Move *words) noexcept nogil:
+    """The drops of the kinds in hand in the order P L N S B R G, from the kind `first` on, without their square."""
+    cdef int piece_type, held = 0
+    for piece_type in range(first, GOLD + 1):
+        words[held] = <Move>((DROP_ORIGIN + piece_type) << 7)
+        held += hand_has(hand, piece_type)
+    return held
+
+
+cdef inline Move *write_drops(Move *out, const Move *words, int held, Bitboard targets) noexcept nogil:
+    """Every drop of `words` on every target, eight moves a store."""
+    cdef uint64_t low = targets.low, high = targets.high
+    while low:
+        store_sums(out, words, lowest_bit(low))
+        low &= low - 1
+        out += held
+    while high:
+        store_sums(out, words, LOW_SQUARES + lowest_bit(high))
+        high &= high - 1
+        out += held
+    return out
+
+
+cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) noexcept nogil:
+    """Where a pawn may be dropped: no second one on its file, a move left to it, no mate by it."""
+    cdef int king = pos.king[us ^ 1]
+    cdef Bitboard head
+    targets = both(both(targets, files_without(pieces(pos, us, PAWN))), tables.drop_ranks[us][PAWN])
+    if king != NO_SQUARE:
+        head = both(tables.step[us ^ 1][PAWN][king], targets)
+        if some(head) and is_drop_pawn_mate(pos, lowest(head)):
+            targets = without(targets, head)
+    return targets
+
+
+cdef inline Move *far_drops(Hand hand, Move *out, int us, Bitboard targets) noexcept nogil:
+    """Drops without pawns on the two last ranks: no lance on the last, no knight on either."""
+    cdef Move words[16]
+    cdef Bitboard second = both(targets, tables.drop_ranks[us][LANCE])
+    cdef int held = drop_words(hand, SILVER, words)
+    out = write_drops(out, words, held, without(targets, second))
+    if hand_has(hand, LANCE):
+        words[held] = <Move>((DROP_ORIGIN + LANCE) << 7)
+        held += 1
+    return write_drops(out, words, held, second)
+
+
+cdef inline Move *drops_to(const Position *pos, Move *out, int us, Bitboard targets) noexcept nogil:
+    """All legal drops on the empty squares `targets`."""
+    cdef Hand hand = hand_of(pos, us)
+    cdef Move words[16]
+    cdef Bitboard near, pawns
+    cdef int held
+    if hand == 0 or not some(targets):
+        return out
+    near = both(targets, tables.drop_ranks[us][KNIGHT])
+    if hand & HAND_PAWNS:
+        pawns = pawn_drops(pos, us, targets)
+        out = write_moves(out, (DROP_ORIGIN + PAWN) << 7, without(pawns, near))
+        held = drop_words(hand, PAWN, words)
+        out = write_drops(out, words, held, both(pawns, near))
+        near = without(near, pawns)
+    if hand & ~<Hand>HAND_PAWNS:
+        held = drop_words(hand, LANCE, words)
+        out = write_drops(out, words, held, near)
+        out = far_drops(hand, out, us, without(targets, tables.drop_ranks[us][KNIGHT]))
+    return out
+
+
+cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil:
+    """Whether a pawn dropped on the empty `square` in front of the enemy king mates it. Exact."""
+    cdef int us = pos.side, them = us ^ 1, king = pos.king[them], taker
+    cdef Bitboard occ = either(occupied(pos), tables.square[square])
+    cdef Bitboard takers, checkers, shields, escapes
+    takers = without(attackers(pos, square, them, occ), tables.square[king])
+    if some(takers):
+        scan_king(pos, them, &checkers, &shields)
+        while some(takers):
+            taker = pop(&takers)
+            if not has(shields, taker) or has(tables.line[king][taker], square):
+                return False
+    escapes = without(step_attacks(them, KING, king), pos.color[them])
+    return not some(safe_squares(pos, them, escapes, without(occ, tables.square[king])))
+
+
+# ---- kinds ----
+
+cdef inline Bitboard empty_squares(const Position *pos) noexcept nogil:
+    return without(tables.drop_ranks[0][GOLD], occupied(pos))
+
+
+cdef Move *generate_captures(const Position *pos, Move *out, bint useless) noexcept nogil:
+    cdef int us = pos.side
+    cdef Bitboard enemies = pos.color[us ^ 1]
+    cdef Bitboard pawn_target = either(enemies, both(tables.zone[us], empty_squares(pos)))
+    if us == BLACK:
+        out = piece_moves(pos, out, BLACK, enemies, pawn_target, useless)
+    else:
+        out = piece_moves(pos, out, WHITE, enemies, pawn_target, useless)
+    return king_moves(pos, out, us, enemies)
+
+
+cdef Move *generate_quiets(const Position *pos, Move *out, bint useless) noexcept nogil:
+    cdef int us = pos.side
+    cdef Bitboard target = empty_squares(pos)
+    cdef Bitboard pawn_target = without(target, tables.zone[us])
+    if us == BLACK:
+        out = piece_moves(pos, out, BLACK, target, pawn_target, useless)
+    else:
+        out = piece_moves(pos, out, WHITE, target, pawn_target, useless)
+    return king_moves(pos, out, us, target)
+
+
+cdef Move *generate_drops(const Position *pos, Move *out) noexcept nogil:
+    if pos.side == BLACK:
+        return drops_to(pos, out, BLACK, empty_squares(pos))
+    return drops_to(pos, out, WHITE, empty_squares(pos))
+
+
+cdef inline Move *evasions(const Position *pos, Move *out, int us, bint useless) noexcept nogil:
+    cdef Bitboard checkers = pos.state.checkers, between
+    out = king_moves(pos, out, us, without(tables.drop_ranks[0][GOLD], pos.color[us]))
+    if many(checkers):
+        return out
+    between = tables.between[pos.king[us]][lowest(checkers)]
+    out = piece_moves(pos, out, us, either(between, checkers), either(between, checkers), useless)
+    return drops_to(pos, out, us, between)
+
+
+cdef Move *generate_evasions(const Position *pos, Move *out, bint useless) noexcept nogil:
+    ASSERT(in_check(pos))
+    if pos.side == BLACK:
+        return evasions(pos, out, BLACK, useless)
+    return evasions(pos, out, WHITE, useless)
+
+
+cdef inline Move *unchecked_side(const Position *pos, Move *out, int us, bint useless) noexcept nogil:
+    cdef Bitboard target = without(tables.drop_ranks[0][GOLD], pos.color[us])
+    out = piece_moves(pos, out, us, target, target, useless)
+    out = king_moves(pos, out, us, target)
+    return drops_to(pos, out, us, without(target, pos.color[us ^ 1]))
+
+
+cdef Move *generate_legal(const Position *pos, Move *out, bint useless) noexcept nogil:
+    if in_check(pos):
+        return generate_evasions(pos, out, useless)
+    if pos.side == BLACK:
+        return unchecked_side(pos, out, BLACK, useless)
+    return unchecked_side(pos, out, WHITE, useless)
+
+
+cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint useless) noexcept nogil:
+    cdef int us = pos.side, origin, piece_type
+    cdef Bitboard men = pos.color[us], occ = occupied(pos), targets
+    cdef Bitboard free = empty_squares(pos)
+    while some(men):
+        origin = pop(&men)
+        piece_type = type_of(pos.board[origin])
+        targets = without(attacks(us, piece_type, origin, occ), pos.color[us])
+        out = write_piece(out, us, piece_type, origin, targets, useless)
+    for piece_type in range(PAWN, GOLD + 1):
+        if hand_has(hand_of(pos, us), piece_type):
+            targets = both(free, tables.drop_ranks[us][piece_type])
+            if piece_type == PAWN:
+                targets = both(targets, files_without(pieces(pos, us, PAWN)))
+            out = write_moves(out, (DROP_ORIGIN + piece_type) << 7, targets)
+    return out
+
+
+cdef bint has_legal_move(const Position *pos) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    return generate_legal(pos, moves, True) != moves
+
+
+# ---- checks ----
+
+cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil:
+    """For the side to move: squares from which each type checks the enemy king, and the pieces that may uncover a
+    check.
+    """
+    cdef int us = pos.side, king = pos.king[us ^ 1], piece_type
+    cdef Bitboard checkers, shields, occ = occupied(pos), diagonal, straight
+    info.king = king
+    if king == NO_SQUARE:
+        for piece_type in range(PIECE_TYPES):
+            info.squares[piece_type] = empty()
+        info.discoverers = empty()
+        return
+    scan_king(pos, us ^ 1, &checkers, &shields)
+    info.discoverers = both(shields, pos.color[us])
+    for piece_type in range(PIECE_TYPES):
+        info.squares[piece_type] = tables.step[us ^ 1][piece_type][king]
+    diagonal = bishop_attacks(king, occ)
+    straight = rook_attacks(king, occ)
+    info.squares[LANCE] = both(straight, tables.forward[us ^ 1][king])
+    info.squares[BISHOP] = diagonal
+    info.squares[ROOK] = straight
+    info.squares[HORSE] = either(diagonal, info.squares[KING])
+    info.squares[DRAGON] = either(straight, info.squares[KING])
+    info.squares[KING] = empty()
+
+
+cdef bint gives_check(const Position *pos, const CheckInfo *info, Move move) noexcept nogil:
+    """Whether a legal move checks the enemy king."""
+    cdef int target = to_square(move), origin = from_square(move), piece_type
+    if is_drop(move):
+        return has(info.squares[dropped_type(move)], target)
+    piece_type = type_of(pos.board[origin]) + (PROMOTED if is_promotion(move) else 0)
+    if has(info.squares[piece_type], target):
+        return True
+    if has(info.discoverers, origin) and not has(tables.line[info.king][origin], target):
+        return True
+    return False
+
+
+cdef Move *checks_of_piece(const Position *pos, Move *out, const CheckInfo *info, int origin, Bitboard targets,
+                           bint useless) noexcept nogil:
+    """The moves of one piece to `targets` that give check."""
+    cdef int us = pos.side, piece_type = type_of(pos.board[origin])
+    cdef Bitboard plain = info.squares[piece_type], promoted, promotable
+    if has(info.discoverers, origin):
+        plain = either(plain, without(targets, tables.line[info.king][origin]))
+    if not can_promote(piece_type):
+        return write_moves(out, origin << 7, both(targets, plain))
+    promoted = info.squares[piece_type + PROMOTED]
+    if has(info.discoverers, origin):
+        promoted = either(promoted, without(targets, tables.line[info.king][origin]))
+    promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
+    out = write_moves(out, origin << 7 | PROMOTION, both(promotable, promoted))
+    return write_moves(out, origin << 7, both(plain, useful_stays(us, piece_type, targets, promotable, useless)))
+
+
+cdef Move *checking_drops(const Position *pos, Move *out, const CheckInfo *info) noexcept nogil:
+    cdef int us = pos.side, piece_type
+    cdef Hand hand = hand_of(pos, us)
+    cdef Bitboard free = empty_squares(pos), targets
+    for piece_type in range(PAWN, GOLD + 1):
+        if not hand_has(hand, piece_type):
+            continue
+        targets = both(both(free, info.squares[piece_type]), tables.drop_ranks[us][piece_type])
+        if piece_type == PAWN:
+            targets = pawn_drops(pos, us, targets)
+        out = write_moves(out, (DROP_ORIGIN + piece_type) << 7, targets)
+    return out
+
+
+cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info, Bitboard target, Bitboard pawn_target,
+                          bint useless) noexcept nogil:
+    """Board moves to `target` that give check, the side to move not being in check."""
+    cdef int us = pos.side, origin, piece_type, king = pos.king[us]
+    cdef Bitboard men = pos.color[us], occ = occupied(pos), targets
+    while some(men):
+        origin = pop(&men)
+        piece_type = type_of(pos.board[origin])
+        targets = both(attacks(us, piece_type, origin, occ), pawn_target if piece_type == PAWN else target)
+        if has(pos.state.pinned, origin):
+            targets = both(targets, tables.line[king][origin])
+        if not some(targets):
+            continue
+        if piece_type == KING:
+            if not has(info.discoverers, origin):
+                continue
+            targets = safe_squares(pos, us, targets, without(occ, tables.square[origin]))
+        out = checks_of_piece(pos, out, info, origin, targets, useless)
+    return out
+
+
+cdef Move *keep_checks(const Position *pos, const CheckInfo *info, Move *first, Move *last) noexcept nogil:
+    """Of a list of legal moves those that give check, in place."""
+    cdef Move *out = first
+    while first != last:
+        if gives_check(pos, info, first[0]):
+            out[0] = first[0]
+            out += 1
+        first += 1
+    return out
+
+
+cdef Move *generate_checks(const Position *pos, Move *out, bint useless) noexcept nogil:
+    cdef CheckInfo info
+    cdef Bitboard target
+    init_check_info(pos, &info)
+    if info.king == NO_SQUARE:
+        return out
+    if in_check(pos):
+        return keep_checks(pos, &info, out, generate_evasions(pos, out, useless))
+    target = without(tables.drop_ranks[0][GOLD], pos.color[pos.side])
+    out = checking_moves(pos, out, &info, target, target, useless)
+    return checking_drops(pos, out, &info)
+
+
+cdef Move *generate_quiet_checks(const Position *pos, Move *out) noexcept nogil:
+    cdef CheckInfo info
+    cdef Bitboard free = empty_squares(pos)
+    init_check_info(pos, &info)
+    if info.king == NO_SQUARE:
+        return out
+    out = checking_moves(pos, out, &info, free, without(free, tables.zone[pos.side]), False)
+    return checking_drops(pos, out, &info)
+
+
+# ---- is a move legal? ----
+
+cdef bint is_useless(const Position *pos, Move move) noexcept nogil:
+    """Whether a legal move is a non-promotion that never helps."""
+    cdef int us = pos.side, piece_type
+    if is_drop(move) or is_promotion(move):
+        return False
+    piece_type = type_of(pos.board[from_square(move)])
+    if piece_type == PAWN or piece_type == BISHOP or piece_type == ROOK:
+        return in_promotion_zone(us, from_square(move)) or in_promotion_zone(us, to_square(move))
+    return piece_type == LANCE and relative_rank(us, to_square(move)) < 2
+
+
+cdef bint is_legal_drop(const Position *pos, Move move) noexcept nogil:
+    cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)
+    cdef Bitboard checkers = pos.state.checkers
+    if piece_type > GOLD or not hand_has(hand_of(pos, us), piece_type):
+        return False
+    if pos.board[target] or not has(tables.drop_ranks[us][piece_type], target) or is_promotion(move):
+        return False
+    if some(checkers) and (many(checkers) or not has(tables.between[pos.king[us]][lowest(checkers)], target)):
+        return False
+    return piece_type != PAWN or has(pawn_drops(pos, us, tables.square[target]), target)
+
+
+cdef bint can_move_so(const Position *pos, Move move) noexcept nogil:
+    """Whether the piece on the origin moves so, promotion rules included; the king's safety apart."""
+    cdef int us = pos.side, origin = from_square(move), target = to_square(move)
+    cdef int piece = pos.board[origin], piece_type = type_of(piece)
+    if not piece or color_of(piece) != us or has(pos.color[us], target):
+        return False
+    if is_promotion(move):
+        if not can_promote(piece_type) or not (in_promotion_zone(us, origin) or in_promotion_zone(us, target)):
+            return False
+    elif not has(tables.drop_ranks[us][piece_type], target):
+        return False
+    return has(attacks(us, piece_type, origin, occupied(pos)), target)
+
+
+cdef bint leaves_king_safe(const Position *pos, Move move) noexcept nogil:
+    """Whether a board move that can_move_so leaves the own king unattacked."""
+    cdef int us = pos.side, origin = from_square(move), target = to_square(move), king = pos.king[us]
+    cdef Bitboard checkers = pos.state.checkers
+    if king == NO_SQUARE:
+        return True
+    if origin == king:
+        return not attacked(pos, target, us ^ 1, without(occupied(pos), tables.square[king]))
+    if has(pos.state.pinned, origin) and not has(tables.line[king][origin], target):
+        return False
+    if not some(checkers):
+        return True
+    return not many(checkers) and (has(checkers, target) or has(tables.between[king][lowest(checkers)], target))
+
+
+cdef bint is_legal(const Position *pos, Move move) noexcept nogil:
+    """Whether any 16 bits are a legal move here, useless ones included."""
+    if to_square(move) >= NO_SQUARE or from_square(move) == NO_SQUARE or move >> 15:
+        return False
+    if is_drop(move):
+        return is_legal_drop(pos, move)
+    return can_move_so(pos, move) and leaves_king_safe(pos, move)

@@ -1,0 +1,183 @@
+"""A position with the game behind it: pieces, hands, keys, checkers, pinned pieces; do and undo.
+
+A Position owns its stack of States, one a ply; `state` points to the current one. What a move changes for good stands
+in the State, so undoing drops it and puts the pieces back.
+"""
+
+from core_ext.shogi.bitboard cimport (
+    Bitboard, bishop_attacks, both, count, either, lance_attacks, rook_attacks, some, tables,
+)
+from core_ext.shogi.types cimport (
+    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, RichMove,
+    SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
+    raw_type, rich_move, to_square, type_of, uint16_t, uint64_t, uint8_t,
+)
+from core_ext.shogi.zobrist cimport zobrist
+
+cdef enum:
+    SEEN_SLOTS = 4096
+
+ctypedef int Repetition
+cdef enum:
+    NO_REPETITION = 0
+    REPETITION_DRAW = 1
+    REPETITION_WIN = 2      # the opponent gave perpetual check
+    REPETITION_LOSS = 3     # the side to move did
+    REPETITION_SUPERIOR = 4  # same board, same side to move, and a hand that covers the earlier one
+    REPETITION_INFERIOR = 5
+
+ctypedef int DeclarationRule
+cdef enum:
+    NO_DECLARATION = 0
+    RULE_24 = 1
+    RULE_24_HANDICAP = 2
+    RULE_27 = 3
+    RULE_27_HANDICAP = 4
+    RULE_TRY = 5
+
+cdef struct State:
+    uint64_t board_key      # pieces on the board and the side to move
+    uint64_t hand_key       # both hands
+    Bitboard checkers       # pieces that check the side to move
+    Bitboard pinned         # pieces of the side to move that shield its king
+    Hand hand[COLORS]
+    RichMove move           # that led here; 0 at the root, NULL_MOVE after a null move
+    int checks[COLORS]      # how many moves in a row each colour has given check with
+    int since_null          # plies since a null move or the root: no repetition reaches further back
+
+# What a move changed, for an evaluation that follows: one piece, or two where it captured.
+# `square` NO_SQUARE means in hand; then `held` is the number of its kind in that hand including it.
+cdef struct DirtyPiece:
+    int old_piece
+    int old_square
+    int old_held
+    int new_piece
+    int new_square
+    int new_held
+
+cdef struct Dirty:
+    int count
+    DirtyPiece changed[2]   # the moved piece first, then the captured one
+
+cdef struct Position:
+    Bitboard kind[PIECE_TYPES]  # of both colours; [GOLDS] all that move like a gold
+    Bitboard color[COLORS]
+    uint8_t board[SQUARES + 7]
+    int king[COLORS]        # NO_SQUARE where there is none
+    int side                # to move
+    int ply                 # number of the move to come in the game, 1 at the start
+    State *state
+    State *states
+    int capacity            # of `states`
+    uint16_t seen[SEEN_SLOTS]   # how many States before the current one share the low bits of its board key
+
+cdef int allocate_position(Position *pos, int capacity) except -1 nogil
+cdef void free_position(Position *pos) noexcept nogil
+cdef int reserve_plies(Position *pos, int plies) except -1 nogil
+cdef int copy_position(Position *pos, const Position *other, int plies) except -1 nogil
+cdef void clear_position(Position *pos) noexcept nogil
+cdef void put_piece(Position *pos, int piece, int square) noexcept nogil
+cdef void begin_game(Position *pos) noexcept nogil
+cdef void do_move(Position *pos, Move move) noexcept nogil
+cdef void undo_move(Position *pos) noexcept nogil
+cdef void do_null(Position *pos) noexcept nogil
+cdef void undo_null(Position *pos) noexcept nogil
+cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *shields) noexcept nogil
+cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil
+cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil
+cdef Repetition game_repetition(const Position *pos) noexcept nogil
+cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil
+cdef Move try_move(const Position *pos) noexcept nogil
+
+
+cdef inline Bitboard occupied(const Position *pos) noexcept nogil:
+    return either(pos.color[0], pos.color[1])
+
+
+cdef inline Bitboard pieces(const Position *pos, int color, int piece_type) noexcept nogil:
+    return both(pos.color[color], pos.kind[piece_type])
+
+
+cdef inline uint64_t full_key(const Position *pos) noexcept nogil:
+    """Board, hands and side to move."""
+    return pos.state.board_key ^ pos.state.hand_key
+
+
+cdef inline bint in_check(const Position *pos) noexcept nogil:
+    return some(pos.state.checkers)
+
+
+cdef inline Hand hand_of(const Position *pos, int color) noexcept nogil:
+    return pos.state.hand[color]
+
+
+cdef inline int game_length(const Position *pos) noexcept nogil:
+    """States behind the current one."""
+    return <int>(pos.state - pos.states)
+
+
+cdef inline RichMove enrich(const Position *pos, Move move) noexcept nogil:
+    """The move with the piece that makes it and the piece it captures."""
+    if is_drop(move):
+        return rich_move(move, make_piece(pos.side, dropped_type(move)), 0)
+    return rich_move(move, pos.board[from_square(move)], pos.board[move & 127])
+
+
+cdef inline uint64_t key_after(const Position *pos, RichMove move) noexcept nogil:
+    """full_key once the move is made: known before it is, so that memory can be fetched meanwhile."""
+    cdef uint64_t board_key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
+    cdef uint64_t hand_key = pos.state.hand_key
+    cdef int captured = captured_piece(move)
+    if is_drop(move):
+        return board_key ^ (hand_key - zobrist.hand[pos.side][dropped_type(move)])
+    board_key ^= zobrist.board[moved_piece(move)][from_square(move)] ^ zobrist.board[captured][to_square(move)]
+    if captured:
+        hand_key += zobrist.hand[pos.side][raw_type(type_of(captured))]
+    return board_key ^ hand_key
+
+
+cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:
+    """Pieces of colour `by` that step onto `square` (lances and sliders left out, horses' and dragons' steps in)."""
+    cdef int us = by ^ 1    # a piece of `by` reaches `square` where the same piece of the other colour there reaches it
+    cdef Bitboard found = both(tables.step[us][PAWN][square], pos.kind[PAWN])
+    found = either(found, both(tables.step[us][KNIGHT][square], pos.kind[KNIGHT]))
+    found = either(found, both(tables.step[us][SILVER][square], pos.kind[SILVER]))
+    found = either(found, both(tables.step[us][GOLD][square], pos.kind[GOLDS]))
+    found = either(found, both(tables.step[us][KING][square],
+                               either(pos.kind[KING], either(pos.kind[HORSE], pos.kind[DRAGON]))))
+    return both(found, pos.color[by])
+
+
+cdef inline Bitboard diagonal_sliders(const Position *pos) noexcept nogil:
+    return either(pos.kind[BISHOP], pos.kind[HORSE])
+
+
+cdef inline Bitboard straight_sliders(const Position *pos) noexcept nogil:
+    return either(pos.kind[ROOK], pos.kind[DRAGON])
+
+
+cdef inline Bitboard slide_attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
+    """Lances, bishops, rooks and their promotions of colour `by` that slide onto `square` through the empty squares of
+    `occ`.
+    """
+    cdef Bitboard enemies = pos.color[by]
+    cdef Bitboard found = both(tables.forward[by ^ 1][square], both(pos.kind[LANCE], enemies))
+    cdef Bitboard aligned
+    if some(found):
+        found = both(found, lance_attacks(by ^ 1, square, occ))
+    aligned = both(both(tables.bishop_lines[square], diagonal_sliders(pos)), enemies)
+    if some(aligned):
+        found = either(found, both(aligned, bishop_attacks(square, occ)))
+    aligned = both(both(tables.rook_lines[square], straight_sliders(pos)), enemies)
+    if some(aligned):
+        found = either(found, both(aligned, rook_attacks(square, occ)))
+    return found
+
+
+cdef inline Bitboard attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
+    """Every piece of colour `by` that attacks `square` on the occupancy `occ`."""
+    return either(step_attackers(pos, square, by), slide_attackers(pos, square, by, occ))
+
+
+cdef inline bint attacked(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
+    return some(step_attackers(pos, square, by)) or some(slide_attackers(pos, square, by, occ))

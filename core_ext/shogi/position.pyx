@@ -1,0 +1,390 @@
+"""Do and undo, keys, repetition and declaration. See position.pxd for the layout."""
+
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
+
+from core_ext.shogi.bitboard cimport (
+    Bitboard, both, count, differ, either, empty, has, many, pop, some, step_attacks, tables, without,
+)
+from core_ext.base.debug cimport ASSERT
+from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
+from core_ext.shogi.types cimport (
+    BISHOP, BLACK, GOLD, GOLDS, Hand, KING, LANCE, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, RichMove, SQUARES,
+    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, moved_piece,
+    moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
+)
+from core_ext.shogi.zobrist cimport zobrist
+
+
+cdef int allocate_position(Position *pos, int capacity) except -1 nogil:
+    """Room for `capacity` plies; MemoryError where there is none."""
+    pos.states = <State *>malloc(capacity * sizeof(State))
+    pos.capacity = capacity
+    if pos.states == NULL:
+        with gil:
+            raise MemoryError(f"no memory for a game of {capacity} plies")
+    clear_position(pos)
+    return 0
+
+
+cdef void free_position(Position *pos) noexcept nogil:
+    free(pos.states)
+    pos.states = NULL
+
+
+cdef int reserve_plies(Position *pos, int plies) except -1 nogil:
+    """Make room for `plies` more moves."""
+    cdef int length = game_length(pos)
+    cdef int capacity = 2 * (length + plies + 1)
+    cdef State *states
+    if length + plies < pos.capacity:
+        return 0
+    states = <State *>realloc(pos.states, capacity * sizeof(State))
+    if states == NULL:
+        with gil:
+            raise MemoryError(f"no memory for a game of {capacity} plies")
+    pos.states = states
+    pos.state = states + length
+    pos.capacity = capacity
+    return 0
+
+
+cdef int copy_position(Position *pos, const Position *other, int plies) except -1 nogil:
+    """Copy `other` with its game into the allocated `pos`, with room for `plies` more moves."""
+    cdef State *states
+    cdef int length = game_length(other)
+    cdef int capacity
+    pos.state = pos.states
+    reserve_plies(pos, length + plies)
+    states = pos.states
+    capacity = pos.capacity
+    memcpy(pos, other, sizeof(Position))
+    pos.states = states
+    pos.capacity = capacity
+    pos.state = states + length
+    memcpy(states, other.states, (length + 1) * sizeof(State))
+    return 0
+
+
+cdef void clear_position(Position *pos) noexcept nogil:
+    """An empty board, Black to move, no game behind it."""
+    memset(pos.kind, 0, sizeof(pos.kind))
+    memset(pos.color, 0, sizeof(pos.color))
+    memset(pos.board, 0, sizeof(pos.board))
+    memset(pos.seen, 0, sizeof(pos.seen))
+    pos.king[BLACK] = NO_SQUARE
+    pos.king[WHITE] = NO_SQUARE
+    pos.side = BLACK
+    pos.ply = 1
+    pos.state = pos.states
+    memset(pos.state, 0, sizeof(State))
+
+
+cdef inline void toggle(Position *pos, int color, int piece_type, Bitboard squares) noexcept nogil:
+    """Put or take a piece in the bitboards."""
+    pos.kind[piece_type] = differ(pos.kind[piece_type], squares)
+    pos.color[color] = differ(pos.color[color], squares)
+    if moves_like_gold(piece_type):
+        pos.kind[GOLDS] = differ(pos.kind[GOLDS], squares)
+
+
+cdef void put_piece(Position *pos, int piece, int square) noexcept nogil:
+    """While setting up: a piece on an empty square. begin_game must follow."""
+    toggle(pos, color_of(piece), type_of(piece), tables.square[square])
+    pos.board[square] = piece
+    if type_of(piece) == KING:
+        pos.king[color_of(piece)] = square
+
+
+cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
+    cdef uint64_t key = zobrist.side if pos.side == WHITE else 0
+    cdef int square
+    for square in range(SQUARES):
+        key ^= zobrist.board[pos.board[square]][square]
+    return key
+
+
+cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
+    cdef uint64_t key = 0
+    cdef int color, piece_type
+    for color in range(2):
+        for piece_type in range(PAWN, GOLD + 1):
+            key += hand_count(pos.state.hand[color], piece_type) * zobrist.hand[color][piece_type]
+    return key
+
+
+cdef void begin_game(Position *pos) noexcept nogil:
+    """After setting up pieces, hands and the side to move: derive the rest."""
+    cdef State *state = pos.state
+    state.board_key = board_key_of(pos)
+    state.hand_key = hand_key_of(pos)
+    scan_king(pos, pos.side, &state.checkers, &state.pinned)
+    state.pinned = both(state.pinned, pos.color[pos.side])
+    state.checks[pos.side ^ 1] = 1 if some(state.checkers) else 0
+
+
+cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *shields) noexcept nogil:
+    """The enemy pieces that check the king of `us`, and all pieces (of both colours) that alone stand between it and a
+    slider.
+    """
+    cdef int king = pos.king[us], sniper
+    cdef int them = us ^ 1
+    cdef Bitboard snipers, found, line, occ
+    shields[0] = empty()
+    checkers[0] = empty()
+    if king == NO_SQUARE:
+        return
+    found = step_attackers(pos, king, them)
+    snipers = either(both(tables.forward[us][king], pos.kind[LANCE]),
+                     either(both(tables.bishop_lines[king], diagonal_sliders(pos)),
+                            both(tables.rook_lines[king], straight_sliders(pos))))
+    snipers = both(snipers, pos.color[them])
+    occ = occupied(pos)
+    while some(snipers):
+        sniper = pop(&snipers)
+        line = both(tables.between[king][sniper], occ)
+        if not some(line):
+            found = either(found, tables.square[sniper])
+        elif not many(line):
+            shields[0] = either(shields[0], line)
+    checkers[0] = found
+
+
+cdef inline void move_piece(Position *pos, State *state, RichMove move) noexcept nogil:
+    """Board, hands and keys of a board move."""
+    cdef int us = pos.side, origin = from_square(move), target = to_square(move)
+    cdef int piece = moved_piece(move), placed = placed_piece(move), captured = captured_piece(move), held
+    if captured:
+        held = raw_type(type_of(captured))
+        toggle(pos, us ^ 1, type_of(captured), tables.square[target])
+        state.board_key ^= zobrist.board[captured][target]
+        state.hand[us] += hand_one(held)
+        state.hand_key += zobrist.hand[us][held]
+    toggle(pos, us, type_of(piece), tables.square[origin])
+    toggle(pos, us, type_of(placed), tables.square[target])
+    state.board_key ^= zobrist.board[piece][origin] ^ zobrist.board[placed][target]
+    pos.board[origin] = 0
+    pos.board[target] = placed
+    if type_of(piece) == KING:
+        pos.king[us] = target
+
+
+cdef inline void drop_piece(Position *pos, State *state, RichMove move) noexcept nogil:
+    cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)
+    toggle(pos, us, piece_type, tables.square[target])
+    state.board_key ^= zobrist.board[moved_piece(move)][target]
+    state.hand[us] -= hand_one(piece_type)
+    state.hand_key -= zobrist.hand[us][piece_type]
+    pos.board[target] = moved_piece(move)
+
+
+cdef inline State *push_state(Position *pos, RichMove move) noexcept nogil:
+    """A new State that starts with the old one's keys, hands and runs of checks, the other side to move."""
+    cdef State *old = pos.state
+    cdef State *state = old + 1
+    pos.seen[old.board_key & (SEEN_SLOTS - 1)] += 1
+    state.board_key = old.board_key ^ zobrist.side
+    state.hand_key = old.hand_key
+    state.hand[BLACK] = old.hand[BLACK]
+    state.hand[WHITE] = old.hand[WHITE]
+    state.checks[BLACK] = old.checks[BLACK]
+    state.checks[WHITE] = old.checks[WHITE]
+    state.since_null = old.since_null + 1
+    state.move = move
+    pos.state = state
+    pos.ply += 1
+    return state
+
+
+cdef inline void pop_state(Position *pos) noexcept nogil:
+    pos.state -= 1
+    pos.ply -= 1
+    pos.seen[pos.state.board_key & (SEEN_SLOTS - 1)] -= 1
+
+
+cdef void do_move(Position *pos, Move move) noexcept nogil:
+    """Play a legal move. There must be room for a ply (reserve_plies)."""
+    cdef int us = pos.side
+    cdef RichMove rich = enrich(pos, move)
+    cdef State *state = push_state(pos, rich)
+    ASSERT(game_length(pos) < pos.capacity)
+    if is_drop(move):
+        drop_piece(pos, state, rich)
+    else:
+        move_piece(pos, state, rich)
+    pos.side = us ^ 1
+    scan_king(pos, us ^ 1, &state.checkers, &state.pinned)
+    state.pinned = both(state.pinned, pos.color[us ^ 1])
+    state.checks[us] = state.checks[us] + 1 if some(state.checkers) else 0
+    ASSERT(type_of(captured_piece(rich)) != KING)
+
+
+cdef void undo_move(Position *pos) noexcept nogil:
+    """Take the last move back."""
+    cdef RichMove move = pos.state.move
+    cdef int us = pos.side ^ 1, target = to_square(move), origin = from_square(move)
+    cdef int piece = moved_piece(move), captured = captured_piece(move)
+    pop_state(pos)
+    pos.side = us
+    toggle(pos, us, type_of(placed_piece(move)), tables.square[target])
+    pos.board[target] = captured
+    if is_drop(move):
+        return
+    toggle(pos, us, type_of(piece), tables.square[origin])
+    pos.board[origin] = piece
+    if captured:
+        toggle(pos, us ^ 1, type_of(captured), tables.square[target])
+    if type_of(piece) == KING:
+        pos.king[us] = origin
+
+
+cdef void do_null(Position *pos) noexcept nogil:
+    """Pass. The side to move is not in check."""
+    cdef State *state = push_state(pos, NULL_MOVE)
+    ASSERT(not some((state - 1).checkers))
+    state.since_null = 0
+    state.checks[pos.side] = 0
+    pos.side ^= 1
+    scan_king(pos, pos.side, &state.checkers, &state.pinned)
+    state.pinned = both(state.pinned, pos.color[pos.side])
+
+
+cdef void undo_null(Position *pos) noexcept nogil:
+    pop_state(pos)
+    pos.side ^= 1
+
+
+cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil:
+    """What the move that led to `state` changed; nothing for a null move or the root."""
+    cdef RichMove move = state.move
+    cdef int piece = moved_piece(move), captured = captured_piece(move), us = color_of(piece)
+    dirty.count = 0
+    if move == NO_MOVE or move == NULL_MOVE:
+        return
+    dirty.count = 1
+    dirty.changed[0].old_piece = piece
+    dirty.changed[0].old_square = NO_SQUARE if is_drop(move) else from_square(move)
+    dirty.changed[0].old_held = hand_count((state - 1).hand[us], dropped_type(move)) if is_drop(move) else 0
+    dirty.changed[0].new_piece = placed_piece(move)
+    dirty.changed[0].new_square = to_square(move)
+    dirty.changed[0].new_held = 0
+    if captured:
+        dirty.count = 2
+        dirty.changed[1].old_piece = captured
+        dirty.changed[1].old_square = to_square(move)
+        dirty.changed[1].old_held = 0
+        dirty.changed[1].new_piece = make_piece(us, raw_type(type_of(captured)))
+        dirty.changed[1].new_square = NO_SQUARE
+        dirty.changed[1].new_held = hand_count(state.hand[us], raw_type(type_of(captured)))
+
+
+cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogil:
+    """The same position came `plies` ago: who gave check on every move since?"""
+    cdef int us = pos.side
+    cdef bint ours = pos.state.checks[us] >= plies // 2
+    cdef bint theirs = pos.state.checks[us ^ 1] >= plies // 2
+    if ours == theirs:
+        return REPETITION_DRAW
+    return REPETITION_LOSS if ours else REPETITION_WIN
+
+
+cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
+    """For the search: the nearest earlier position, at most `limit` plies back, with the same board and the same side
+    to move.
+
+    With equal hands it is a repetition (judged as if it went on to the fourth), with other hands superior or inferior
+    for the side to move where one covers the other.
+    """
+    cdef const State *state = pos.state
+    cdef int reach = state.since_null if state.since_null < limit else limit
+    cdef int plies
+    cdef Hand ours = state.hand[pos.side], then
+    if pos.seen[state.board_key & (SEEN_SLOTS - 1)] == 0:
+        return NO_REPETITION
+    for plies in range(4, reach + 1, 2):
+        if (state - plies).board_key != state.board_key:
+            continue
+        then = (state - plies).hand[pos.side]
+        if then == ours:
+            return judge_cycle(pos, plies) if (state - plies).hand_key == state.hand_key else NO_REPETITION
+        if hand_covers(ours, then):
+            return REPETITION_SUPERIOR
+        if hand_covers(then, ours):
+            return REPETITION_INFERIOR
+    return NO_REPETITION
+
+
+cdef Repetition game_repetition(const Position *pos) noexcept nogil:
+    """By the rules of the game: has this position come for the fourth time? The cycle runs from its first coming to
+    now.
+    """
+    cdef const State *state = pos.state
+    cdef int plies, times = 1
+    if pos.seen[state.board_key & (SEEN_SLOTS - 1)] < 3:
+        return NO_REPETITION
+    for plies in range(4, state.since_null + 1, 2):
+        if (state - plies).board_key == state.board_key and (state - plies).hand_key == state.hand_key:
+            times += 1
+            if times == 4:
+                return judge_cycle(pos, plies)
+    return NO_REPETITION
+
+
+cdef int large_pieces(const Position *pos, Bitboard among) noexcept nogil:
+    return count(both(either(diagonal_sliders(pos), straight_sliders(pos)), among))
+
+
+cdef int hand_points(Hand hand) noexcept nogil:
+    """Bishops and rooks count five, all else one."""
+    cdef int piece_type, points = 0
+    for piece_type in range(PAWN, GOLD + 1):
+        points += hand_count(hand, piece_type) * (5 if piece_type == BISHOP or piece_type == ROOK else 1)
+    return points
+
+
+cdef int missing_points(const Position *pos) noexcept nogil:
+    """What a handicap took away: a full set counts 54 (38 pieces, the four large ones four more each)."""
+    cdef Bitboard men = without(occupied(pos), pos.kind[KING])
+    cdef int held = hand_points(pos.state.hand[BLACK]) + hand_points(pos.state.hand[WHITE])
+    return 54 - (count(men) + 4 * large_pieces(pos, men) + held)
+
+
+cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil:
+    """31 by the 24-point rule; by the 27-point rule 28 for Black and 27 for White. White, who gave a handicap, needs
+    so many less.
+    """
+    cdef int needed = 31
+    if rule == RULE_27 or rule == RULE_27_HANDICAP:
+        needed = 28 if pos.side == BLACK else 27
+    if pos.side == WHITE and (rule == RULE_24_HANDICAP or rule == RULE_27_HANDICAP):
+        needed -= missing_points(pos)
+    return needed
+
+
+cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
+    """Whether the side to move wins by entering king: king in the zone and not in check, ten others there, points
+    enough.
+
+    Rules of the CSA protocol and of the Shogi Association; always False for the try rule (see try_move).
+    """
+    cdef int us = pos.side
+    cdef Bitboard inside
+    if rule == NO_DECLARATION or rule == RULE_TRY or pos.king[us] == NO_SQUARE:
+        return False
+    if not has(tables.zone[us], pos.king[us]) or in_check(pos):
+        return False
+    inside = without(both(pos.color[us], tables.zone[us]), pos.kind[KING])
+    if count(inside) < 10:
+        return False
+    return count(inside) + 4 * large_pieces(pos, inside) + hand_points(pos.state.hand[us]) >= points_needed(pos, rule)
+
+
+cdef Move try_move(const Position *pos) noexcept nogil:
+    """The king's legal move to 5a (White: 5i), which wins by the try rule; NO_MOVE where there is none."""
+    cdef int us = pos.side, king = pos.king[us]
+    cdef int goal = 36 if us == BLACK else 44
+    if king == NO_SQUARE or not has(step_attacks(us, KING, king), goal) or has(pos.color[us], goal):
+        return NO_MOVE
+    if attacked(pos, goal, us ^ 1, without(occupied(pos), tables.square[king])):
+        return NO_MOVE
+    return board_move(king, goal)

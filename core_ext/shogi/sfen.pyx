@@ -1,0 +1,204 @@
+"""Reading and writing positions and moves as USI text (sfen as Shogidokoro's protocol page defines it)."""
+
+from core_ext.shogi.hand cimport hand_count, hand_one
+from core_ext.shogi.movegen cimport is_legal
+from core_ext.shogi.position cimport Position, attacked, begin_game, clear_position, occupied, put_piece
+from core_ext.shogi.types cimport (
+    BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PROMOTED, ROOK, SILVER, WHITE, board_move,
+    can_promote, color_of, drop_move, dropped_type, from_square, is_drop, is_promotion, make_piece, promotion_move,
+    raw_type, to_square, type_of,
+)
+
+_LETTERS = {PAWN: "P", LANCE: "L", KNIGHT: "N", SILVER: "S", GOLD: "G", BISHOP: "B", ROOK: "R", KING: "K"}
+_TYPES = {letter: piece_type for piece_type, letter in _LETTERS.items()}
+_FULL_SET = {PAWN: 18, LANCE: 4, KNIGHT: 4, SILVER: 4, GOLD: 4, BISHOP: 2, ROOK: 2, KING: 2}
+_HAND_ORDER = (ROOK, BISHOP, GOLD, SILVER, KNIGHT, LANCE, PAWN)
+_MAX_PLY_NUMBER = 100_000
+
+
+cdef str piece_letters(int piece):
+    """`P` a black pawn, `+r` a white dragon."""
+    cdef str letter = _LETTERS[raw_type(type_of(piece))]
+    if type_of(piece) > KING:
+        letter = "+" + letter
+    return letter.lower() if color_of(piece) == WHITE else letter
+
+
+cdef str format_square(int square):
+    return chr(ord("1") + square // 9) + chr(ord("a") + square % 9)
+
+
+cdef int parse_square(str text) except -1:
+    if len(text) == 2 and "1" <= text[0] <= "9" and "a" <= text[1] <= "i":
+        return 9 * (ord(text[0]) - ord("1")) + ord(text[1]) - ord("a")
+    raise ValueError(f"not a square: '{text}'")
+
+
+cdef int read_piece(str token, str text) except -1:
+    """The piece of `P`, `p`, `+P` ... within `text`."""
+    cdef str letter = token[len(token) - 1:]
+    piece_type = _TYPES.get(letter.upper())
+    if piece_type is None or (len(token) == 2 and not can_promote(piece_type)):
+        raise ValueError(f"unknown piece '{token}' in '{text}'")
+    return make_piece(BLACK if letter.isupper() else WHITE, piece_type + (PROMOTED if len(token) == 2 else 0))
+
+
+cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
+    """One rank of the board field, from file 9 to file 1."""
+    cdef int file = 8
+    cdef str promotion = ""
+    for letter in row:
+        if letter == "+" and not promotion:
+            promotion = "+"
+        elif "1" <= letter <= "9" and not promotion:
+            file -= int(letter)
+        else:
+            if file < 0:
+                raise ValueError(f"rank '{row}' holds more than nine files in '{text}'")
+            place_piece(pos, read_piece(promotion + letter, text), 9 * file + rank, text)
+            promotion = ""
+            file -= 1
+    if file != -1 or promotion:
+        raise ValueError(f"rank '{row}' does not fill nine files in '{text}'")
+    return 0
+
+
+cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
+    """Published problems hold pieces without a move and two pawns on a file: only what the rest cannot bear is
+    refused.
+    """
+    cdef int color = color_of(piece), piece_type = type_of(piece)
+    if piece_type == KING and pos.king[color] != NO_SQUARE:
+        raise ValueError(f"two kings of one colour in '{text}'")
+    put_piece(pos, piece, square)
+    return 0
+
+
+cdef int read_hands(Position *pos, str field, str text) except -1:
+    """`-`, or pieces in any order, each with its number before it."""
+    cdef str number = ""
+    cdef int piece, held
+    if field == "-":
+        return 0
+    for letter in field:
+        if letter in "0123456789" and len(number) < 2:
+            number += letter
+            continue
+        piece = read_piece(letter, text)
+        held = int(number or "1")
+        if type_of(piece) == KING or held == 0:
+            raise ValueError(f"bad hand '{field}' in '{text}'")
+        if hand_count(pos.state.hand[color_of(piece)], type_of(piece)) + held > _FULL_SET[type_of(piece)]:
+            raise ValueError(f"too many pieces '{letter}' in '{text}'")
+        pos.state.hand[color_of(piece)] += held * hand_one(type_of(piece))
+        number = ""
+    if number:
+        raise ValueError(f"bad hand '{field}' in '{text}'")
+    return 0
+
+
+cdef int check_set(const Position *pos, str text) except -1:
+    """No more pieces than a set has, and at least one king."""
+    counts = dict.fromkeys(_FULL_SET, 0)
+    for square in range(81):
+        if pos.board[<int>square]:
+            counts[raw_type(type_of(pos.board[<int>square]))] += 1
+    for piece_type, limit in _FULL_SET.items():
+        if piece_type != KING:
+            for color in range(2):
+                counts[piece_type] += hand_count(pos.state.hand[<int>color], piece_type)
+        if counts[piece_type] > limit:
+            raise ValueError(f"too many pieces '{_LETTERS[piece_type]}' in '{text}'")
+    if counts[KING] == 0:
+        raise ValueError(f"no king in '{text}'")
+    return 0
+
+
+cdef int read_ply(str field, str text) except -1:
+    if not (field.isascii() and field.isdigit()) or len(field) > 6 or int(field) > _MAX_PLY_NUMBER:
+        raise ValueError(f"bad move number '{field}' in '{text}'")
+    return max(int(field), 1)
+
+
+cdef int read_fields(Position *pos, list fields, str text) except -1:
+    rows = fields[0].split("/")
+    if len(rows) != 9:
+        raise ValueError(f"{len(rows)} ranks in '{text}'")
+    if fields[1] not in ("b", "w"):
+        raise ValueError(f"bad side to move '{fields[1]}' in '{text}'")
+    for rank, row in enumerate(rows):
+        read_rank(pos, row, rank, text)
+    read_hands(pos, fields[2], text)
+    pos.side = BLACK if fields[1] == "b" else WHITE
+    pos.ply = read_ply(fields[3], text) if len(fields) == 4 else 1
+    return check_set(pos, text)
+
+
+cdef int parse_sfen(Position *pos, str text) except -1:
+    cdef list fields = text.split()
+    clear_position(pos)
+    if len(fields) not in (3, 4):
+        raise ValueError(f"an sfen has 3 or 4 fields: '{text}'")
+    read_fields(pos, fields, text)
+    cdef int king = pos.king[pos.side ^ 1]
+    if king != NO_SQUARE and attacked(pos, king, pos.side, occupied(pos)):
+        raise ValueError(f"the side to move could capture the king in '{text}'")
+    begin_game(pos)
+    return 0
+
+
+cdef str format_rank(const Position *pos, int rank):
+    cdef str row = ""
+    cdef int gap = 0, file
+    for file in range(8, -1, -1):
+        if not pos.board[9 * file + rank]:
+            gap += 1
+            continue
+        row += (str(gap) if gap else "") + piece_letters(pos.board[9 * file + rank])
+        gap = 0
+    return row + (str(gap) if gap else "")
+
+
+cdef str format_hands(const Position *pos):
+    cdef str text = ""
+    for color in (BLACK, WHITE):
+        for piece_type in _HAND_ORDER:
+            held = hand_count(pos.state.hand[<int>color], piece_type)
+            if held:
+                text += (str(held) if held > 1 else "") + piece_letters(make_piece(color, piece_type))
+    return text or "-"
+
+
+cdef str format_sfen(const Position *pos):
+    cdef str board = "/".join([format_rank(pos, rank) for rank in range(9)])
+    cdef str side = "b" if pos.side == BLACK else "w"
+    return f"{board} {side} {format_hands(pos)} {pos.ply}"
+
+
+cdef str format_move(Move move):
+    cdef str target = format_square(to_square(move))
+    if is_drop(move):
+        return f"{_LETTERS[dropped_type(move)]}*{target}"
+    return format_square(from_square(move)) + target + ("+" if is_promotion(move) else "")
+
+
+cdef int read_move(str text) except -1:
+    """The 16 bits of `7g7f`, `7g7f+` or `P*5e`; ValueError for anything else."""
+    if len(text) == 4 and text[1] == "*" and text[:1] in _TYPES and text[:1] != "K":
+        return drop_move(_TYPES[text[:1]], parse_square(text[2:]))
+    if len(text) == 4:
+        return board_move(parse_square(text[:2]), parse_square(text[2:]))
+    if len(text) == 5 and text[4] == "+":
+        return promotion_move(parse_square(text[:2]), parse_square(text[2:4]))
+    raise ValueError(text)
+
+
+cdef int parse_move(const Position *pos, str text) except -1:
+    cdef int move
+    try:
+        move = read_move(text)
+    except ValueError:
+        raise ValueError(f"not a move: '{text}'") from None
+    if not is_legal(pos, <Move>move):
+        raise ValueError(f"illegal move '{text}' in '{format_sfen(pos)}'")
+    return move

@@ -1,0 +1,115 @@
+"""Options: declared as users know them, clamped, never fatal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+DECLARATION = re.compile(
+    r"option name [A-Za-z0-9_]+ type "
+    r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
+    r"combo default \S+( var \S+)+|string default \S+)"
+)
+DEFAULTS = {
+    "USI_Hash": "256",
+    "USI_Ponder": "false",
+    "Threads": "1",
+    "MultiPV": "1",
+    "USI_OwnBook": "true",
+    "BookFile": "<empty>",
+    "BookMoves": "16",
+    "NetworkDelay": "120",
+    "NetworkDelay2": "1120",
+    "MinimumThinkingTime": "2000",
+    "SlowMover": "100",
+    "RoundUpToFullSecond": "true",
+    "ResignValue": "99999",
+    "MaxMovesToDraw": "0",
+    "EnteringKingRule": "CSARule27",
+    "DrawValueBlack": "-2",
+    "DrawValueWhite": "-2",
+    "GenerateAllLegalMoves": "false",
+    "PvInterval": "300",
+    "ConsiderationMode": "false",
+    "DepthLimit": "0",
+    "NodesLimit": "0",
+}
+
+
+def test_declarations_have_the_protocols_form() -> None:
+    """No spaces in names, defaults or combo words; one line each."""
+    lines = Options().declarations()
+    assert len(lines) == len(DECLARED)
+    assert all(DECLARATION.fullmatch(line) for line in lines)
+
+
+def test_users_are_told_of_every_option() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert [name for name in DECLARED if f"`{name}`" not in text] == []
+
+
+def test_defaults() -> None:
+    """Names and defaults are those that users know."""
+    options = Options()
+    for name, value in DEFAULTS.items():
+        assert options.listing(name) == [f"{name} = {value}"]
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_defaults_can_be_set(name: str) -> None:
+    """A GUI that sends every default back changes nothing and meets no complaint."""
+    options = Options()
+    before = options.shown(name)
+    assert options.set(name, "" if before == "<empty>" else before) is None
+    assert options.shown(name) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("4", 4), (" 4 ", 4), ("4.0", 4), ("0", 1), ("-9", 1), ("99999999999", 512), ("513", 512)],
+)
+def test_spin(text: str, value: int) -> None:
+    """Numbers are clamped."""
+    options = Options()
+    assert options.set("Threads", text) is None
+    assert options.number("threads".title()) == value
+
+
+@pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1e999", "0x10", "four"])
+def test_bad_spin(text: str) -> None:
+    """What is no number changes nothing and is quoted."""
+    options = Options()
+    options.set("Threads", "3")
+    trouble = options.set("Threads", text)
+    assert trouble is not None and f"'{text}'" in trouble and trouble.endswith("stays 3")
+    assert options.number("Threads") == 3
+
+
+def test_check() -> None:
+    """Yes and no in the ways GUIs write them."""
+    options = Options()
+    for text, value in (("true", True), ("FALSE", False), ("1", True), ("0", False), ("on", True), ("off", False)):
+        assert options.set("USI_Ponder", text) is None
+        assert options.flag("USI_Ponder") is value
+    assert options.set("USI_Ponder", "") is not None
+
+
+def test_combo() -> None:
+    """Each word of a combo can be set in any case; another cannot."""
+    options = Options()
+    for rule in ENTERING_KING_RULES:
+        assert options.set("enteringkingrule", rule.upper()) is None
+        assert options.text("EnteringKingRule") == rule
+    assert options.set("EnteringKingRule", "CSARule28") is not None
+    assert options.text("EnteringKingRule") == "TryRule"
+
+
+def test_unknown() -> None:
+    """An unknown name is quoted."""
+    assert "'Foo'" in (Options().set("Foo", "1") or "")
+    assert Options().listing("Foo") == []

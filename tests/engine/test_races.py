@@ -1,0 +1,149 @@
+"""Commands that meet the end of a search: whatever comes first, every go has exactly one answer and nothing hangs."""
+
+from __future__ import annotations
+
+import gc
+import random
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.engine.fake_core import Script, make_core
+from tests.engine.usi_transport import InProcess
+from usi_engine.core import Core, load_core
+
+TIMES = 200
+SEARCH_SECONDS = 0.002
+PONDER = "go ponder btime 1000 wtime 1000 byoyomi 50"
+
+# Two hundred engines are made: with the weights of the package that would take a minute and 9 GB.
+SMALL = ["setoption name EvalFile value material", "setoption name USI_Hash value 1", "setoption name Threads value 2"]
+
+Maker = Callable[[], InProcess]
+
+
+def scripted_core() -> Core:
+    """A core whose depths take about as long as the races wait."""
+    return make_core(Script(seconds=lambda depth: SEARCH_SECONDS / 4))
+
+
+@pytest.fixture(params=["scripted", "real"])
+def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
+    """Makes engines that are ready; ends those that were left when the next one is made."""
+    made: list[InProcess] = []
+
+    def close() -> None:
+        while made:
+            made.pop().close()
+        gc.collect()  # an engine's parts know each other
+
+    def ready() -> InProcess:
+        close()
+        made.append(InProcess(scripted_core if request.param == "scripted" else load_core))
+        made[-1].send(*SMALL, "isready")
+        made[-1].expect("^readyok$")
+        return made[-1]
+
+    yield ready
+    close()
+
+
+def waits(seed: int) -> Iterator[float]:
+    """Waits around the length of a search, some of them none."""
+    chance = random.Random(seed)
+    for number in range(TIMES):
+        yield 0.0 if number % 5 == 0 else chance.uniform(0, 2 * SEARCH_SECONDS)
+
+
+def one_answer_each(engine: InProcess, goes: int) -> None:
+    """All goes are answered, no more; the engine still listens."""
+    engine.send("isready")
+    engine.expect("^readyok$")
+    assert sum(line.startswith("bestmove") for line in engine.seen) == goes
+
+
+def test_stop_at_the_end_of_a_search(make: Maker) -> None:
+    """Stop comes when the search ends of itself."""
+    engine = make()
+    for goes, wait in enumerate(waits(1), 1):
+        engine.send("go depth 4")
+        time.sleep(wait)
+        engine.send("stop")
+        engine.expect("^bestmove", patience=5)
+        if goes % 20 == 0:
+            one_answer_each(engine, goes)
+
+
+def test_stop_and_ponderhit_together(make: Maker) -> None:
+    """Ponderhit and stop in either order, at once, into one pondering search."""
+    engine = make()
+    for goes, wait in enumerate(waits(2), 1):
+        engine.send(PONDER)
+        time.sleep(wait)
+        engine.send(*(["ponderhit", "stop"] if goes % 2 else ["stop", "ponderhit"]))
+        engine.expect("^bestmove", patience=5)
+        if goes % 20 == 0:
+            one_answer_each(engine, goes)
+
+
+def test_stop_then_go_at_once(make: Maker) -> None:
+    """The stop of one go never reaches the next one, and the next never loses its own."""
+    engine = make()
+    for goes, wait in enumerate(waits(3), 1):
+        engine.send("go infinite")
+        time.sleep(wait / 4)
+        engine.send("stop", "position startpos moves 7g7f", "go depth 2")
+        engine.expect("^bestmove", patience=5)
+        engine.expect("^bestmove", patience=5)
+        if goes % 20 == 0:
+            one_answer_each(engine, 2 * goes)
+
+
+def test_quit_while_searching(make: Maker) -> None:
+    """Quit ends the engine at once, the search with it, after its one answer."""
+    for wait in waits(4):
+        engine = make()
+        engine.send("go infinite")
+        time.sleep(wait)
+        engine.send("quit")
+        assert sum(line.startswith("bestmove") for line in engine.drain(5)) == 1
+
+
+def test_end_of_input_while_pondering(make: Maker) -> None:
+    """A GUI that dies takes the engine with it."""
+    for wait in waits(5):
+        engine = make()
+        engine.send(PONDER)
+        time.sleep(wait)
+        engine.end_input()
+        assert sum(line.startswith("bestmove") for line in engine.drain(5)) == 1
+
+
+COMMANDS = [
+    "go infinite", "go ponder btime 100 wtime 100", "go depth 3", "go byoyomi 20", "go nodes 300", "go", "go mate 20",
+    "go mate infinite", "stop", "stop", "stop", "ponderhit", "ponderhit", "gameover win", "isready", "usinewgame",
+    "position startpos moves 7g7f 3c3d", "position startpos moves 7g7f 7g7f", "position startpos", "getoption Threads",
+    "setoption name MultiPV value 2", "setoption name Threads value 2", "setoption name Threads value 1",
+    "setoption name USI_Hash value 2", "usi", "d", "moves", "eval", "perft 2", "bench 1 1", "nonsense", "",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(TIMES // 10))
+def test_any_order(make: Maker, seed: int) -> None:
+    """Thirty commands in any order and at any pace: every go is answered once, and the engine leaves when told to."""
+    chance = random.Random(seed)
+    engine = make()
+    sent: list[str] = []
+    for _ in range(30):
+        some = chance.choices(COMMANDS, k=chance.choice([1, 1, 2, 5]))
+        sent += some
+        engine.send(*some)
+        time.sleep(chance.choice([0, 0, SEARCH_SECONDS]))
+    engine.send("quit")
+    seen = engine.drain(10)
+    mates = sum(line.startswith("go mate") for line in sent)
+    goes = sum(line.split()[:1] == ["go"] for line in sent) - mates
+    assert sum(line.startswith("checkmate") for line in seen) == mates
+    assert sum(line.startswith("bestmove") for line in seen) == goes
+    assert seen.count("usiok") == sent.count("usi") and seen.count("readyok") == sent.count("isready")

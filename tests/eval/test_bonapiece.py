@@ -1,0 +1,69 @@
+"""Bonapiece numbering against the rule written out by hand."""
+
+
+import pytest
+
+from core_ext._probe import bonapiece_tables, bonapieces
+from tests.eval.turning import mirrored, turned
+from tests.positions import random_boards
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+# First number of each hand range and of each kind on the board, Black then White, as published for Bonanza's features.
+HANDS = {"P": (0, 19), "L": (38, 43), "N": (48, 53), "S": (58, 63), "G": (68, 73), "B": (78, 81), "R": (84, 87)}
+KINDS = ["P", "L", "N", "S", "G", "B", "+B", "R", "+R"]
+GOLDS = {"+P": "G", "+L": "G", "+N": "G", "+S": "G"}
+
+
+def number_on_board(letters, square):
+    kind = letters.upper()
+    place = KINDS.index(GOLDS.get(kind, kind))
+    return 90 + 81 * (2 * place + letters.islower()) + square
+
+
+def numbers_by_hand(board):
+    """The numbers of a position, from its mailbox and hands alone."""
+    found = []
+    for file in range(9):
+        for rank in range(9):
+            letters = board.piece_at(f"{file + 1}{'abcdefghi'[rank]}")
+            if letters and letters.upper() != "K":
+                found.append(number_on_board(letters, 9 * file + rank))
+    for color in (0, 1):
+        for letters, held in board.hand(color).items():
+            found += [HANDS[letters.upper()][color] + n for n in range(1, held + 1)]
+    return sorted(found)
+
+
+def test_numbers_are_the_published_ones():
+    for seed in range(3):
+        for board in random_boards(seed, 150):
+            assert sorted(bonapieces(board.sfen())[0]) == numbers_by_hand(board)
+
+
+def test_inverse_and_mirror_undo_themselves_and_commute():
+    inverse, mirror = bonapiece_tables()
+    for number in range(1548):
+        assert inverse[inverse[number]] == number
+        assert mirror[mirror[number]] == number
+        assert inverse[mirror[number]] == mirror[inverse[number]]
+
+
+def test_white_sees_the_turned_board():
+    for board in random_boards(7, 200):
+        assert sorted(bonapieces(board.sfen())[1]) == sorted(bonapieces(turned(board.sfen()))[0])
+
+
+def test_mirror_is_the_mirrored_board():
+    mirror = bonapiece_tables()[1]
+    for board in random_boards(8, 200):
+        seen = bonapieces(board.sfen())[0]
+        assert sorted(mirror[number] for number in seen) == sorted(bonapieces(mirrored(board.sfen()))[0])
+
+
+@pytest.mark.parametrize(
+    ("sfen", "count"), [(START, 38), ("4k4/9/9/9/9/9/9/9/4K4 b 18p 1", 18), ("4k4/9/9/9/9/9/9/9/9 b R 1", 1)]
+)
+def test_every_piece_but_the_kings_is_listed_once(sfen, count):
+    seen = bonapieces(sfen)[0]
+    assert len(seen) == len(set(seen)) == count
+    assert 0 not in seen

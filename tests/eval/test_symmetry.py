@@ -1,0 +1,38 @@
+"""The board turned round with the colours swapped: everything mirrors."""
+
+import pytest
+
+from core_ext.board import Board
+from tests import positions
+from tests.shogi.slow_shogi import START
+
+
+@pytest.mark.parametrize("seed", range(7))
+def test_turned_round(seed):
+    for position, _ in positions.walk(seed + 500, 50, positions.STARTS[seed]):
+        board, turned = Board(position.sfen()), Board(positions.turned_sfen(position.sfen()))
+        assert turned.turn == 1 - board.turn
+        for useless in (False, True):
+            mirrored = {positions.turned_move(move) for move in board.legal_moves(useless)}
+            assert set(turned.legal_moves(useless)) == mirrored
+        assert set(turned.checking_moves()) == {positions.turned_move(move) for move in board.checking_moves()}
+        assert sorted(turned.checkers()) == sorted(map(positions.turned_square, board.checkers()))
+        assert turned.hand(0) == board.hand(1)
+
+
+@pytest.mark.parametrize("start", sorted(set(positions.STARTS)))
+def test_static_exchange_mirrors(start):
+    for position, moves in positions.walk(600, 15, start):
+        board, turned = Board(position.sfen()), Board(positions.turned_sfen(position.sfen()))
+        for move in moves:
+            assert board.see(move) == turned.see(positions.turned_move(move)), (position.sfen(), move)
+
+
+def test_perft_mirrors():
+    for sfen in (START, positions.MATSURI, positions.ENTERED, positions.MIDGAME):
+        assert Board(sfen).perft(2) == Board(positions.turned_sfen(sfen)).perft(2)
+
+
+def test_turning_twice():
+    for sfen in positions.STARTS:
+        assert positions.turned_sfen(positions.turned_sfen(sfen)) == sfen

@@ -1,0 +1,93 @@
+"""Who may import whom: the floors of ARCHITECTURE.md, read from the cimports and imports of the source."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# From the bottom: folders in order, then the public API at the top. A module may import what stands before it.
+FLOORS = {
+    "base": ["debug", "memory", "processor", "stop"],
+    "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
+    "eval": ["bonapiece", "symmetry", "evaluate"],
+    "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
+    "search": ["tt", "tune", "history", "movepick", "stack", "pruning", "history_updates", "node", "search"],
+    "learn": ["quiescence_leaf", "record", "factorized", "shards"],
+    "": ["board", "engine", "records", "training", "_probe"],
+}
+NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
+ORDER = {name: place for place, name in enumerate(NAMES)}
+# `base.processor` is asked whether the others may be imported at all.
+PUBLIC = {"board", "records", "learn.factorized", "training", "engine", "base.processor"}
+STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
+PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
+
+CORE_ROOT = ROOT / "core_ext"
+CORE = sorted(path for pattern in ("*.pxd", "*.pyx") for path in CORE_ROOT.rglob(pattern) if path.stem != "__init__")
+PRODUCT = sorted((ROOT / "usi_engine").rglob("*.py"))
+
+
+def name_of(path):
+    """A module's name below core_ext, as `shogi.movegen`."""
+    return ".".join(path.relative_to(CORE_ROOT).with_suffix("").parts)
+
+
+def cimports(path):
+    """Names of the core's modules that a Cython file imports or cimports."""
+    for match in STATEMENT.finditer(path.read_text(encoding="utf-8")):
+        package, names, module = match.groups()
+        prefix = (package or module).removeprefix("core_ext").lstrip(".")
+        if package and not module_file(prefix):
+            parts = (name.split()[0] for name in names.strip("() ").split(",") if name.strip())
+            yield from (f"{prefix}.{part}".lstrip(".") for part in parts)
+        else:
+            yield prefix
+
+
+def module_file(name):
+    return name in ORDER
+
+
+def imports(path):
+    """Full names of what a Python file imports, lazily or not."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_every_module_has_a_place():
+    assert {name_of(path) for path in CORE} == set(ORDER)
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(CORE_ROOT)))
+def test_imports_point_down(path):
+    own = name_of(path)
+    wrong = [name for name in cimports(path) if name != own and ORDER[name] >= ORDER[own]]
+    assert not wrong, f"{own} imports {wrong}, which stand above it or to its right"
+
+
+def test_the_reader_sees_cimports():
+    found = set(cimports(CORE_ROOT / "shogi" / "movegen.pyx"))
+    assert {"shogi.bitboard", "shogi.position", "shogi.types"} <= found
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_product_uses_the_public_modules_only(path):
+    core = {name for name in imports(path) if name.startswith("core_ext.")}
+    wrong = [name for name in core if not any(name.startswith(f"core_ext.{public}") for public in PUBLIC)]
+    assert not wrong, f"{path.name} goes past the public API: {sorted(wrong)}"
+    assert "core_ext" not in set(imports(path)), f"{path.name} imports the whole core"
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
+def test_core_knows_nothing_of_the_product(path):
+    assert not PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_product_imports_no_tests(path):
+    assert not [name for name in imports(path) if name.partition(".")[0] in ("tests", "bench", "cshogi", "rsshogi")]

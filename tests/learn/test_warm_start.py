@@ -1,0 +1,110 @@
+"""Learning goes on from weights of a file: what was exported comes back to the last bit, and then moves little."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core_ext.training import SIZES, Trainer
+from tests.learn.test_learning import noisy, random_game, sums_of
+from usi_engine.core import INTERNAL, WeightsError
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus import build_corpus
+from usi_engine.learn.export import export
+from usi_engine.learn.start import begin_with
+from usi_engine.learn.train import Plan, Training, going_on
+from usi_engine.weights import FEATURES, OLDER_FEATURES, Folded, read_blocks, read_folded, save_weights
+
+
+def words_of(folded: Folded) -> dict[str, np.ndarray]:
+    """All that the file says, flat."""
+    return {name: np.ravel(words) for name, words in vars(folded).items()}
+
+
+def same(some: Folded, others: Folded) -> bool:
+    """Are all their words the same?"""
+    others_words = words_of(others)
+    return all(np.array_equal(words, others_words[name]) for name, words in words_of(some).items())
+
+
+@pytest.fixture(scope="module")
+def package() -> Folded:
+    """The weights that come with the program."""
+    return read_folded(INTERNAL)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some random games."""
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "games.tsv").write_text("".join(random_game(seed) for seed in range(20)))
+    build_corpus([folder / "games.tsv"], folder / "corpus")
+    return folder / "corpus"
+
+
+def test_what_was_exported_comes_back(package: Folded) -> None:
+    """Whatever the trainer held before: terms that the file does not know begin at nothing."""
+    trainer = noisy(tuple(SIZES))
+    begin_with(trainer, package)
+    assert same(export(trainer), package)
+    assert not trainer.cells("relative_pp")[:, 0].any() and not trainer.cells("relative")[:, 0].any()
+
+
+def write_without_turn(path: Path, features: str) -> None:
+    """Write the file again without the blocks of the turn, as one of these features."""
+    data = path.read_bytes()
+    header, blocks = read_blocks(data)
+    kept = [entry for entry in header["blocks"] if not entry[0].endswith("_turn")]
+    text = json.dumps(header | {"features": features, "blocks": kept}).encode()
+    rest = b"".join(blocks[name] for name, _, _ in kept)
+    path.write_bytes(data[:8] + len(text).to_bytes(4, "little") + text + rest)
+
+
+def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
+    """Saved and read again, with the turn and, in a file of its time, without."""
+    path = tmp_path / "again.kpp"
+    few = replace(package, kpp=np.zeros_like(package.kpp))  # to compress all of them takes half a minute
+    save_weights(path, few, {})
+    assert same(read_folded(str(path)), few)
+    write_without_turn(path, OLDER_FEATURES)
+    turnless = replace(few, kp_turn=np.zeros_like(few.kp_turn), pp_turn=np.zeros_like(few.pp_turn))
+    assert same(read_folded(str(path)), turnless)
+    write_without_turn(path, FEATURES)
+    with pytest.raises(WeightsError, match="kp_turn"):
+        read_folded(str(path))
+
+
+def test_pairs_that_know_a_colour_are_refused(package: Folded) -> None:
+    """As those of the files before pairs were shared: they would not come back."""
+    pp = package.pp.copy()
+    pp[np.flatnonzero(pp)[0]] += 2
+    with pytest.raises(WeightsError, match="know a colour"):
+        begin_with(Trainer(tuple(SIZES)), replace(package, pp=pp))
+
+
+def test_a_smaller_model_or_no_file_is_refused(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In one line."""
+    command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--start"]
+    assert main([*command, INTERNAL, "--model", "PP"]) == 1
+    assert "not with piece, tempo" in capsys.readouterr().err
+    assert main([*command, "nowhere.kpp"]) == 1
+    assert "'nowhere.kpp'" in capsys.readouterr().err
+
+
+def test_learning_goes_on_in_small_steps(corpus: Path, tmp_path: Path, package: Folded) -> None:
+    """Words move, by little; a run broken off takes up its checkpoint instead of the file."""
+    plan = going_on(Plan(passes=2), INTERNAL)
+    training = Training(corpus, tmp_path, plan)
+    training.run()
+    before, after = words_of(package), words_of(export(training.trainer))
+    moved = {name: np.abs(after[name].astype(int) - words).max() for name, words in before.items()}
+    assert 0 < moved["kp"] < 64 and moved["kpp"] <= 4  # of 32 and of 4 in a centipawn
+    sums = sums_of(training.trainer)
+    del training  # two at once would take twice the memory
+    resumed = Training(corpus, tmp_path, plan)
+    resumed.resume()
+    assert sums_of(resumed.trainer) == sums

@@ -1,0 +1,353 @@
+"""The mate solver: every proof is played out against every answer, every refutation searched by brute force."""
+
+import random
+import threading
+import time
+
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import MateSolver, Signal
+from tests.mate.test_mate_in_one import random_walk, scattered, two_pawns_on_a_file
+from tests.positions import shared_file, turned_move, turned_sfen
+from tests.shogi.slow_shogi import Position, other
+
+# The bare king of Shogi Zuko (1755), number 98: long, and with every kind of interposition.
+BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
+
+# Astral Traveler, 579 plies on record: its line once came back to earlier positions without end.
+ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1+p1/P+pPsP4 b Lnl 1"
+
+
+def new_solver(megabytes=16, **options):
+    return MateSolver(megabytes, Signal(), **options)
+
+
+def problems(every=1):
+    lines = shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    for line in lines[::every]:
+        length, sfen, _ = line.split("\t")
+        if not two_pawns_on_a_file(sfen):
+            yield int(length), sfen
+
+
+def height_of_proof(solver, board, seen):
+    """Plies to mate when the solver's first moves meet every answer; fails on a loop, or where an answer escapes."""
+    if board.key in seen:
+        assert seen[board.key], "the proof goes round in circles"
+        return seen[board.key]
+    seen[board.key] = 0
+    status, line = solver.solve(board)
+    assert status == "mate", board.sfen()
+    assert board.gives_check(line[0])
+    board.push(line[0])
+    height = 1
+    for answer in board.legal_moves(useless=True):
+        board.push(answer)
+        height = max(height, 2 + height_of_proof(solver, board, seen))
+        board.pop()
+    board.pop()
+    seen[board.key] = height
+    return height
+
+
+def mates_within(board, plies):
+    """By brute force."""
+    if board.mate_in_one():
+        return True
+    return plies > 1 and any(all_lose_within(board, move, plies - 1) for move in board.checking_moves(useless=True))
+
+
+def all_lose_within(board, move, plies):
+    board.push(move)
+    answers = board.legal_moves(useless=True)
+    mated = all(answer_loses(board, answer, plies) for answer in answers)
+    board.pop()
+    return mated
+
+
+def answer_loses(board, answer, plies):
+    board.push(answer)
+    mated = mates_within(board, plies - 1)
+    board.pop()
+    return mated
+
+
+def ends_in_mate(board, line):
+    """Whether the line is legal, checks all the way, and leaves nothing but drops between that change nothing."""
+    played = board.copy()
+    for number, move in enumerate(line):
+        played.push(move)
+        assert number % 2 or played.is_check()
+    return all(answer[1] == "*" and answer_loses(played, answer, 30) for answer in played.legal_moves(useless=True))
+
+
+def attack_mates(board, plies, slider=""):
+    """By force, useless interpositions not counted; `slider`: where one stands that a drop just blocked."""
+    if plies >= 1 and any(defence_fails(board, move, plies - 1) for move in board.checking_moves(useless=True)):
+        return True
+    return bool(slider) and any(takes_with_mate(board, slider, end) for end in ("", "+"))
+
+
+def takes_with_mate(board, slider, end):
+    """Whether the slider takes what was dropped with mate, the piece going back to the defender's hand."""
+    target, piece, us = board.moves()[-1][2:], board.moves()[-1][0], "bw"[board.turn]
+    if not board.is_legal(slider + target + end):
+        return False
+    taken = board.copy()
+    taken.push(slider + target + end)
+    position = Position(taken.sfen())
+    position.hands[us][piece] -= 1
+    position.hands[other(us)][piece] += 1
+    return taken.is_check() and all_answers_fail(Board(position.sfen()), 0)
+
+
+def defence_fails(board, move, plies):
+    board.push(move)
+    fails = all_answers_fail(board, plies)
+    board.pop()
+    return fails
+
+
+def all_answers_fail(board, plies):
+    checkers = board.checkers()
+    for answer in board.legal_moves(useless=True):
+        slider = checkers[0] if answer[1] == "*" else ""
+        if plies <= 0 and not slider:
+            return False
+        board.push(answer)
+        fails = attack_mates(board, plies - 1, slider)
+        board.pop()
+        if not fails:
+            return False
+    return True
+
+
+def test_length_without_useless_interpositions():
+    """Brute force by the same definition finds the same number of plies."""
+    solver = new_solver()
+    for length, sfen in problems(every=4):
+        if length <= 5:
+            _, line = solver.solve(Board(sfen))
+            plies = next(plies for plies in (1, 3, 5) if plies == len(line) or attack_mates(Board(sfen), plies))
+            assert plies == len(line), sfen
+
+
+@pytest.mark.parametrize("count_useless", [True, False])
+def test_problems(count_useless):
+    """All are solved, never later than the file says; counted with every interposition nearly all as the file says."""
+    solver = new_solver(count_useless=count_useless)
+    equal = total = 0
+    for length, sfen in problems():
+        board = Board(sfen)
+        status, line = solver.solve(board)
+        assert status == "mate" and solver.proved_shortest, sfen
+        assert len(line) <= length, sfen
+        total += 1
+        equal += len(line) == length
+        if count_useless:
+            played = board.copy()
+            for move in line:
+                played.push(move)
+            assert not played.legal_moves(useless=True), sfen
+    assert equal >= total - (11 if count_useless else 31)
+
+
+def test_shortest_is_shortest():
+    """What the solver calls shortest, brute force does not beat."""
+    solver = new_solver(count_useless=True)
+    for length, sfen in problems(every=40):
+        _, line = solver.solve(Board(sfen))
+        if 1 < len(line) <= 7:
+            assert not mates_within(Board(sfen), len(line) - 2), (length, sfen)
+
+
+def test_proofs_hold_against_every_answer():
+    solver = new_solver()
+    for length, sfen in problems(every=25):
+        assert height_of_proof(solver, Board(sfen), {}) >= min(length, 3), sfen
+
+
+@pytest.mark.slow
+def test_a_long_proof_holds_against_every_answer():
+    solver = new_solver(256)
+    assert height_of_proof(solver, Board(BARE_KING), {}) >= 31
+
+
+def test_turned_round():
+    """The same problem for White, with the same number of plies."""
+    for _, sfen in problems(every=50):
+        status, line = new_solver().solve(Board(turned_sfen(sfen)))
+        assert status == "mate"
+        assert len(line) == len(new_solver().solve(Board(sfen))[1])
+        board = Board(sfen)
+        for move in line:
+            board.push(turned_move(move))
+
+
+def test_refutations_by_brute_force():
+    """No `nomate` where five plies of brute force find a mate; no mate that is none."""
+    rng, solver = random.Random(40), new_solver()
+    refuted = mates = 0
+    while refuted < 150:
+        board = scattered(rng)
+        checks = board.checking_moves(useless=True)
+        if not checks or len(checks) > 10:
+            continue
+        status, line = solver.solve(board, node_limit=20_000)
+        if status == "nomate":
+            refuted += 1
+            assert not mates_within(board, 5 if len(checks) < 5 else 3), board.sfen()
+        elif status == "mate":
+            mates += 1
+            assert ends_in_mate(board, line), board.sfen()
+    assert mates > 5
+
+
+def reply_that_stays(solver, board, inside, queue):
+    """Whether an answer leads to a position that the solver refutes too, which is queued where new; None: undecided."""
+    statuses = set()
+    for answer in board.legal_moves(useless=True):
+        board.push(answer)
+        status = "nomate" if board.key in inside else solver.solve(board, 5_000, "first")[0]
+        if status == "nomate" and board.key not in inside:
+            inside.add(board.key)
+            queue.append(board.sfen())
+        board.pop()
+        if status == "nomate":
+            return True
+        statuses.add(status)
+    return None if "unknown" in statuses else False
+
+
+def is_closed(solver, board, most):
+    """Whether the defender can for ever stay among positions that the solver refutes, whatever check is given.
+
+    Such a set holds no mate, repetitions or not. None where it has more than `most` positions or one stays undecided.
+    """
+    inside, queue = {board.key}, [board.sfen()]
+    while queue and len(inside) <= most:
+        now = Board(queue.pop())
+        for check in now.checking_moves(useless=True):
+            now.push(check)
+            stays = reply_that_stays(solver, now, inside, queue)
+            if not stays:
+                return stays
+            now.pop()
+    return None if queue else True
+
+
+def test_refutations_are_closed():
+    """Every `nomate` is carried through: to every check an answer into another refuted position."""
+    rng, solver, closed = random.Random(41), new_solver(), 0
+    while closed < 40:
+        board = scattered(rng)
+        checks = len(board.checking_moves(useless=True))
+        if 0 < checks <= 10 and solver.solve(board, 5_000, "first")[0] == "nomate":
+            verdict = is_closed(solver, board, 200)
+            assert verdict is not False, board.sfen()
+            closed += verdict is True
+
+
+def test_positions_from_games():
+    """Both kings, the attacker often in check itself."""
+    solver, found = new_solver(), {"mate": 0, "nomate": 0, "unknown": 0}
+    for seed in range(8):
+        for board in random_walk(seed, "startpos", 160):
+            if board.checking_moves(useless=True):
+                status, line = solver.solve(board, node_limit=20_000)
+                found[status] += 1
+                assert status != "mate" or ends_in_mate(board, line), board.sfen()
+                assert status != "nomate" or not board.mate_in_one()
+    assert found["mate"] > 10
+    assert found["nomate"] > 50
+
+
+def test_a_full_table_tells_no_lies():
+    """1 MB is cleared many times over."""
+    solver = new_solver(1)
+    status, line = solver.solve(Board(BARE_KING), node_limit=3_000_000)
+    assert solver.hashfull <= 751
+    assert status == "unknown" or ends_in_mate(Board(BARE_KING), line)
+
+
+def test_perpetual_check_is_no_mate():
+    """A dragon that can check for ever, and a king that always comes back: refuted by repetition."""
+    board = Board("8k/9/9/9/9/9/9/9/1+R2K4 b - 1")
+    assert new_solver().solve(board) == ("nomate", [])
+    board = Board("7k1/9/9/9/4+B4/9/9/9/4K4 b - 1")
+    assert new_solver().solve(board) == ("nomate", [])
+
+
+def test_a_pawn_may_not_mate_by_a_drop():
+    assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b P 1"))[0] == "nomate"
+    assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b L 1")) == ("mate", ["L*5b"])
+
+
+def test_useless_interposition_is_not_counted():
+    sfen = "8k/6S2/9/8B/8L/9/9/9/9 b P2rb4g3s3n3l17p 1"
+    assert new_solver().solve(Board(sfen))[1] == ["1d2c+"]
+    assert len(new_solver(count_useless=True).solve(Board(sfen))[1]) == 3
+
+
+def test_other_pieces_in_play_are_another_problem():
+    """The same board and the same hand of the attacker, but the defender has nothing to put between."""
+    solver = new_solver(count_useless=True)
+    assert solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b - 1"))[0] == "mate"
+    full = solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
+    assert full == new_solver(count_useless=True).solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
+
+
+def test_no_king_to_mate_and_no_checks():
+    assert new_solver().solve(Board("9/9/9/9/9/9/9/9/4K4 b R 1")) == ("nomate", [])
+    assert new_solver().solve(Board()) == ("nomate", [])
+
+
+def test_same_limit_same_answer():
+    first, second = new_solver(), new_solver()
+    board = Board(BARE_KING)
+    assert first.solve(board, 50_000) == second.solve(board, 50_000)
+    assert first.nodes == second.nodes
+
+
+def test_the_board_is_left_alone():
+    board = Board(BARE_KING)
+    new_solver().solve(board, 10_000)
+    assert board.sfen() == BARE_KING
+    assert board.moves() == []
+
+
+def note_the_end(solver, board, ended):
+    ended.append((solver.solve(board), time.monotonic()))
+
+
+def test_stopped_at_once():
+    """The signal is seen within 20 ms, also while the table is being cleared."""
+    hard = Board("g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1")
+    for megabytes in (1, 64):
+        signal, ended = Signal(), []
+        solver = MateSolver(megabytes, signal)
+        thread = threading.Thread(target=note_the_end, args=(solver, hard, ended))
+        thread.start()
+        time.sleep(0.4)
+        begun = time.monotonic()
+        signal.set()
+        thread.join(5)
+        assert ended[0][0] == ("unknown", [])
+        assert ended[0][1] - begun < 0.1
+
+
+def test_a_bad_size_is_refused():
+    with pytest.raises(ValueError, match="0 MB"):
+        MateSolver(0, Signal())
+
+
+@pytest.mark.slow
+def test_the_line_of_a_long_mate_comes_to_its_end() -> None:
+    board = Board(ASTRAL_TRAVELER)
+    status, line = new_solver(512).solve(board, 30_000_000, "first")
+    assert status == "mate"
+    for move in line:
+        board.push(move)
+    assert board.is_check() and not board.legal_moves(useless=True)
+    assert 500 < len(line) < 700

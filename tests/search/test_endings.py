@@ -1,0 +1,215 @@
+"""Repetition, judged by the whole game, and declaration by every rule."""
+
+import random
+
+import pytest
+
+from core_ext.board import Board
+from tests import positions
+from tests.shogi.slow_shogi import START, Game, Position
+
+RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
+
+
+def play(board, *moves):
+    for move in moves:
+        board.push(move)
+    return board
+
+
+# ---- repetition ----
+
+def test_the_fourth_time_and_not_the_third():
+    board = Board()
+    for _ in range(3):
+        assert board.repetition() == "none"
+        play(board, "5i5h", "5a5b", "5h5i", "5b5a")
+    assert board.repetition() == "draw"
+
+
+def test_the_side_to_move_matters():
+    """The same pieces with the other side to move are another position."""
+    board = Board("4k4/9/9/9/9/9/9/9/4K4 b - 1")
+    play(board, "5i5h", "5a5b", "5h5i", "5b6a", "5i5h", "6a5a", "5h5i", "5a5b", "5i5h", "5b5a", "5h5i", "5a6a")
+    assert board.repetition() == twin_of(board).repetition()
+
+
+def twin_of(board):
+    """The twin's game with the same moves."""
+    back, moves = board.copy(), board.moves()
+    for _ in moves:
+        back.pop()
+    game = Game(back.sfen())
+    for move in moves:
+        game.push(move)
+    return game
+
+
+def test_the_hands_matter():
+    """Four times the same board, but a pawn is gained on the way."""
+    board = Board("k8/9/9/4p4/9/9/9/4R4/3K5 b - 1")
+    play(board, "5h5g", "9a8a", "5g5h", "8a9a")  # twice, with the pawn on the board
+    play(board, "5h5d", "9a8a", "5d5h", "8a9a")  # in hand from here on
+    for _ in range(2):
+        play(board, "5h5g", "9a8a", "5g5h", "8a9a")
+        assert board.repetition() == "none"
+    play(board, "5h5g", "9a8a", "5g5h", "8a9a")
+    assert board.repetition() == "draw"
+
+
+def test_perpetual_check_loses_for_the_checker():
+    board = play(Board("4k4/9/9/9/9/9/9/4R4/K8 w - 1"), "5a6a")
+    for _ in range(3):
+        play(board, "5h6h", "6a5a", "6h5h", "5a6a")
+    assert board.repetition() == "lose"
+    play(board, "5h6h")
+    assert board.repetition() == "win"
+
+
+def test_one_quiet_move_in_the_cycle_makes_it_a_draw():
+    board = play(Board("4k4/9/9/9/9/9/9/4R4/K8 w - 1"), "5a6a")
+    for cycle in range(3):
+        if cycle == 1:
+            play(board, "5h5i", "6a7a", "5i5h", "7a6a")  # quiet, between the first time and the fourth
+        play(board, "5h6h", "6a5a", "6h5h", "5a6a")
+    assert board.repetition() == twin_of(board).repetition() == "draw"
+
+
+def test_both_sides_check_on_every_move():
+    """Kings that uncover checks on each other by turns: a draw."""
+    sfen = "9/9/4r4/4k4/9/4K4/4R4/9/9 b - 1"
+    board, game = mutual_checks(sfen)
+    assert board.repetition() == game.repetition()
+
+
+def mutual_checks(sfen):
+    board, rng = Board(sfen), random.Random(1)
+    for _ in range(60):
+        moves = board.checking_moves() or board.legal_moves()
+        board.push(rng.choice(sorted(moves)[:2]))
+        if board.repetition() != "none":
+            break
+    return board, twin_of(board)
+
+
+def test_long_cycles_count():
+    """A cycle of 64 plies: no window of recent moves would see it."""
+    board = Board("k8/9/9/9/9/9/9/9/8K b - 1")
+    away = [f"{file}i{file + 1}i" for file in range(1, 9)] + ["9i9h"]
+    tour = away + [f"{file}h{file - 1}h" for file in range(9, 1, -1)] + ["1h1i"]
+    for _ in range(3):
+        assert board.repetition() == "none"
+        for move in tour:
+            play(board, move, "9a8a" if board.king_square(1) == "9a" else "8a9a")
+    assert board.repetition() == "draw"
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_repetition_of_the_twin(seed):
+    game, moves = positions.cycling_game(seed)
+    board, twin = Board(game.positions[0].sfen()), Game(game.positions[0].sfen())
+    for move in moves:
+        board.push(move)
+        twin.push(move)
+        assert board.repetition() == twin.repetition(), board.moves()
+
+
+def test_taking_back_undoes_the_count():
+    board = Board()
+    for _ in range(3):
+        play(board, "5i5h", "5a5b", "5h5i", "5b5a")
+    assert board.pop() == "5b5a"
+    assert board.repetition() == "none"
+    play(board, "5b5a")
+    assert board.repetition() == "draw"
+
+
+# ---- declaration ----
+
+def entered(seed, count):
+    """Positions about the edge of a declaration: an entered king, helpers of every kind, handicaps too."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        position = Position("9/9/9/9/9/9/9/9/9 b - 1")
+        inside = [(file, rank) for file in range(1, 10) for rank in range(1, 4)]
+        position.board[rng.choice(inside) if rng.random() < 0.85 else (5, 4)] = "K"
+        position.board[rng.randint(1, 9), rng.choice((8, 9))] = "k"
+        pool = list("RBGGGSSNL") + ["+P"] * 7 + ["+B", "+S", "+N"]
+        for piece in rng.sample(pool, rng.randint(10, 19)):
+            square = rng.choice(inside) if rng.random() < 0.9 else (rng.randint(1, 9), rng.randint(4, 7))
+            if square not in position.board and not (piece in "NL" and square[1] < 3):
+                position.board[square] = piece
+        position.hands["b"].update({"P": rng.randint(0, 5), "G": rng.randint(0, 1), "R": rng.randint(0, 1)})
+        position.hands["w"].update({"P": rng.choice((0, 2, 6)), "S": rng.choice((0, 1)), "L": rng.choice((0, 2))})
+        if position.checkers("w"):
+            continue
+        yield position.sfen() if rng.random() < 0.4 else positions.turned_sfen(position.sfen())
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_declaration_of_the_twin(rule):
+    seen = {"win": 0, None: 0}
+    for sfen in entered(7, 700):
+        expected = Position(sfen).declaration_move(rule)
+        board = Board(sfen)
+        assert board.declaration_move(rule) == expected, sfen
+        assert board.can_declare(rule) == (expected is not None)
+        seen[expected] = seen.get(expected, 0) + 1
+    assert seen[None] > 20
+    assert rule == "NoEnteringKing" or sum(seen.values()) - seen[None] > 20
+
+
+# 10 pieces, 28 points with the hand; one pawn of the hand less is a point too few for Black.
+DECLARED = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
+
+
+@pytest.mark.parametrize("hand, rule, wins", [
+    ("RB", "CSARule27", True),     # 10 + 8 + 10 = 28
+    ("R4P", "CSARule27", False),   # 27
+    ("R5P", "CSARule27", True),
+    ("R5P", "CSARule24", False),
+    ("RB2P", "CSARule24", False),  # 30
+    ("RB3P", "CSARule24", True),   # 31
+    ("RB3P", "NoEnteringKing", False),
+])
+def test_points_for_black(hand, rule, wins):
+    assert Board(DECLARED.format(hand)).can_declare(rule) is wins
+
+
+@pytest.mark.parametrize("hand, rule, wins", [
+    ("R3P", "CSARule27", False),   # 26
+    ("R4P", "CSARule27", True),    # White needs one less
+    ("R4P", "CSARule24", False),
+    ("RB3P", "CSARule24", True),
+    ("P", "CSARule27H", True),     # what is missing from the set is counted for White
+    ("P", "CSARule24H", True),
+    ("P", "CSARule27", False),
+])
+def test_points_for_white(hand, rule, wins):
+    assert Board(positions.turned_sfen(DECLARED.format(hand))).can_declare(rule) is wins
+
+
+def test_handicap_counts_only_for_white():
+    assert not Board(DECLARED.format("P")).can_declare("CSARule27H")
+
+
+def test_no_declaration_in_check_outside_or_with_nine():
+    assert not Board(DECLARED.replace("GGGG5", "GGGG1s3").format("RB")).can_declare()
+    assert not Board("1+R+B6/GGGG5/+P+P+P+P5/4K4/9/9/9/9/k8 b RB 1").can_declare()
+    assert not Board("1+R+B1K4/GGGG5/+P+P+P6/9/9/9/9/9/4k4 b RB2P 1").can_declare()
+
+
+@pytest.mark.parametrize("sfen, move", [
+    ("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"),
+    ("9/3K5/9/9/9/9/9/9/k8 b - 1", "6b5a"),
+    ("4p4/4K4/9/9/9/9/9/9/k8 b - 1".replace("4p4", "4+p4"), "5b5a"),  # it may capture
+    ("4G4/4K4/9/9/9/9/9/9/k8 b - 1", None),
+    ("3g5/4K4/9/9/9/9/9/9/k8 b - 1", None),
+    ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook sees through the king
+    ("9/9/4K4/9/9/9/9/9/k8 b - 1", None),
+    (START, None),
+])
+def test_try(sfen, move):
+    assert Board(sfen).declaration_move("TryRule") == move
+    turned = Board(positions.turned_sfen(sfen))
+    assert turned.declaration_move("TryRule") == (move and positions.turned_move(move))

@@ -1,0 +1,93 @@
+"""Every kind of generation: each writes what its name says, once, and together they are the legal moves."""
+
+import pytest
+
+from core_ext._probe import Probe
+from tests import positions
+from tests.shogi.slow_shogi import Position
+
+CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(21)]
+
+
+def is_promotion_of_pawn(position, move):
+    return move.endswith("+") and position.board[int(move[0]), "abcdefghi".index(move[1]) + 1].upper() == "P"
+
+
+def is_capture(position, move):
+    return (int(move[2]), "abcdefghi".index(move[3]) + 1) in position.board
+
+
+def split(position, moves):
+    """(captures and pawn promotions, quiet board moves, drops)."""
+    drops = {move for move in moves if move[1] == "*"}
+    loud = {move for move in set(moves) - drops if is_capture(position, move) or is_promotion_of_pawn(position, move)}
+    return loud, set(moves) - drops - loud, drops
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_kinds(start, seed):
+    for position, moves in positions.walk(seed + 1100, 40, start):
+        probe = Probe(position.sfen())
+        for useless in (True, False):
+            wanted = [move for move in moves if useless or not position.is_useless(move)]
+            if position.is_check():
+                assert sorted(probe.generate("evasions", useless)) == sorted(wanted), position.sfen()
+                continue
+            captures, quiets, drops = split(position, wanted)
+            got = [probe.generate(kind, useless) for kind in ("captures", "quiets", "drops")]
+            assert [len(kind) for kind in got] == [len(set(kind)) for kind in got], "a move is written twice"
+            if useless:
+                # A pawn's stay in the zone goes with the captures: only the pawn's squares are told apart there.
+                assert set(got[0]) | set(got[1]) == captures | quiets, position.sfen()
+            else:
+                assert (set(got[0]), set(got[1])) == (captures, quiets), position.sfen()
+            assert set(got[2]) == drops, position.sfen()
+            assert not set(got[0]) & set(got[1])
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_checks(start, seed):
+    for position, moves in positions.walk(seed + 1200, 25, start):
+        probe = Probe(position.sfen())
+        checking = {move for move in moves if position.gives_check(move)}
+        found = probe.generate("checks")
+        assert len(found) == len(set(found))
+        assert set(found) == checking, position.sfen()
+        if not position.is_check():
+            useful = {move for move in checking if not position.is_useless(move)}
+            _, quiets, drops = split(position, useful)
+            quiet_checks = probe.generate("quiet_checks")
+            assert len(quiet_checks) == len(set(quiet_checks))
+            assert set(quiet_checks) == quiets | drops, position.sfen()
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_legal(start, seed):
+    """The list, the test of any 16 bits, the pseudo-legal list sifted by it, and whether there is any move."""
+    for position, moves in positions.walk(seed + 1300, 12, start):
+        probe = Probe(position.sfen())
+        legal = probe.generate("legal")
+        assert sorted(legal) == sorted(moves)
+        assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
+        assert set(moves) <= set(probe.generate("pseudo_legal")), position.sfen()
+        assert probe.has_legal_move() == bool(moves)
+        assert {move for move in moves if probe.is_useless(move)} == {m for m in moves if position.is_useless(m)}
+
+
+def test_most_moves():
+    assert len(Probe(positions.MOST_MOVES).generate("legal")) == 593
+    assert len(Probe(positions.turned_sfen(positions.MOST_MOVES)).generate("legal")) == 593
+
+
+@pytest.mark.parametrize("sfen", [
+    "7nk/9/7G1/9/9/9/9/9/4K4 b P 1",   # mate by a pawn drop is the only check
+    "k8/9/9/9/9/9/9/9/9 b 2P 1",        # no own king
+    "9/9/9/9/9/9/9/9/4K4 b 2G 1",       # no king to check
+    "4k4/4P4/4K4/9/9/9/9/9/9 w - 1",
+    "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 b 2Pp 1",  # pieces without a move, two pawns on a file
+    "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 w 2Pp 1",
+])
+def test_sparse_positions(sfen):
+    probe, position = Probe(sfen), Position(sfen)
+    assert sorted(probe.generate("legal")) == sorted(position.legal_moves())
+    assert set(probe.generate("checks")) == set(position.checking_moves())

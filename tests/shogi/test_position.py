@@ -1,0 +1,171 @@
+"""What do and undo keep up to date, against the same from scratch; null moves; Dirty; repetition for the search."""
+
+import random
+
+import pytest
+
+from core_ext._probe import Probe
+from tests import positions
+from tests.shogi.slow_shogi import Game, Position, color_of
+
+CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_doing_and_undoing(start, seed):
+    probe, states = Probe(start), []
+    for before, move in positions.random_game(seed + 700, 60, start):
+        states.append(probe.state())
+        assert states[-1] == Probe(before.sfen()).state()
+        probe.push(move)
+    for state in reversed(states):
+        probe.pop()
+        assert probe.state() == state
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_pinned_pieces(start, seed):
+    """Pinned: an own piece whose removal would uncover a check."""
+    for position, _ in positions.walk(seed + 800, 30, start):
+        king = position.king(position.turn)
+        attackers = set(position.checkers())
+        expected = []
+        for square, piece in position.board.items():
+            if king and square != king and color_of(piece) == position.turn:
+                bare = Position(position.sfen())
+                del bare.board[square]
+                if set(bare.checkers()) - attackers:
+                    expected.append(positions.square_name(square))
+        assert sorted(Probe(position.sfen()).state()["pinned"]) == sorted(expected), position.sfen()
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_null_move(start, seed):
+    """Passing gives the position of the other side to move, and is taken back without a trace."""
+    for position, _ in positions.walk(seed + 900, 30, start):
+        if position.is_check():
+            continue
+        probe, passed = Probe(position.sfen()), Position(position.sfen())
+        passed.turn, passed.ply = ("w" if position.turn == "b" else "b"), position.ply + 1
+        before = probe.state()
+        probe.push_null()
+        assert probe.state() == Probe(passed.sfen()).state()
+        probe.pop_null()
+        assert probe.state() == before
+
+
+@pytest.mark.parametrize("start, seed", CASES)
+def test_dirty(start, seed):
+    """Two positions differ by exactly what Dirty records."""
+    probe = Probe(start)
+    for before, move in positions.random_game(seed + 1000, 60, start):
+        probe.push(move)
+        assert probe.dirty() == expected_dirty(before, move), move
+
+
+def expected_dirty(before, move):
+    after, target = before.after(move), move[2:4]
+    letter = move[0] if before.turn == "b" else move[0].lower()
+    own, square = before.hands[before.turn], target
+    if move[1] == "*":
+        return [(letter, "hand", own[move[0]], letter, target, 0)]
+    key = (int(target[0]), "abcdefghi".index(target[1]) + 1)
+    origin = (int(move[0]), "abcdefghi".index(move[1]) + 1)
+    changes = [(before.board[origin], move[:2], 0, after.board[key], square, 0)]
+    captured = before.board.get(key)
+    if captured:
+        kind = captured.strip("+").upper()
+        held = kind if before.turn == "b" else kind.lower()
+        changes.append((captured, target, 0, held, "hand", own[kind] + 1))
+    return changes
+
+
+def test_nothing_is_dirty_at_the_root_and_after_a_null_move():
+    probe = Probe(positions.MATSURI)
+    assert probe.dirty() == []
+    probe.push_null()
+    assert probe.dirty() == []
+
+
+# ---- what the search is told of repetition ----
+
+def play(sfen, moves):
+    probe = Probe(sfen)
+    for move in moves.split():
+        probe.push(move)
+    return probe
+
+
+def test_the_second_time_is_enough_for_the_search():
+    probe = play(positions.START, "5i5h 5a5b 5h5i 5b5a")
+    assert probe.find_repetition() == "draw"
+    assert probe.find_repetition(3) == "none"
+    probe.pop()
+    assert probe.find_repetition() == "none"
+
+
+def test_perpetual_check_in_the_search():
+    probe = play("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a")
+    assert probe.find_repetition() == "lose"
+    probe.push("5h6h")
+    assert probe.find_repetition() == "win"
+
+
+def test_a_lost_pawn_makes_the_position_inferior():
+    """Black drops a pawn, White's rook takes it, and everything goes back to where it stood."""
+    probe = play("k8/9/9/9/r8/9/9/9/8K b P 1", "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e")
+    assert probe.find_repetition() == "inferior"
+    assert probe.find_repetition(5) == "none"
+
+
+def test_a_won_pawn_makes_the_position_superior():
+    probe = play("k8/9/9/9/r8/9/9/9/8K w P 1", "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i")
+    assert probe.find_repetition() == "superior"
+
+
+def expected_repetition(game):
+    """The nearest earlier position with the same board and comparable hands, judged for the side to move."""
+    now = game.now
+    for plies in range(4, len(game.positions), 2):
+        then = game.positions[-1 - plies]
+        if then.board != now.board:
+            continue
+        mine, before = now.hands[now.turn], then.hands[now.turn]
+        if +mine == +before:
+            return judged(game.positions[-plies:], now.turn)
+        if mine >= before or before >= mine:
+            return "superior" if mine >= before else "inferior"
+    return "none"
+
+
+def judged(since, side):
+    """Who gave check on every move of the cycle? Positions with `side` to move come after the opponent's moves."""
+    theirs = all(position.is_check() for position in since if position.turn == side)
+    ours = all(position.is_check() for position in since if position.turn != side)
+    return "draw" if ours == theirs else "lose" if ours else "win"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_repetition_for_the_search(seed):
+    """Games that like to go back to boards seen before, with drops and captures on the way."""
+    rng = random.Random(seed)
+    sfen = ("k8/9/9/9/r8/9/9/9/8K b PLp 1", "k8/9/9/9/4r4/9/9/4R4/8K b Pp 1")[seed % 2]
+    game, probe, seen = Game(sfen), Probe(sfen), set()
+    for _ in range(70):
+        seen.add(str(sorted(game.now.board.items())))
+        moves = sorted(game.now.legal_moves())
+        known = [move for move in moves if str(sorted(game.now.after(move).board.items())) in seen]
+        if not moves:
+            break
+        move = rng.choice(known if known and rng.random() < 0.6 else moves)
+        game.push(move)
+        probe.push(move)
+        assert probe.find_repetition() == expected_repetition(game), game.now.sfen()
+
+
+def test_no_repetition_across_a_null_move():
+    probe = play("k8/9/9/9/9/9/9/9/8K b - 1", "1i1h 9a9b 1h1i")
+    probe.push_null()
+    probe.push("1i1h")
+    probe.push("9b9a")
+    assert probe.find_repetition() == "none"
