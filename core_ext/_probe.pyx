@@ -125,27 +125,27 @@ cdef class Probe:
     def _place(self, square: int):
         return "hand" if square == NO_SQUARE else format_square(square)
 
-    def generate(self, kind: str, useless: bool = True):
+    def generate(self, kind: str, include_all: bool = True):
         """The moves of one generator by its name, in its order."""
         cdef Move moves[MAX_MOVES]
         cdef Move *last = moves
         cdef const Move *move = moves
         if kind == "captures":
-            last = generate_captures(&self.pos, moves, useless)
+            last = generate_captures(&self.pos, moves, include_all)
         elif kind == "quiets":
-            last = generate_quiets(&self.pos, moves, useless)
+            last = generate_quiets(&self.pos, moves, include_all)
         elif kind == "drops":
             last = generate_drops(&self.pos, moves)
         elif kind == "evasions":
-            last = generate_evasions(&self.pos, moves, useless)
+            last = generate_evasions(&self.pos, moves, include_all)
         elif kind == "legal":
-            last = generate_legal(&self.pos, moves, useless)
+            last = generate_legal(&self.pos, moves, include_all)
         elif kind == "checks":
-            last = generate_checks(&self.pos, moves, useless)
+            last = generate_checks(&self.pos, moves, include_all)
         elif kind == "quiet_checks":
             last = generate_quiet_checks(&self.pos, moves)
         elif kind == "pseudo_legal":
-            last = generate_pseudo_legal(&self.pos, moves, useless)
+            last = generate_pseudo_legal(&self.pos, moves, include_all)
         else:
             raise ValueError(f"no generator '{kind}'")
         names = []
@@ -175,12 +175,12 @@ cdef class Probe:
         """What the search is told: `none`, `draw`, `win`, `lose`, `superior`, `inferior`."""
         return _REPETITIONS[find_repetition(&self.pos, limit)]
 
-    def time_legal(self, calls: int, useless: bool = True):
+    def time_legal(self, calls: int, include_all: bool = True):
         """Moves written in `calls` whole legal generations; the caller takes the time."""
         cdef Move moves[MAX_MOVES]
         cdef uint64_t written = 0
         cdef long long _, times = calls
-        cdef bint every = useless
+        cdef bint every = include_all
         with nogil:
             for _ in range(times):
                 written += generate_legal(&self.pos, moves, every) - moves

@@ -31,11 +31,11 @@ class Board:
         """Take the last move back and return it. IndexError where none was played."""
     def moves(self) -> list[str]:
         """The moves pushed since the position was set up."""
-    def legal_moves(self, useless: bool = ...) -> list[str]:
-        """Legal moves; with `useless`, the non-promotions of pawn, lance, bishop and rook that never help too."""
+    def legal_moves(self, include_all: bool = ...) -> list[str]:
+        """Legal moves; with `include_all`, the non-promotions of pawn, lance, bishop and rook that never help too."""
     def is_legal(self, move: str) -> bool:
         """Whether this text is a legal move here (useless non-promotions count as legal)."""
-    def checking_moves(self, useless: bool = ...) -> list[str]: ...
+    def checking_moves(self, include_all: bool = ...) -> list[str]: ...
     def is_check(self) -> bool:
         """Whether the side to move is in check."""
     def checkers(self) -> list[str]:

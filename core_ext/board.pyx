@@ -103,9 +103,9 @@ cdef class Board:
     def moves(self):
         return [format_move(<Move><int>move) for move in self.played]
 
-    def legal_moves(self, useless: bool = False):
+    def legal_moves(self, include_all: bool = False):
         cdef Move moves[MAX_MOVES]
-        return names_of(moves, generate_legal(&self.pos, moves, useless))
+        return names_of(moves, generate_legal(&self.pos, moves, include_all))
 
     def is_legal(self, move: str):
         try:
@@ -114,9 +114,9 @@ cdef class Board:
             return False
         return True
 
-    def checking_moves(self, useless: bool = False):
+    def checking_moves(self, include_all: bool = False):
         cdef Move moves[MAX_MOVES]
-        return names_of(moves, generate_checks(&self.pos, moves, useless))
+        return names_of(moves, generate_checks(&self.pos, moves, include_all))
 
     def is_check(self):
         return in_check(&self.pos)

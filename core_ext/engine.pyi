@@ -1,4 +1,4 @@
-"""The search of one depth as Python sees it: tables, a stop signal, one Worker a thread.
+"""The search of one depth as Python sees it: tables, a stop token, one Worker a thread.
 
 Values are centipawns for the side to move at the root. A mate in n plies is MATE - n (for the side that mates) or
 n - MATE; |value| >= MATE_BOUND says mate. INFINITE is above every value.
@@ -16,7 +16,7 @@ MATE_BOUND: int  # 31000
 INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
 
-class Signal:
+class StopToken:
     """A flag that any thread raises to stop every search that watches it; seen within a millisecond."""
 
     def set(self) -> None: ...
@@ -87,7 +87,7 @@ class Weights:
 class Worker:
     """The search of one thread. Everything here but `nodes` belongs to the thread that runs it."""
 
-    def __init__(self, table: Table, signal: Signal, index: int = ..., weights: Weights | None = ...) -> None:
+    def __init__(self, table: Table, stop: StopToken, index: int = ..., weights: Weights | None = ...) -> None:
         """`index` 0 is the main worker; helpers (1, 2, ...) vary their depths. Without weights: the material value."""
     def new_game(self) -> None:
         """Forget histories. (The table is the caller's.)"""
@@ -98,7 +98,7 @@ class Worker:
         draw_white: int = ...,
         max_moves: int = ...,
         declaration: str = ...,
-        useless: bool = ...,
+        include_all: bool = ...,
     ) -> None:
         """Value of a draw for each colour in centipawns, MaxMovesToDraw (0 = off), a word of EnteringKingRule, GenerateAllLegalMoves."""
     def set_root(self, board: Board, moves: Sequence[str] | None = ...) -> int:
@@ -111,7 +111,7 @@ class Worker:
         """
     @property
     def stopped(self) -> bool:
-        """Whether the last search ended by the signal or the node limit."""
+        """Whether the last search ended by the stop or the node limit."""
     @property
     def nodes(self) -> int:
         """Nodes since set_root; may be read from any thread."""
@@ -129,12 +129,12 @@ class MateSolver:
     that solves.
     """
 
-    def __init__(self, megabytes: int, signal: Signal, count_useless: bool = ...) -> None:
+    def __init__(self, megabytes: int, stop: StopToken, count_useless: bool = ...) -> None:
         """MemoryError where the table cannot be had. `count_useless`: useless interpositions lengthen a mate like others."""
     def clear(self) -> None:
         """Forget everything."""
     def solve(self, board: Board, node_limit: int = ..., aim: str = ...) -> tuple[str, list[str]]:
-        """(`mate`, moves), (`nomate`, []) where there is none, or (`unknown`, []) at the signal or the limit; without the GIL.
+        """(`mate`, moves), (`nomate`, []) where there is none, or (`unknown`, []) at the stop or the limit; without the GIL.
 
         The moves are a mate by checks that ends in mate but for useless interpositions: drops before a slider that takes
         them with mate again, even if it does not keep the piece. They are the shortest mate against the longest defence

@@ -7,7 +7,7 @@ from core_ext.eval.evaluate cimport (
     EVALUATION_TERMS, FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator,
     init_evaluator,
 )
-from core_ext.base.stop cimport Halt, overdue, ticks_now
+from core_ext.base.stop cimport Stop, past_deadline, monotonic_ns
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
 from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
@@ -45,21 +45,21 @@ _STATUSES = {SOLVED_UNKNOWN: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "no
 cdef double FAR_OFF = 1e9
 
 
-cdef class Signal:
-    cdef Halt halt
+cdef class StopToken:
+    cdef Stop stop
 
     def set(self):
-        self.halt.raised = 1
+        self.stop.requested = 1
 
     def set_in(self, seconds: float):
-        self.halt.deadline = ticks_now() + <long long>(max(min(<double>seconds, FAR_OFF), -FAR_OFF) * 1e9)
+        self.stop.deadline = monotonic_ns() + <long long>(max(min(<double>seconds, FAR_OFF), -FAR_OFF) * 1e9)
 
     def clear(self):
-        self.halt.raised = 0
-        self.halt.deadline = 0
+        self.stop.requested = 0
+        self.stop.deadline = 0
 
     def is_set(self):
-        return self.halt.raised != 0 or overdue(&self.halt)
+        return self.stop.requested != 0 or past_deadline(&self.stop)
 
 
 cdef class Table:
@@ -111,19 +111,19 @@ cdef class Worker:
     cdef Searcher searcher
     cdef Evaluator evaluator
     cdef Table table
-    cdef Signal signal
+    cdef StopToken stop
     cdef WeightMemory weights
     cdef int index
     cdef int draws[2]
-    cdef bint useless
+    cdef bint include_all
 
-    def __cinit__(self, Table table not None, Signal signal not None, int index=0, WeightMemory weights=None):
+    def __cinit__(self, Table table not None, StopToken stop not None, int index=0, WeightMemory weights=None):
         allocate_searcher(&self.searcher)
         self.table = table
-        self.signal = signal
+        self.stop = stop
         self.index = index
         self.searcher.table = &table.table
-        self.searcher.halt = &signal.halt
+        self.searcher.stop = &stop.stop
         self.weights = weights
         init_evaluator(&self.evaluator, weights)
         self.searcher.evaluator = &self.evaluator
@@ -136,17 +136,17 @@ cdef class Worker:
         forget(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
-                  declaration: str = "CSARule27", useless: bool = False):
+                  declaration: str = "CSARule27", include_all: bool = False):
         self.searcher.declaration = declaration_rule(declaration)
         self.draws[0] = draw_black
         self.draws[1] = draw_white
         self.searcher.max_moves = max_moves
-        self.useless = useless
+        self.include_all = include_all
 
     def set_root(self, board: Board, moves=None):
         cdef Move legal[MAX_MOVES]
         cdef Board root = board
-        cdef Move *last = generate_legal(&root.pos, legal, self.useless)
+        cdef Move *last = generate_legal(&root.pos, legal, self.include_all)
         cdef int us = root.pos.side, i
         chosen = [legal[i] for i in range(last - legal)]
         if moves is not None:
@@ -183,7 +183,7 @@ cdef class Worker:
         if not (1 <= plies <= _MAX_DEPTH and -_INFINITE <= low < high <= _INFINITE):
             raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
         self.searcher.node_limit = node_limit
-        self.searcher.next_look = 0
+        self.searcher.next_check = 0
         with nogil:
             value = search_root(&self.searcher, plies, low, high, start)
         return value
@@ -215,15 +215,15 @@ cdef class Worker:
 
 cdef class MateSolver:
     cdef Solver solver
-    cdef Signal signal
+    cdef StopToken stop
     cdef Solution solution
 
-    def __cinit__(self, megabytes: int, Signal signal not None, count_useless: bool = False):
+    def __cinit__(self, megabytes: int, StopToken stop not None, count_useless: bool = False):
         if megabytes < 1:
             raise ValueError(f"a mate table of {megabytes} MB")
         self.solver.count_useless = count_useless
-        self.signal = signal
-        self.solver.signal = &signal.halt.raised
+        self.stop = stop
+        self.solver.stop = &stop.stop.requested
         allocate_solver(&self.solver, megabytes)
 
     def __dealloc__(self):
@@ -265,7 +265,7 @@ cdef class MateSolver:
 def bench_search(sfens, depth: int, megabytes: int = 16, weights=None):
     cdef unsigned long long nodes = 0
     table = Table(megabytes)
-    worker = Worker(table, Signal(), 0, weights)
+    worker = Worker(table, StopToken(), 0, weights)
     worker.configure()
     for sfen in sfens:
         table.clear()

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from usi_engine.clock import Limits
 
 if TYPE_CHECKING:
-    from core_ext.engine import Signal
+    from core_ext.engine import StopToken
 
 # Seconds that the alarm waits behind the deadline, so as not to wake up in the way of who answers.
 GRACE = 0.005
 
 
-class Unheard(threading.Event):
-    """A signal for where there is no core, and so no search to hear it."""
+class NoStop(threading.Event):
+    """A stop for where there is no core, and so no search to hear it."""
 
     def set_in(self, seconds: float) -> None:
         """Nothing searches that could be late."""
@@ -26,20 +26,20 @@ class Control:
     """One go's clock and its stop. Every method may be called from any thread.
 
     A go that ponders or is infinite is `closed`: it may search, but its answer waits until `stop` or, if it ponders,
-    `ponderhit`. The signal holds the deadline, which the workers look up themselves: on a busy machine the alarm
+    `ponderhit`. The stop holds the deadline, which the workers look up themselves: on a busy machine the alarm
     thread wakes up late. It is there for what does not look at a clock.
     """
 
     def __init__(
         self,
-        signal: Signal,
+        stop: StopToken,
         limits: Limits,
         pondering: bool = False,
         infinite: bool = False,
         begun: float | None = None,
     ) -> None:
         """`begun`: when the go arrived, by time.monotonic; now, where it is not given."""
-        self._signal = signal
+        self._stop = stop
         self._news = threading.Condition()
         self._begun = self._started = time.monotonic() if begun is None else begun
         self._limits = limits
@@ -89,7 +89,7 @@ class Control:
         with self._news:
             self._stopped = True
             if not self._finished:
-                self._signal.set()
+                self._stop.set()
             self._news.notify_all()
 
     def hit(self, limits: Limits, infinite: bool = False, begun: float | None = None) -> None:
@@ -142,7 +142,7 @@ class Control:
         return self._ended
 
     def finish(self) -> None:
-        """No search watches the signal any more; the alarm ends by itself, and never touches the signal again."""
+        """No search watches the stop any more; the alarm ends by itself, and never touches the stop again."""
         with self._news:
             self._finished = True
             self._news.notify_all()
@@ -158,13 +158,13 @@ class Control:
     def _set_deadline(self, moment: float | None) -> None:
         self._deadline = moment
         if moment is not None:
-            self._signal.set_in(moment - time.monotonic())
+            self._stop.set_in(moment - time.monotonic())
 
     def _watch(self) -> None:
         with self._news:
             while not self._finished:
                 left = None if self._deadline is None else self._deadline + GRACE - time.monotonic()
                 if left is not None and left <= 0:
-                    self._signal.set()
+                    self._stop.set()
                     return
                 self._news.wait(left)

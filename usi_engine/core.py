@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import Signal, Table, Weights, Worker
+    from core_ext.engine import StopToken, Table, Weights, Worker
 
 
 class CoreError(Exception):
@@ -26,7 +26,7 @@ MATERIAL, INTERNAL = "material", "<internal>"
 class Solver(Protocol):
     """A mate search: `core_ext.engine.MateSolver`."""
 
-    def __init__(self, megabytes: int, signal: Signal, count_useless: bool = False) -> None: ...
+    def __init__(self, megabytes: int, stop: StopToken, count_useless: bool = False) -> None: ...
 
     @property
     def nodes(self) -> int: ...
@@ -46,7 +46,7 @@ class Core:
     black: int
     worker: type[Worker]
     table: type[Table]
-    signal: type[Signal]
+    stop: type[StopToken]
     mate: int
     mate_bound: int
     infinite: int
@@ -89,7 +89,7 @@ def load_core() -> Core:
         black=board.BLACK,
         worker=engine.Worker,
         table=engine.Table,
-        signal=engine.Signal,
+        stop=engine.StopToken,
         mate=engine.MATE,
         mate_bound=engine.MATE_BOUND,
         infinite=engine.INFINITE,

@@ -46,7 +46,7 @@ class Deepening:
         self._patience = Patience()
 
     def run(self, board: Board, root_moves: int) -> Outcome:
-        """Search until a limit, the clock or the signal says stop. `board` is the root; it is not changed."""
+        """Search until a limit, the clock or the stop says stop. `board` is the root; it is not changed."""
         wanted = min(self._goals.multipv, root_moves)
         self._team.start_helpers(self._goals.max_depth, self._goals.node_limit)
         try:

@@ -47,7 +47,7 @@ class Mating:
         self._control.finish()
 
     def _solve(self, go: GoMate, board: Board) -> tuple[str, list[str]]:
-        if not board.checking_moves(useless=True):
+        if not board.checking_moves(include_all=True):
             return "nomate", []
         at_once = board.mate_in_one()
         if at_once:
@@ -55,7 +55,7 @@ class Mating:
         core = self._resources.core
         if core.solver is None:
             return self._by_search(go, board)
-        solver = core.solver(self._options.number("USI_Hash"), self._resources.signal)
+        solver = core.solver(self._options.number("USI_Hash"), self._resources.stop)
         aim = "shortest" if self._options.flag("MateShortest") else "shorter"
         done = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(solver, done), name="ticker", daemon=True)
@@ -102,4 +102,4 @@ def mates_by_checks(board: Board, moves: list[str]) -> bool:
         copy.push(move)
         if number % 2 == 0 and not copy.is_check():
             return False
-    return copy.is_check() and not copy.legal_moves(useless=True)
+    return copy.is_check() and not copy.legal_moves(include_all=True)

@@ -14,7 +14,7 @@ from usi_engine.output import Writer
 from usi_engine.team import Team
 
 if TYPE_CHECKING:
-    from core_ext.engine import Signal, Weights
+    from core_ext.engine import StopToken, Weights
 
 # YaneuraOu's users write this for none.
 NO_BOOK = "no_book"
@@ -30,7 +30,7 @@ class Resources:
         self._writer = writer
         self._load_core = load
         self._core: Core | None = None
-        self._signal: Signal | None = None
+        self._stop: StopToken | None = None
         self._team: Team | None = None
         self._scout: Solver | None = None
         self._book: Book | None = None
@@ -47,17 +47,17 @@ class Resources:
         return self._core
 
     @property
-    def signal(self) -> Signal:
-        """The stop signal of every search."""
-        if self._signal is None:
-            self._signal = self.core.signal()
-        return self._signal
+    def stop(self) -> StopToken:
+        """The stop token of every search."""
+        if self._stop is None:
+            self._stop = self.core.stop()
+        return self._stop
 
     @property
     def scout(self) -> Solver | None:
         """A small mate solver for a glance at the root before a search; None where the core has none."""
         if self._scout is None and self.core.solver is not None:
-            self._scout = self.core.solver(SCOUT_MEGABYTES, self.signal, True)
+            self._scout = self.core.solver(SCOUT_MEGABYTES, self.stop, True)
         return self._scout
 
     @property
@@ -134,7 +134,7 @@ class Resources:
         """A team with this much memory, or with half of it, and so on. MemoryError where even 1 MB is not to be had."""
         while True:
             try:
-                return Team(self.core, self.signal, megabytes, threads, self._weights)
+                return Team(self.core, self.stop, megabytes, threads, self._weights)
             except MemoryError as error:
                 if megabytes == 1:
                     raise

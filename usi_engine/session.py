@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from usi_engine import AUTHOR, NAME, __version__, protocol
 from usi_engine.answers import perft, show
 from usi_engine.clock import FIRST_FEAR, Lateness, Limits, plan
-from usi_engine.control import Control, Unheard
+from usi_engine.control import Control, NoStop
 from usi_engine.core import Core, CoreError, load_core
 from usi_engine.mating import Mating
 from usi_engine.options import Options
@@ -282,20 +282,20 @@ class Session:
     def _control(self, command: Go | GoMate, limits: Limits, infinite: bool) -> Control:
         """The clock of a new search, started; a session that is leaving stops it before it begins."""
         pondering = isinstance(command, Go) and command.ponder
-        control = Control(self._cleared_signal(), limits, pondering, infinite, self._clock_start)
+        control = Control(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
         control.start()
         if self._leaving:
             control.stop()
         return control
 
-    def _cleared_signal(self) -> Any:
+    def _cleared_stop(self) -> Any:
         try:
-            signal = self._resources.signal
+            stop = self._resources.stop
         except CoreError:
             # Nothing can search without a core; the go is still answered, and its clock and its stop work as ever.
-            return Unheard()
-        signal.clear()
-        return signal
+            return NoStop()
+        stop.clear()
+        return stop
 
     def _root(self) -> Board | None:
         """A copy of the position to think about; None where it was refused or there is no core to hold one."""

@@ -1,4 +1,4 @@
-"""The workers of one engine: one table, one signal, one worker a thread; the first leads, the others help."""
+"""The workers of one engine: one table, one stop, one worker a thread; the first leads, the others help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from usi_engine.vote import Vote
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import Signal, Table, Weights, Worker
+    from core_ext.engine import StopToken, Table, Weights, Worker
 
 # Half-width of the first window around the last value, in centipawns, and the depth from which windows are tried.
 WINDOW = 24
@@ -46,13 +46,13 @@ class Window:
 
 
 class Team:
-    """Table, signal and workers. Only the thread that thinks may call what searches."""
+    """Table, stop and workers. Only the thread that thinks may call what searches."""
 
     def __init__(
-        self, core: Core, signal: Signal, megabytes: int, threads: int, weights: Weights | None = None
+        self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Weights | None = None
     ) -> None:
         self._core = core
-        self._signal = signal
+        self._stop = stop
         self._weights = weights
         self._helping: list[threading.Thread] = []
         self._votes: dict[Worker, Vote] = {}
@@ -77,7 +77,7 @@ class Team:
         """Keep the first `threads` workers; make what is missing."""
         del self.workers[threads:]
         for index in range(len(self.workers), threads):
-            self.workers.append(self._core.worker(self.table, self._signal, index, self._weights))
+            self.workers.append(self._core.worker(self.table, self._stop, index, self._weights))
 
     def new_game(self) -> None:
         """Forget everything; at no cost where nothing was searched yet."""
@@ -98,7 +98,7 @@ class Team:
                 draw_white=options.number("DrawValueWhite"),
                 max_moves=options.number("MaxMovesToDraw"),
                 declaration=options.text("EnteringKingRule"),
-                useless=options.flag("GenerateAllLegalMoves"),
+                include_all=options.flag("GenerateAllLegalMoves"),
             )
         counts = [worker.set_root(board, moves) for worker in self.workers]
         return counts[0]
@@ -109,11 +109,11 @@ class Team:
 
     def glance(self) -> None:
         """Search depth 1 whatever the clock says, in a millisecond or two, so that there is something to play."""
-        self._signal.clear()
+        self._stop.clear()
         self.leader.search(1, -self._core.infinite, self._core.infinite, 0, GLANCE_NODES)
 
     def start_helpers(self, max_depth: int, node_limit: int) -> None:
-        """Let the others search the same root; they stop when the signal does."""
+        """Let the others search the same root; they stop when the stop does."""
         arguments = (max_depth, self.share(node_limit))
         self._votes = {}
         self._helping = [
@@ -124,9 +124,9 @@ class Team:
             thread.start()
 
     def stop_helpers(self) -> None:
-        """Raise the signal for the others. They need not have seen it for their votes to be counted."""
+        """Request the stop of the others. They need not have seen it for their votes to be counted."""
         if self._helping:
-            self._signal.set()
+            self._stop.set()
 
     def join_helpers(self) -> None:
         """Wait until the others have stopped."""

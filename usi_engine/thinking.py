@@ -77,7 +77,7 @@ class Thinking:
 
     def _quick(self, board: Board, go: Go) -> Finish | None:
         """The answer where nothing needs to be searched; None elsewhere."""
-        if not board.legal_moves(useless=True):
+        if not board.legal_moves(include_all=True):
             return resign
         rule = self._options.text("EnteringKingRule")
         declaration = board.declaration_move(rule)
@@ -168,7 +168,7 @@ class Thinking:
 
     def _any_move(self, board: Board) -> Finish:
         """Stopped before anything was known: a legal move, the first there is."""
-        moves = board.legal_moves(useless=True)
+        moves = board.legal_moves(include_all=True)
         return lambda: [(Answer(moves[0]) if moves else RESIGN).text()]
 
 

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from core_ext.board import Board
-from core_ext.engine import MateSolver, Signal
+from core_ext.engine import MateSolver, StopToken
 
 PROBLEMS = Path(__file__).resolve().parents[3] / "shared" / "data" / "mate_problems.tsv"
 MEGABYTES = 1
@@ -63,7 +63,7 @@ def mates(board: Board, line: list[str]) -> bool:
         played.push(move)
         if number % 2 == 0 and not played.is_check():
             return False
-    return played.is_check() and not played.legal_moves(useless=True)
+    return played.is_check() and not played.legal_moves(include_all=True)
 
 
 def first_proof(row: Row, board: Board, solver: MateSolver) -> None:
@@ -104,7 +104,7 @@ def measure(path: Path) -> tuple[dict[int, Row], int]:
 
     rows: dict[int, Row] = defaultdict(Row)
     refused = 0
-    peer, solver = cshogi.DfPn(31, LIMIT, 1000), MateSolver(MEGABYTES, Signal(), True)
+    peer, solver = cshogi.DfPn(31, LIMIT, 1000), MateSolver(MEGABYTES, StopToken(), True)
     for length, sfen in read(path):
         try:
             board = Board(sfen)
@@ -144,7 +144,7 @@ def without_mate(count: int, seed: int) -> Iterator[Board]:
             if not moves:
                 break
             board.push(rng.choice(moves))
-        if board.checking_moves(useless=True) and not peer.search(cshogi.Board(board.sfen())):
+        if board.checking_moves(include_all=True) and not peer.search(cshogi.Board(board.sfen())):
             count -= 1
             yield board
 
@@ -158,7 +158,7 @@ def survives(solver: MateSolver, board: Board, seen: dict[int, bool]) -> bool:
     if status != "mate" or not board.gives_check(line[0]):
         return True
     board.push(line[0])
-    for answer in board.legal_moves(useless=True):
+    for answer in board.legal_moves(include_all=True):
         board.push(answer)
         escaped = survives(solver, board, seen)
         board.pop()
@@ -172,7 +172,7 @@ def survives(solver: MateSolver, board: Board, seen: dict[int, bool]) -> bool:
 
 def check_without() -> int:
     """Returns how many mates were false."""
-    solver, answers, false_mates = MateSolver(MEGABYTES, Signal()), Counter[str](), 0
+    solver, answers, false_mates = MateSolver(MEGABYTES, StopToken()), Counter[str](), 0
     spent = 0.0
     for board in without_mate(1500, 1973):
         begun = time.thread_time()

@@ -11,7 +11,7 @@ import argparse
 
 from bench.table import best_rate, show
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MAX_DEPTH, Signal, Table, Weights, Worker
+from core_ext.engine import INFINITE, MAX_DEPTH, StopToken, Table, Weights, Worker
 
 CASES = {
     "start position": (
@@ -36,7 +36,7 @@ CASES = {
 def measure(sfen: str, nodes: int, megabytes: int, weights: Weights | None = None) -> float:
     """Nodes a second of searching depth by depth until `nodes` are spent; None: the material value."""
     table, board = Table(megabytes), Board(sfen)
-    worker = Worker(table, Signal(), 0, weights)
+    worker = Worker(table, StopToken(), 0, weights)
 
     def prepare() -> None:
         table.clear()

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
 from core_ext.board import BLACK, Board
-from core_ext.engine import Signal
+from core_ext.engine import StopToken
 from usi_engine import clock, patience
 from usi_engine.control import Control
 from usi_engine.core import load_core
@@ -79,7 +79,7 @@ class ClockPlayer:
         self._core: Any = load_core()
         self._time = time
         self._options = Options()
-        self._team = Team(self._core, Signal(), TABLE_MEGABYTES, 1, weights)
+        self._team = Team(self._core, StopToken(), TABLE_MEGABYTES, 1, weights)
         self._reporter = Reporter(Writer(io.BytesIO()), self._core, 0, lambda: Count(0, 0, 0))
         self._left = time.main
 

@@ -1,6 +1,6 @@
 /* A clock that never goes back, in nanoseconds since some moment: for deadlines within one process. */
-#ifndef KOMADORI_TICKS_H
-#define KOMADORI_TICKS_H
+#ifndef KOMADORI_MONOTONIC_H
+#define KOMADORI_MONOTONIC_H
 #include <stdint.h>
 
 #if defined(_WIN32)
@@ -9,7 +9,7 @@
 #endif
 #include <windows.h>
 
-static inline int64_t ticks_now(void)
+static inline int64_t monotonic_ns(void)
 {
     LARGE_INTEGER count, frequency;
     QueryPerformanceFrequency(&frequency);
@@ -21,7 +21,7 @@ static inline int64_t ticks_now(void)
 #else
 #include <time.h>
 
-static inline int64_t ticks_now(void)
+static inline int64_t monotonic_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

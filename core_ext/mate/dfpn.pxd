@@ -54,7 +54,7 @@ cdef struct Solver:
     uint64_t nodes          # positions set up
     uint64_t expanded       # those of them whose moves were made
     uint64_t node_limit     # 0: none
-    const int *signal
+    const int *stop
 
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil

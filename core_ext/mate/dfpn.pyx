@@ -18,7 +18,7 @@ from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_or_flights
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.shogi.position cimport (
-    Position, SEEN_SLOTS, allocate_position, copy_position, do_move, enrich, free_position, hand_of, in_check,
+    Position, SEEN_SLOTS, allocate_position, copy_position, do_move, to_move32, free_position, hand_of, in_check,
     undo_move,
 )
 from core_ext.mate.proof_pieces cimport (
@@ -28,7 +28,7 @@ from core_ext.mate.proof_table cimport (
     PROOF_INFINITE, UNTAINTED, Verdict, allocate_table, clear_table, free_table, look_up, store,
 )
 from core_ext.shogi.types cimport (
-    Hand, KING, MAX_MOVES, Move, RichMove, board_move, captured_piece, dropped_type, from_square, is_drop, is_promotion,
+    Hand, KING, MAX_MOVES, Move, Move32, board_move, captured_piece, dropped_type, from_square, is_drop, is_promotion,
     moved_piece, placed_piece, promotion_move, raw_type, to_square, type_of, uint16_t, uint32_t, uint64_t, uint8_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
@@ -57,7 +57,7 @@ cdef inline uint64_t longer_path(uint64_t path, uint64_t key, Hand hand) noexcep
     return mixed ^ (mixed >> 29)
 
 
-cdef inline uint64_t board_key_after(const Position *pos, RichMove move) noexcept nogil:
+cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept nogil:
     cdef uint64_t key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
     if is_drop(move):
         return key
@@ -65,7 +65,7 @@ cdef inline uint64_t board_key_after(const Position *pos, RichMove move) noexcep
     return key ^ zobrist.board[moved_piece(move)][from_square(move)]
 
 
-cdef inline Hand hand_after(const Solver *s, RichMove move, bint attacking) noexcept nogil:
+cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexcept nogil:
     """The attacker's hand after a move of either side."""
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     if not attacking:
@@ -191,8 +191,8 @@ cdef Verdict first_verdict(Solver *s, const Frame *frame, const Child *child, ui
 
 
 cdef void add_child(Solver *s, Frame *frame, Move move, int context, bint returned) noexcept nogil:
-    cdef RichMove rich = enrich(&s.pos, move)
-    cdef uint64_t board_key = board_key_after(&s.pos, rich)
+    cdef Move32 move32 = to_move32(&s.pos, move)
+    cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef Child *child = s.children + frame.first + frame.count
     cdef int depth
     child.move = move
@@ -201,7 +201,7 @@ cdef void add_child(Solver *s, Frame *frame, Move move, int context, bint return
     child.remaining = frame.remaining
     if frame.remaining != UNLIMITED:
         child.remaining = 0 if returned else frame.remaining - 1
-    child.hand = frame.hand if returned else hand_after(s, rich, frame.attacking)
+    child.hand = frame.hand if returned else hand_after(s, move32, frame.attacking)
     child.key = node_key(s, board_key, child.remaining, child.context)
     child.leader = leader_of(s, frame, move)
     frame.count += 1
@@ -322,7 +322,7 @@ cdef Verdict attack_proved(Solver *s, const Frame *frame) noexcept nogil:
             best = child
     hand = best.verdict.hand
     if not best.returned:
-        hand = hand_before(hand, enrich(&s.pos, best.move))
+        hand = hand_before(hand, to_move32(&s.pos, best.move))
     return proved(hand, best.verdict.length + 1)
 
 
@@ -343,7 +343,7 @@ cdef Verdict attack_refuted(Solver *s, const Frame *frame) noexcept nogil:
         child = s.children + i
         allowed = child.verdict.hand
         if not child.returned:
-            allowed = refuted_before(allowed, enrich(&s.pos, child.move))
+            allowed = refuted_before(allowed, to_move32(&s.pos, child.move))
         hand = least(hand, allowed)
         taint = min(taint, child.verdict.taint)
     return refuted(without_new_kinds(&s.pos, s.attacker, hand), taint if taint < s.depth else UNTAINTED)
@@ -454,7 +454,7 @@ cdef void run(Solver *s) noexcept nogil:
     while True:
         frame = s.frames + s.depth
         second = weigh(s, frame)
-        if s.signal[0] or (s.node_limit and s.nodes >= s.node_limit) or out_of_room(s, frame):
+        if s.stop[0] or (s.node_limit and s.nodes >= s.node_limit) or out_of_room(s, frame):
             s.stopped = True
         if s.stopped or frame.verdict.pn >= frame.pn_limit or frame.verdict.dn >= frame.dn_limit:
             leave(s, frame)
@@ -493,7 +493,7 @@ cdef int allocate_solver(Solver *s, int megabytes) except -1:
     if s.frames == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
     allocate_table(&s.table, megabytes)
-    s.table.signal = s.signal
+    s.table.stop = s.stop
     return 0
 
 

@@ -14,12 +14,12 @@ from core_ext.shogi.bitboard cimport (
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, has_legal_move
 from core_ext.shogi.position cimport (
-    Position, State, attacked, attackers, diagonal_sliders, do_move, enrich, hand_of, occupied, pieces,
+    Position, State, attacked, attackers, diagonal_sliders, do_move, to_move32, hand_of, occupied, pieces,
     slide_attackers, step_attackers, straight_sliders, undo_move,
 )
 from core_ext.shogi.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN,
-    PIECE_TYPES, PROMOTED, ROOK, RichMove, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop,
+    PIECE_TYPES, PROMOTED, ROOK, Move32, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop,
     placed_piece, promotion_move, to_square, type_of, uint64_t,
 )
 
@@ -424,7 +424,7 @@ cdef bint all_answers_lose(Position *pos, Move *line, uint64_t *made) noexcept n
     return True
 
 
-cdef inline int flights_left(const Position *pos, const Hunt *hunt, RichMove check) noexcept nogil:
+cdef inline int flights_left(const Position *pos, const Hunt *hunt, Move32 check) noexcept nogil:
     """How many squares the king may go to after a check, at a glance: what the move uncovers is not seen."""
     cdef int target = to_square(check)
     cdef Bitboard through = without(hunt.occ, tables.square[hunt.king])
@@ -443,7 +443,7 @@ cdef bint mate_in_three(Position *pos, int flights, Move *line, uint64_t *made) 
     last = generate_checks(pos, moves, False)
     while check != last and not found:
         line[0] = check[0]
-        if flights_left(pos, &hunt, enrich(pos, check[0])) <= flights:
+        if flights_left(pos, &hunt, to_move32(pos, check[0])) <= flights:
             do_move(pos, check[0])
             made[0] += 1
             found = all_answers_lose(pos, line + 1, made)

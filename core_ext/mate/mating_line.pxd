@@ -18,6 +18,6 @@ cdef struct Solution:
     int length
     bint shortest           # proved to be
 
-# For the root of the solver: at most its node_limit nodes (0: any number), until its signal. The aim says how
+# For the root of the solver: at most its node_limit nodes (0: any number), until its stop. The aim says how
 # long the shortest mate is looked for once there is one.
 cdef int solve(Solver *solver, Solution *solution, int aim) noexcept nogil

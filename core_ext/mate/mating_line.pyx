@@ -107,13 +107,13 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
 
 
 cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
-    """The line of the proof itself; it is put together whatever the signal says, for it is short work."""
-    cdef const int *signal = s.signal
+    """The line of the proof itself; it is put together whatever the stop says, for it is short work."""
+    cdef const int *stop = s.stop
     cdef int quiet = 0, length
-    s.signal = &quiet
+    s.stop = &quiet
     s.node_limit = 0
     length = mating_line(s, line, room, UNLIMITED)
-    s.signal = signal
+    s.stop = stop
     return length
 
 

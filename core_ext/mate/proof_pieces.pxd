@@ -4,7 +4,7 @@ from core_ext.shogi.bitboard cimport Bitboard, lowest, many, some, tables
 from core_ext.shogi.hand cimport hand_count, hand_has, hand_one
 from core_ext.shogi.position cimport Position, hand_of
 from core_ext.shogi.types cimport (
-    GOLD, Hand, NO_SQUARE, PAWN, RichMove, captured_piece, dropped_type, is_drop, raw_type, type_of,
+    GOLD, Hand, NO_SQUARE, PAWN, Move32, captured_piece, dropped_type, is_drop, raw_type, type_of,
 )
 
 
@@ -48,7 +48,7 @@ cdef inline Hand with_monopolies(const Position *pos, int attacker, Hand hand) n
     return hand
 
 
-cdef inline Hand hand_before(Hand hand, RichMove move) noexcept nogil:
+cdef inline Hand hand_before(Hand hand, Move32 move) noexcept nogil:
     """The hand that a proof needs before the attacker's move, from that after it."""
     cdef int captured = captured_piece(move)
     if is_drop(move):
@@ -58,7 +58,7 @@ cdef inline Hand hand_before(Hand hand, RichMove move) noexcept nogil:
     return hand
 
 
-cdef inline Hand refuted_before(Hand hand, RichMove move) noexcept nogil:
+cdef inline Hand refuted_before(Hand hand, Move32 move) noexcept nogil:
     """Up to which hand a refutation holds before the attacker's move, from that after it."""
     cdef int captured = captured_piece(move)
     if is_drop(move):

@@ -24,7 +24,7 @@ cdef struct ProofTable:
     void *block
     uint64_t capacity
     uint64_t used
-    const int *signal       # cuts a clearing short
+    const int *stop       # cuts a clearing short
     bint broken             # one was cut short
 
 # What the table, or a first look, says of a node.

@@ -7,7 +7,7 @@ from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
 
 cdef enum:
-    SAMPLE = 1 << 16    # entries looked at to decide which to keep; entries moved between two looks at the signal
+    SAMPLE = 1 << 16    # entries looked at to decide which to keep; entries moved between two looks at the stop
 
 
 cdef int allocate_table(ProofTable *table, int megabytes) except -1:
@@ -146,7 +146,7 @@ cdef uint32_t worth_keeping(const ProofTable *table) noexcept nogil:
 cdef void close_gaps(ProofTable *table) noexcept nogil:
     """Put every entry back where its run now begins, starting behind a free slot so that no run is cut in two.
 
-    A signal must not wait for its end: the table is then marked as broken, to be cleared before the next search.
+    A stop must not wait for its end: the table is then marked as broken, to be cleared before the next search.
     """
     cdef uint64_t start = 0, step, slot, home
     cdef ProofEntry entry
@@ -154,7 +154,7 @@ cdef void close_gaps(ProofTable *table) noexcept nogil:
         start += 1
     slot = start
     for step in range(table.capacity):
-        if step % SAMPLE == 0 and table.signal[0]:
+        if step % SAMPLE == 0 and table.stop[0]:
             table.broken = True
             return
         entry = table.entries[slot]

@@ -5,7 +5,7 @@ limit.
 """
 
 from core_ext.shogi.types cimport (
-    Move, PIECES, PIECE_TYPES, RichMove, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
+    Move, PIECES, PIECE_TYPES, Move32, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
 )
 
 cdef enum:
@@ -56,9 +56,9 @@ cdef inline int move_slot(Move move) noexcept nogil:
     return move & (MOVE_SLOTS - 1)
 
 
-cdef inline int16_t *capture_entry(Histories *histories, RichMove move) noexcept nogil:
+cdef inline int16_t *capture_entry(Histories *histories, Move32 move) noexcept nogil:
     return &histories.capture[placed_piece(move)][to_square(move)][type_of(captured_piece(move))]
 
 
-cdef inline int16_t *piece_to_entry(PieceTo *table, RichMove move) noexcept nogil:
+cdef inline int16_t *piece_to_entry(PieceTo *table, Move32 move) noexcept nogil:
     return &table.at[placed_piece(move)][to_square(move)]

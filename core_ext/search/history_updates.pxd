@@ -5,30 +5,30 @@ from core_ext.search.history cimport (
     capture_entry, move_slot, nudge, piece_to_entry,
 )
 from core_ext.search.movepick cimport is_quiet
-from core_ext.shogi.position cimport enrich
+from core_ext.shogi.position cimport to_move32
 from core_ext.search.pruning cimport bonus_of, clamp, correction_entry, decided, malus_of
 from core_ext.search.stack cimport Frame, Node, Searcher
 from core_ext.search.tune cimport HASH_CUT_BONUS, PRIOR_BONUS, RESEARCH_BONUS, tune
-from core_ext.shogi.types cimport Move, NO_MOVE, NULL_MOVE, RichMove, captured_piece
+from core_ext.shogi.types cimport Move, NO_MOVE, NULL_MOVE, Move32, captured_piece
 
 
-cdef inline void credit_continuation(const Frame *earlier, RichMove rich, int bonus) noexcept nogil:
+cdef inline void credit_continuation(const Frame *earlier, Move32 move32, int bonus) noexcept nogil:
     if earlier.move:
-        nudge(piece_to_entry(earlier.continuation, rich), bonus, CONTINUATION_LIMIT)
+        nudge(piece_to_entry(earlier.continuation, move32), bonus, CONTINUATION_LIMIT)
 
 
 cdef inline void credit_quiet(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:
     """Butterfly, low-ply, pawn-structure and continuation histories of one quiet move."""
-    cdef RichMove rich = enrich(&s.pos, move)
+    cdef Move32 move32 = to_move32(&s.pos, move)
     cdef const Frame *frame = node.frame
     nudge(&s.histories.butterfly[s.pos.side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
     if node.ply < LOW_PLIES:
         nudge(&s.histories.low_ply[node.ply][move_slot(move)], bonus, BUTTERFLY_LIMIT)
-    nudge(piece_to_entry(frame.shape, rich), bonus, SHAPE_LIMIT)
-    credit_continuation(frame - 1, rich, bonus)
-    credit_continuation(frame - 2, rich, bonus)
-    credit_continuation(frame - 4, rich, bonus)
-    credit_continuation(frame - 6, rich, bonus // 2)
+    nudge(piece_to_entry(frame.shape, move32), bonus, SHAPE_LIMIT)
+    credit_continuation(frame - 1, move32, bonus)
+    credit_continuation(frame - 2, move32, bonus)
+    credit_continuation(frame - 4, move32, bonus)
+    credit_continuation(frame - 6, move32, bonus // 2)
 
 
 cdef inline void teach_cut(Searcher *s, Node *node) noexcept nogil:
@@ -43,25 +43,25 @@ cdef inline void teach_cut(Searcher *s, Node *node) noexcept nogil:
         for i in range(node.quiet_count):
             credit_quiet(s, node, node.quiets[i], malus)
     else:
-        nudge(capture_entry(s.histories, enrich(&s.pos, best)), bonus, CAPTURE_LIMIT)
+        nudge(capture_entry(s.histories, to_move32(&s.pos, best)), bonus, CAPTURE_LIMIT)
     for i in range(node.capture_count):
-        nudge(capture_entry(s.histories, enrich(&s.pos, node.captures[i])), malus, CAPTURE_LIMIT)
+        nudge(capture_entry(s.histories, to_move32(&s.pos, node.captures[i])), malus, CAPTURE_LIMIT)
 
 
 cdef inline void teach_prior(Searcher *s, Node *node) noexcept nogil:
     """A node where no move reached alpha speaks well of the quiet move that led to it."""
     cdef const Frame *frame = node.frame - 1
-    cdef RichMove rich = frame.move
+    cdef Move32 move32 = frame.move
     cdef int bonus = bonus_of(node.depth) * tune[PRIOR_BONUS] // 100
-    if rich == NO_MOVE or rich == NULL_MOVE or captured_piece(rich) or bonus <= 0:
+    if move32 == NO_MOVE or move32 == NULL_MOVE or captured_piece(move32) or bonus <= 0:
         return
-    nudge(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>rich)], bonus, BUTTERFLY_LIMIT)
-    nudge(piece_to_entry(frame.shape, rich), bonus, SHAPE_LIMIT)
-    credit_continuation(frame - 1, rich, bonus)
-    credit_continuation(frame - 2, rich, bonus)
+    nudge(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>move32)], bonus, BUTTERFLY_LIMIT)
+    nudge(piece_to_entry(frame.shape, move32), bonus, SHAPE_LIMIT)
+    credit_continuation(frame - 1, move32, bonus)
+    credit_continuation(frame - 2, move32, bonus)
 
 
-cdef inline void teach_research(const Node *node, RichMove rich, int depth, int value) noexcept nogil:
+cdef inline void teach_research(const Node *node, Move32 move32, int depth, int value) noexcept nogil:
     """What the full-depth search of a reduced move found goes to the continuation histories."""
     cdef int bonus
     if value <= node.alpha:
@@ -71,9 +71,9 @@ cdef inline void teach_research(const Node *node, RichMove rich, int depth, int 
     else:
         return
     bonus = bonus * tune[RESEARCH_BONUS] // 100
-    credit_continuation(node.frame - 1, rich, bonus)
-    credit_continuation(node.frame - 2, rich, bonus)
-    credit_continuation(node.frame - 4, rich, bonus)
+    credit_continuation(node.frame - 1, move32, bonus)
+    credit_continuation(node.frame - 2, move32, bonus)
+    credit_continuation(node.frame - 4, move32, bonus)
 
 
 cdef inline void teach_hash_cut(Searcher *s, Node *node) noexcept nogil:

@@ -5,11 +5,11 @@ from core_ext.shogi.movegen cimport (
     generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets,
     gives_check, is_legal,
 )
-from core_ext.shogi.position cimport Position, enrich, in_check
+from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport see_at_least, see_value
 from core_ext.search.tune cimport CAPTURE_WEIGHT, CHECK_BONUS, LOSING_SHARE, SHAPE_ORDER, tune
 from core_ext.shogi.types cimport (
-    MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, RichMove, captured_piece, from_square, is_drop, is_promotion, moved_piece,
+    MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, Move32, captured_piece, from_square, is_drop, is_promotion, moved_piece,
     to_square, type_of,
 )
 
@@ -50,23 +50,23 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
 
 cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
     """What it captures and what it gains by promoting, then what such captures did before."""
-    cdef RichMove rich = enrich(picker.pos, move)
-    cdef int mover = type_of(moved_piece(rich))
-    cdef int gain = see_value(type_of(captured_piece(rich)))
+    cdef Move32 move32 = to_move32(picker.pos, move)
+    cdef int mover = type_of(moved_piece(move32))
+    cdef int gain = see_value(type_of(captured_piece(move32)))
     if is_promotion(move):
         gain += see_value(mover + PROMOTED) - see_value(mover)
-    return tune[CAPTURE_WEIGHT] * gain + capture_entry(picker.histories, rich)[0]
+    return tune[CAPTURE_WEIGHT] * gain + capture_entry(picker.histories, move32)[0]
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     """What the move did in other positions, and after the same earlier moves; checks are looked at sooner."""
-    cdef RichMove rich = enrich(picker.pos, move)
+    cdef Move32 move32 = to_move32(picker.pos, move)
     cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
-    score += 2 * piece_to_entry(picker.continuations[0], rich)[0]
-    score += piece_to_entry(picker.continuations[1], rich)[0]
-    score += piece_to_entry(picker.continuations[2], rich)[0]
-    score += piece_to_entry(picker.continuations[3], rich)[0] >> 1
-    score += tune[SHAPE_ORDER] * piece_to_entry(picker.shape, rich)[0] // 32
+    score += 2 * piece_to_entry(picker.continuations[0], move32)[0]
+    score += piece_to_entry(picker.continuations[1], move32)[0]
+    score += piece_to_entry(picker.continuations[2], move32)[0]
+    score += piece_to_entry(picker.continuations[3], move32)[0] >> 1
+    score += tune[SHAPE_ORDER] * piece_to_entry(picker.shape, move32)[0] // 32
     if picker.ply < LOW_PLIES:
         score += 8 * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
     if tune[CHECK_BONUS] and picker.check != NULL and gives_check(picker.pos, picker.check, move):
@@ -76,13 +76,13 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
 
 cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
     """Captures by the victim, the cheap taker first; the others by history."""
-    cdef RichMove rich
+    cdef Move32 move32
     if is_quiet(picker.pos, move):
-        rich = enrich(picker.pos, move)
+        move32 = to_move32(picker.pos, move)
         return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
-                + piece_to_entry(picker.continuations[0], rich)[0])
-    rich = enrich(picker.pos, move)
-    return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(rich))) - see_value(type_of(moved_piece(rich)))
+                + piece_to_entry(picker.continuations[0], move32)[0])
+    move32 = to_move32(picker.pos, move)
+    return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(move32))) - see_value(type_of(moved_piece(move32)))
 
 
 ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil

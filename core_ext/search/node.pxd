@@ -5,14 +5,14 @@ its moves.
 from libc.string cimport memcpy
 
 from core_ext.eval.evaluate cimport evaluate
-from core_ext.base.stop cimport next_look, overdue
+from core_ext.base.stop cimport next_check, past_deadline
 from core_ext.search.history cimport capture_entry
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
 from core_ext.search.movepick cimport Picker, is_quiet
 from core_ext.shogi.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
-    do_move, do_null, enrich, find_repetition, full_key, in_check, key_after, try_move,
+    do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, try_move,
 )
 from core_ext.search.pruning cimport corrected, decided, quiet_history, shape_table
 from core_ext.search.stack cimport Candidate, FRAMES_BEHIND, Frame, Node, Searcher, TRIED_MOVES
@@ -21,7 +21,7 @@ from core_ext.search.tt cimport (
 )
 from core_ext.search.tune cimport MATE_IN_ONE, tune
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, RichMove, placed_piece, to_square,
+    INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
 )
 
 cdef enum:
@@ -31,10 +31,10 @@ cdef enum:
 
 # ---- moving along the line ----
 
-cdef inline void make_move(Searcher *s, Frame *frame, Move move, RichMove rich) noexcept nogil:
-    frame.move = rich
-    frame.continuation = &s.histories.continuation[placed_piece(rich)][to_square(rich)]
-    prefetch_entry(s.table, key_after(&s.pos, rich))
+cdef inline void make_move(Searcher *s, Frame *frame, Move move, Move32 move32) noexcept nogil:
+    frame.move = move32
+    frame.continuation = &s.histories.continuation[placed_piece(move32)][to_square(move32)]
+    prefetch_entry(s.table, key_after(&s.pos, move32))
     do_move(&s.pos, move)
     s.nodes += 1
 
@@ -47,15 +47,15 @@ cdef inline void make_null(Searcher *s, Frame *frame) noexcept nogil:
 
 
 cdef inline bint must_stop(Searcher *s) noexcept nogil:
-    if s.halt.raised or (s.nodes >= s.next_look and out_of_time(s)):
+    if s.stop.requested or (s.nodes >= s.next_check and out_of_time(s)):
         s.stopped = True
     return s.stopped
 
 
 cdef inline bint out_of_time(Searcher *s) noexcept nogil:
     """Whether the nodes or the clock have run out; else says when to look again."""
-    s.next_look = next_look(s.nodes, s.node_limit)
-    return (s.node_limit and s.nodes >= s.node_limit) or overdue(s.halt)
+    s.next_check = next_check(s.nodes, s.node_limit)
+    return (s.node_limit and s.nodes >= s.node_limit) or past_deadline(s.stop)
 
 
 cdef inline void copy_line(Frame *frame, Move move) noexcept nogil:
@@ -200,7 +200,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
 
 cdef inline void describe(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
     candidate.move = move
-    candidate.rich = enrich(&s.pos, move)
+    candidate.move32 = to_move32(&s.pos, move)
     candidate.quiet = is_quiet(&s.pos, move)
     candidate.checks = gives_check(&s.pos, &node.check, move)
     candidate.killer = move == node.frame.killers[0] or move == node.frame.killers[1]
@@ -208,7 +208,7 @@ cdef inline void describe(Searcher *s, const Node *node, Move move, Candidate *c
     if candidate.quiet:
         candidate.history = quiet_history(s, node.frame, candidate)
     else:
-        candidate.history = capture_entry(s.histories, candidate.rich)[0]
+        candidate.history = capture_entry(s.histories, candidate.move32)[0]
 
 
 cdef inline void remember_tried(Node *node, const Candidate *move) noexcept nogil:

@@ -147,7 +147,7 @@ cdef inline bint skips_quiet(Searcher *s, const Node *node, const Candidate *mov
 
 cdef inline bint skips_capture(Searcher *s, const Node *node, const Candidate *move, int reduced) noexcept nogil:
     """A capture or check that cannot reach alpha even with what it takes, or that loses too much."""
-    cdef int gain = see_value(type_of(captured_piece(move.rich)))
+    cdef int gain = see_value(type_of(captured_piece(move.move32)))
     if not move.checks and not node.in_check and reduced < 7 \
             and (node.frame.static_value + tune[CAPTURE_FUTILITY_BASE] + tune[CAPTURE_FUTILITY_SLOPE] * reduced + gain
                  <= node.alpha):
@@ -210,9 +210,9 @@ cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *
 cdef inline int quiet_history(Searcher *s, const Frame *frame, const Candidate *move) noexcept nogil:
     """What butterfly, continuation and pawn-structure histories say of a quiet move."""
     return (2 * s.histories.butterfly[s.pos.side][move_slot(move.move)]
-            + piece_to_entry((frame - 1).continuation, move.rich)[0]
-            + piece_to_entry((frame - 2).continuation, move.rich)[0]
-            + tune[SHAPE_HISTORY] * piece_to_entry(frame.shape, move.rich)[0] // 32)
+            + piece_to_entry((frame - 1).continuation, move.move32)[0]
+            + piece_to_entry((frame - 2).continuation, move.move32)[0]
+            + tune[SHAPE_HISTORY] * piece_to_entry(frame.shape, move.move32)[0] // 32)
 
 
 cdef inline int bonus_of(int depth) noexcept nogil:

@@ -15,7 +15,7 @@ from core_ext.search.node cimport (
     accept, describe, finds_mate, game_over, keep, look_up, make_move, make_null, must_stop, open_node, remember_tried,
     set_histories, set_static_value,
 )
-from core_ext.shogi.position cimport allocate_position, enrich, free_position, undo_move, undo_null
+from core_ext.shogi.position cimport allocate_position, to_move32, free_position, undo_move, undo_null
 from core_ext.search.pruning cimport (
     clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, reduction,
     singular_beta, skips, without_hash_move,
@@ -36,7 +36,7 @@ from core_ext.shogi.types cimport (
 # ---- memory ----
 
 cdef int allocate_searcher(Searcher *s) except -1:
-    """Everything but the evaluator, the table and the signal."""
+    """Everything but the evaluator, the table and the stop."""
     memset(s, 0, sizeof(Searcher))
     allocate_position(&s.pos, 2 * MAX_PLY)
     s.histories = allocate_histories()
@@ -95,7 +95,7 @@ cdef bint probcuts(Searcher *s, Node *node, int *value) noexcept nogil:
     move = next_move(&picker)
     while move:
         s.free_moves = picker.end
-        make_move(s, node.frame, move, enrich(&s.pos, move))
+        make_move(s, node.frame, move, to_move32(&s.pos, move))
         value[0] = -quiescence(s, -raised, -raised + 1, 0, node.ply + 1)
         if value[0] >= raised:
             value[0] = -search_node(s, -raised, -raised + 1, node.depth - 4, node.ply + 1, not node.cut)
@@ -159,7 +159,7 @@ cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int new_
         if reduced < new_depth:
             value = -search_node(s, -node.alpha - 1, -node.alpha, new_depth, node.ply + 1, not node.cut)
             if move.quiet and not s.stopped:
-                teach_research(node, move.rich, new_depth, value)
+                teach_research(node, move.move32, new_depth, value)
     return value
 
 
@@ -168,7 +168,7 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *move) noexcept no
     cdef int new_depth = node.depth - 1 + move.extension, value = -INFINITE
     cdef int plies = reduction(s, node, move) if node.depth >= 2 and node.move_count > 1 + node.pv else 0
     (node.frame + 1).pv_length = 0
-    make_move(s, node.frame, move.move, move.rich)
+    make_move(s, node.frame, move.move, move.move32)
     if node.depth >= 2 and node.move_count > 1:
         value = search_reduced(s, node, move, new_depth, plies)
     elif not node.pv or node.move_count > 1:
@@ -325,7 +325,7 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
         if too_quiet(s, node, move):
             continue
         s.free_moves = picker.end
-        make_move(s, node.frame, move, enrich(&s.pos, move))
+        make_move(s, node.frame, move, to_move32(&s.pos, move))
         value = -quiescence(s, -node.beta, -node.alpha, depth - 1, node.ply + 1)
         undo_move(&s.pos)
         if s.stopped or accept(node, move, value):

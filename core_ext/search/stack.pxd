@@ -1,13 +1,13 @@
 """The state of one searching thread, of a line of play in it, and of a node."""
 
 from core_ext.eval.evaluate cimport Evaluator
-from core_ext.base.stop cimport Halt
+from core_ext.base.stop cimport Stop
 from core_ext.search.history cimport Histories, PieceTo
 from core_ext.shogi.movegen cimport CheckInfo
 from core_ext.search.movepick cimport ScoredMove
 from core_ext.shogi.position cimport DeclarationRule, Position
 from core_ext.search.tt cimport Found, Table
-from core_ext.shogi.types cimport MAX_PLY, Move, RichMove, uint64_t
+from core_ext.shogi.types cimport MAX_PLY, Move, Move32, uint64_t
 
 cdef enum:
     FRAMES_BEHIND = 6       # frames before the root, so that "six plies ago" always has one
@@ -25,7 +25,7 @@ cdef struct RootMove:
 
 # What a node leaves for the nodes after it on the line.
 cdef struct Frame:
-    RichMove move           # being searched; 0 or NULL_MOVE where there is none
+    Move32 move           # being searched; 0 or NULL_MOVE where there is none
     PieceTo *continuation   # the continuation history after that move
     PieceTo *shape          # the history of moves under the pawns as they stand
     Move excluded           # left out by a singular search, else NO_MOVE
@@ -41,11 +41,11 @@ cdef struct Searcher:
     Evaluator *evaluator
     Histories *histories
     Table *table
-    const Halt *halt        # raised by another thread to stop, or overdue
+    const Stop *stop        # requested by another thread, or past its deadline
     bint stopped
     uint64_t nodes
     uint64_t node_limit     # 0: none
-    uint64_t next_look      # the node count that calls for a look at limit and clock
+    uint64_t next_check      # the node count that calls for a look at limit and clock
     int seldepth
     int root_depth
     int null_from           # no null move before this ply while one is verified
@@ -87,7 +87,7 @@ cdef struct Node:
 # A move about to be searched.
 cdef struct Candidate:
     Move move
-    RichMove rich
+    Move32 move32
     bint quiet
     bint checks
     bint killer

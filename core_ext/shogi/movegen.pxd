@@ -17,18 +17,18 @@ cdef struct CheckInfo:
     int king                    # the king to be checked, NO_SQUARE where there is none
 
 # Moves that change material: captures and pawn promotions. The side to move is not in check.
-cdef Move *generate_captures(const Position *pos, Move *out, bint useless) noexcept nogil
+cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) noexcept nogil
 # All other board moves. Not in check.
-cdef Move *generate_quiets(const Position *pos, Move *out, bint useless) noexcept nogil
+cdef Move *generate_quiets(const Position *pos, Move *out, bint include_all) noexcept nogil
 cdef Move *generate_drops(const Position *pos, Move *out) noexcept nogil
 # All moves out of check.
-cdef Move *generate_evasions(const Position *pos, Move *out, bint useless) noexcept nogil
-cdef Move *generate_legal(const Position *pos, Move *out, bint useless) noexcept nogil
+cdef Move *generate_evasions(const Position *pos, Move *out, bint include_all) noexcept nogil
+cdef Move *generate_legal(const Position *pos, Move *out, bint include_all) noexcept nogil
 # Moves that give check; quiet ones: those of them that are neither captures nor pawn promotions.
-cdef Move *generate_checks(const Position *pos, Move *out, bint useless) noexcept nogil
+cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noexcept nogil
 cdef Move *generate_quiet_checks(const Position *pos, Move *out) noexcept nogil
 # For comparison: pins, king safety and drop-pawn mate unchecked; is_legal tells which to keep. Not in check.
-cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint useless) noexcept nogil
+cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint include_all) noexcept nogil
 
 # Whether any 16 bits are a legal move here (useless ones are).
 cdef bint is_legal(const Position *pos, Move move) noexcept nogil

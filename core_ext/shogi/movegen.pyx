@@ -33,11 +33,11 @@ cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept no
 
 
 cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitboard promotable,
-                                  bint useless) noexcept nogil:
-    """Targets where the piece may stay as it is: it must keep a move, and where `useless` is false the stay must have
+                                  bint include_all) noexcept nogil:
+    """Targets where the piece may stay as it is: it must keep a move, and unless `include_all` the stay must have
     a point.
     """
-    if useless or piece_type == SILVER or piece_type == KNIGHT:
+    if include_all or piece_type == SILVER or piece_type == KNIGHT:
         return both(targets, tables.drop_ranks[us][piece_type])
     if piece_type == LANCE:
         return both(targets, tables.drop_ranks[us][KNIGHT])
@@ -45,7 +45,7 @@ cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitb
 
 
 cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bitboard targets,
-                              bint useless) noexcept nogil:
+                              bint include_all) noexcept nogil:
     """All moves of one piece to `targets`, promotions first."""
     cdef int base = origin << 7
     cdef Bitboard promotable
@@ -53,26 +53,26 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
         return write_moves(out, base, targets)
     promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
     out = write_moves(out, base | PROMOTION, promotable)
-    return write_moves(out, base, useful_stays(us, piece_type, targets, promotable, useless))
+    return write_moves(out, base, useful_stays(us, piece_type, targets, promotable, include_all))
 
 
 # ---- board moves ----
 
 cdef inline Move *free_pieces(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
-                              Bitboard target, bint useless) noexcept nogil:
+                              Bitboard target, bint include_all) noexcept nogil:
     """Moves of the pieces of one type in `movers`, none of them pinned."""
     cdef int origin
     while some(movers):
         origin = pop(&movers)
-        out = write_piece(out, us, piece_type, origin, both(attacks(us, piece_type, origin, occ), target), useless)
+        out = write_piece(out, us, piece_type, origin, both(attacks(us, piece_type, origin, occ), target), include_all)
     return out
 
 
-cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint useless) noexcept nogil:
+cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint include_all) noexcept nogil:
     """Pawn moves by their targets: the origin is one rank behind."""
     cdef int behind = (1 if us == BLACK else -1) << 7
     cdef Bitboard promotable = both(targets, tables.zone[us])
-    cdef Bitboard stays = both(targets, tables.drop_ranks[us][PAWN]) if useless else without(targets, promotable)
+    cdef Bitboard stays = both(targets, tables.drop_ranks[us][PAWN]) if include_all else without(targets, promotable)
     cdef int square
     while some(promotable):
         square = pop(&promotable)
@@ -86,7 +86,7 @@ cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint useless)
 
 
 cdef Move *pinned_pieces(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
-                         bint useless) noexcept nogil:
+                         bint include_all) noexcept nogil:
     """Moves of the pinned pieces, which stay on the line through their king."""
     cdef Bitboard pinned = pos.state.pinned, occ = occupied(pos), targets
     cdef int origin, piece_type
@@ -95,28 +95,28 @@ cdef Move *pinned_pieces(const Position *pos, Move *out, int us, Bitboard target
         piece_type = type_of(pos.board[origin])
         targets = both(attacks(us, piece_type, origin, occ), tables.line[pos.king[us]][origin])
         targets = both(targets, pawn_target if piece_type == PAWN else target)
-        out = write_piece(out, us, piece_type, origin, targets, useless)
+        out = write_piece(out, us, piece_type, origin, targets, include_all)
     return out
 
 
 cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
-                              bint useless) noexcept nogil:
+                              bint include_all) noexcept nogil:
     """Legal moves of all pieces but the king to `target` (pawns: to `pawn_target`)."""
     cdef Bitboard movers = without(pos.color[us], pos.state.pinned)
     cdef Bitboard occ = occupied(pos), pawns
     # A published position may hold a pawn on its last rank: it must not step round the edge of the board.
     pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
-    out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), useless)
-    out = free_pieces(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, useless)
-    out = free_pieces(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, useless)
-    out = free_pieces(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, useless)
-    out = free_pieces(pos, out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, useless)
-    out = free_pieces(pos, out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, useless)
-    out = free_pieces(pos, out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, useless)
-    out = free_pieces(pos, out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, useless)
-    out = free_pieces(pos, out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, useless)
+    out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), include_all)
+    out = free_pieces(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
+    out = free_pieces(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, include_all)
+    out = free_pieces(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, include_all)
+    out = free_pieces(pos, out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, include_all)
+    out = free_pieces(pos, out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, include_all)
+    out = free_pieces(pos, out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, include_all)
+    out = free_pieces(pos, out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, include_all)
+    out = free_pieces(pos, out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, include_all)
     if some(pos.state.pinned):
-        out = pinned_pieces(pos, out, us, target, pawn_target, useless)
+        out = pinned_pieces(pos, out, us, target, pawn_target, include_all)
     return out
 
 
@@ -238,25 +238,25 @@ cdef inline Bitboard empty_squares(const Position *pos) noexcept nogil:
     return without(tables.drop_ranks[0][GOLD], occupied(pos))
 
 
-cdef Move *generate_captures(const Position *pos, Move *out, bint useless) noexcept nogil:
+cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef int us = pos.side
     cdef Bitboard enemies = pos.color[us ^ 1]
     cdef Bitboard pawn_target = either(enemies, both(tables.zone[us], empty_squares(pos)))
     if us == BLACK:
-        out = piece_moves(pos, out, BLACK, enemies, pawn_target, useless)
+        out = piece_moves(pos, out, BLACK, enemies, pawn_target, include_all)
     else:
-        out = piece_moves(pos, out, WHITE, enemies, pawn_target, useless)
+        out = piece_moves(pos, out, WHITE, enemies, pawn_target, include_all)
     return king_moves(pos, out, us, enemies)
 
 
-cdef Move *generate_quiets(const Position *pos, Move *out, bint useless) noexcept nogil:
+cdef Move *generate_quiets(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef int us = pos.side
     cdef Bitboard target = empty_squares(pos)
     cdef Bitboard pawn_target = without(target, tables.zone[us])
     if us == BLACK:
-        out = piece_moves(pos, out, BLACK, target, pawn_target, useless)
+        out = piece_moves(pos, out, BLACK, target, pawn_target, include_all)
     else:
-        out = piece_moves(pos, out, WHITE, target, pawn_target, useless)
+        out = piece_moves(pos, out, WHITE, target, pawn_target, include_all)
     return king_moves(pos, out, us, target)
 
 
@@ -266,39 +266,39 @@ cdef Move *generate_drops(const Position *pos, Move *out) noexcept nogil:
     return drops_to(pos, out, WHITE, empty_squares(pos))
 
 
-cdef inline Move *evasions(const Position *pos, Move *out, int us, bint useless) noexcept nogil:
+cdef inline Move *evasions(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
     cdef Bitboard checkers = pos.state.checkers, between
     out = king_moves(pos, out, us, without(tables.drop_ranks[0][GOLD], pos.color[us]))
     if many(checkers):
         return out
     between = tables.between[pos.king[us]][lowest(checkers)]
-    out = piece_moves(pos, out, us, either(between, checkers), either(between, checkers), useless)
+    out = piece_moves(pos, out, us, either(between, checkers), either(between, checkers), include_all)
     return drops_to(pos, out, us, between)
 
 
-cdef Move *generate_evasions(const Position *pos, Move *out, bint useless) noexcept nogil:
+cdef Move *generate_evasions(const Position *pos, Move *out, bint include_all) noexcept nogil:
     ASSERT(in_check(pos))
     if pos.side == BLACK:
-        return evasions(pos, out, BLACK, useless)
-    return evasions(pos, out, WHITE, useless)
+        return evasions(pos, out, BLACK, include_all)
+    return evasions(pos, out, WHITE, include_all)
 
 
-cdef inline Move *unchecked_side(const Position *pos, Move *out, int us, bint useless) noexcept nogil:
+cdef inline Move *unchecked_side(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
     cdef Bitboard target = without(tables.drop_ranks[0][GOLD], pos.color[us])
-    out = piece_moves(pos, out, us, target, target, useless)
+    out = piece_moves(pos, out, us, target, target, include_all)
     out = king_moves(pos, out, us, target)
     return drops_to(pos, out, us, without(target, pos.color[us ^ 1]))
 
 
-cdef Move *generate_legal(const Position *pos, Move *out, bint useless) noexcept nogil:
+cdef Move *generate_legal(const Position *pos, Move *out, bint include_all) noexcept nogil:
     if in_check(pos):
-        return generate_evasions(pos, out, useless)
+        return generate_evasions(pos, out, include_all)
     if pos.side == BLACK:
-        return unchecked_side(pos, out, BLACK, useless)
-    return unchecked_side(pos, out, WHITE, useless)
+        return unchecked_side(pos, out, BLACK, include_all)
+    return unchecked_side(pos, out, WHITE, include_all)
 
 
-cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint useless) noexcept nogil:
+cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef int us = pos.side, origin, piece_type
     cdef Bitboard men = pos.color[us], occ = occupied(pos), targets
     cdef Bitboard free = empty_squares(pos)
@@ -306,7 +306,7 @@ cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint useless) n
         origin = pop(&men)
         piece_type = type_of(pos.board[origin])
         targets = without(attacks(us, piece_type, origin, occ), pos.color[us])
-        out = write_piece(out, us, piece_type, origin, targets, useless)
+        out = write_piece(out, us, piece_type, origin, targets, include_all)
     for piece_type in range(PAWN, GOLD + 1):
         if hand_has(hand_of(pos, us), piece_type):
             targets = both(free, tables.drop_ranks[us][piece_type])
@@ -363,7 +363,7 @@ cdef bint gives_check(const Position *pos, const CheckInfo *info, Move move) noe
 
 
 cdef Move *checks_of_piece(const Position *pos, Move *out, const CheckInfo *info, int origin, Bitboard targets,
-                           bint useless) noexcept nogil:
+                           bint include_all) noexcept nogil:
     """The moves of one piece to `targets` that give check."""
     cdef int us = pos.side, piece_type = type_of(pos.board[origin])
     cdef Bitboard plain = info.squares[piece_type], promoted, promotable
@@ -376,7 +376,7 @@ cdef Move *checks_of_piece(const Position *pos, Move *out, const CheckInfo *info
         promoted = either(promoted, without(targets, tables.line[info.king][origin]))
     promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
     out = write_moves(out, origin << 7 | PROMOTION, both(promotable, promoted))
-    return write_moves(out, origin << 7, both(plain, useful_stays(us, piece_type, targets, promotable, useless)))
+    return write_moves(out, origin << 7, both(plain, useful_stays(us, piece_type, targets, promotable, include_all)))
 
 
 cdef Move *checking_drops(const Position *pos, Move *out, const CheckInfo *info) noexcept nogil:
@@ -394,7 +394,7 @@ cdef Move *checking_drops(const Position *pos, Move *out, const CheckInfo *info)
 
 
 cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info, Bitboard target, Bitboard pawn_target,
-                          bint useless) noexcept nogil:
+                          bint include_all) noexcept nogil:
     """Board moves to `target` that give check, the side to move not being in check."""
     cdef int us = pos.side, origin, piece_type, king = pos.king[us]
     cdef Bitboard men = pos.color[us], occ = occupied(pos), targets
@@ -410,7 +410,7 @@ cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info,
             if not has(info.discoverers, origin):
                 continue
             targets = safe_squares(pos, us, targets, without(occ, tables.square[origin]))
-        out = checks_of_piece(pos, out, info, origin, targets, useless)
+        out = checks_of_piece(pos, out, info, origin, targets, include_all)
     return out
 
 
@@ -425,16 +425,16 @@ cdef Move *keep_checks(const Position *pos, const CheckInfo *info, Move *first, 
     return out
 
 
-cdef Move *generate_checks(const Position *pos, Move *out, bint useless) noexcept nogil:
+cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef CheckInfo info
     cdef Bitboard target
     init_check_info(pos, &info)
     if info.king == NO_SQUARE:
         return out
     if in_check(pos):
-        return keep_checks(pos, &info, out, generate_evasions(pos, out, useless))
+        return keep_checks(pos, &info, out, generate_evasions(pos, out, include_all))
     target = without(tables.drop_ranks[0][GOLD], pos.color[pos.side])
-    out = checking_moves(pos, out, &info, target, target, useless)
+    out = checking_moves(pos, out, &info, target, target, include_all)
     return checking_drops(pos, out, &info)
 
 

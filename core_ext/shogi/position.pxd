@@ -8,9 +8,9 @@ from core_ext.shogi.bitboard cimport (
     Bitboard, bishop_attacks, both, count, either, lance_attacks, rook_attacks, some, tables,
 )
 from core_ext.shogi.types cimport (
-    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, RichMove,
+    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, Move32,
     SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
-    raw_type, rich_move, to_square, type_of, uint16_t, uint64_t, uint8_t,
+    raw_type, make_move32, to_square, type_of, uint16_t, uint64_t, uint8_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
@@ -41,7 +41,7 @@ cdef struct State:
     Bitboard checkers       # pieces that check the side to move
     Bitboard pinned         # pieces of the side to move that shield its king
     Hand hand[COLORS]
-    RichMove move           # that led here; 0 at the root, NULL_MOVE after a null move
+    Move32 move           # that led here; 0 at the root, NULL_MOVE after a null move
     int checks[COLORS]      # how many moves in a row each colour has given check with
     int since_null          # plies since a null move or the root: no repetition reaches further back
 
@@ -116,14 +116,14 @@ cdef inline int game_length(const Position *pos) noexcept nogil:
     return <int>(pos.state - pos.states)
 
 
-cdef inline RichMove enrich(const Position *pos, Move move) noexcept nogil:
+cdef inline Move32 to_move32(const Position *pos, Move move) noexcept nogil:
     """The move with the piece that makes it and the piece it captures."""
     if is_drop(move):
-        return rich_move(move, make_piece(pos.side, dropped_type(move)), 0)
-    return rich_move(move, pos.board[from_square(move)], pos.board[move & 127])
+        return make_move32(move, make_piece(pos.side, dropped_type(move)), 0)
+    return make_move32(move, pos.board[from_square(move)], pos.board[move & 127])
 
 
-cdef inline uint64_t key_after(const Position *pos, RichMove move) noexcept nogil:
+cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
     """full_key once the move is made: known before it is, so that memory can be fetched meanwhile."""
     cdef uint64_t board_key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
     cdef uint64_t hand_key = pos.state.hand_key

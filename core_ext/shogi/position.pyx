@@ -9,7 +9,7 @@ from core_ext.shogi.bitboard cimport (
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, GOLD, GOLDS, Hand, KING, LANCE, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, RichMove, SQUARES,
+    BISHOP, BLACK, GOLD, GOLDS, Hand, KING, LANCE, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SQUARES,
     WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, moved_piece,
     moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
 )
@@ -150,7 +150,7 @@ cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *s
     checkers[0] = found
 
 
-cdef inline void move_piece(Position *pos, State *state, RichMove move) noexcept nogil:
+cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept nogil:
     """Board, hands and keys of a board move."""
     cdef int us = pos.side, origin = from_square(move), target = to_square(move)
     cdef int piece = moved_piece(move), placed = placed_piece(move), captured = captured_piece(move), held
@@ -169,7 +169,7 @@ cdef inline void move_piece(Position *pos, State *state, RichMove move) noexcept
         pos.king[us] = target
 
 
-cdef inline void drop_piece(Position *pos, State *state, RichMove move) noexcept nogil:
+cdef inline void drop_piece(Position *pos, State *state, Move32 move) noexcept nogil:
     cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)
     toggle(pos, us, piece_type, tables.square[target])
     state.board_key ^= zobrist.board[moved_piece(move)][target]
@@ -178,7 +178,7 @@ cdef inline void drop_piece(Position *pos, State *state, RichMove move) noexcept
     pos.board[target] = moved_piece(move)
 
 
-cdef inline State *push_state(Position *pos, RichMove move) noexcept nogil:
+cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
     """A new State that starts with the old one's keys, hands and runs of checks, the other side to move."""
     cdef State *old = pos.state
     cdef State *state = old + 1
@@ -205,23 +205,23 @@ cdef inline void pop_state(Position *pos) noexcept nogil:
 cdef void do_move(Position *pos, Move move) noexcept nogil:
     """Play a legal move. There must be room for a ply (reserve_plies)."""
     cdef int us = pos.side
-    cdef RichMove rich = enrich(pos, move)
-    cdef State *state = push_state(pos, rich)
+    cdef Move32 move32 = to_move32(pos, move)
+    cdef State *state = push_state(pos, move32)
     ASSERT(game_length(pos) < pos.capacity)
     if is_drop(move):
-        drop_piece(pos, state, rich)
+        drop_piece(pos, state, move32)
     else:
-        move_piece(pos, state, rich)
+        move_piece(pos, state, move32)
     pos.side = us ^ 1
     scan_king(pos, us ^ 1, &state.checkers, &state.pinned)
     state.pinned = both(state.pinned, pos.color[us ^ 1])
     state.checks[us] = state.checks[us] + 1 if some(state.checkers) else 0
-    ASSERT(type_of(captured_piece(rich)) != KING)
+    ASSERT(type_of(captured_piece(move32)) != KING)
 
 
 cdef void undo_move(Position *pos) noexcept nogil:
     """Take the last move back."""
-    cdef RichMove move = pos.state.move
+    cdef Move32 move = pos.state.move
     cdef int us = pos.side ^ 1, target = to_square(move), origin = from_square(move)
     cdef int piece = moved_piece(move), captured = captured_piece(move)
     pop_state(pos)
@@ -256,7 +256,7 @@ cdef void undo_null(Position *pos) noexcept nogil:
 
 cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil:
     """What the move that led to `state` changed; nothing for a null move or the root."""
-    cdef RichMove move = state.move
+    cdef Move32 move = state.move
     cdef int piece = moved_piece(move), captured = captured_piece(move), us = color_of(piece)
     dirty.count = 0
     if move == NO_MOVE or move == NULL_MOVE:

@@ -41,11 +41,11 @@ ctypedef uint32_t Hand
 #   bits 0-6    destination square
 #   bits 7-13   origin square; a drop has DROP_ORIGIN + piece type (82..88)
 #   bit  14     promotion
-# RichMove, 32 bits: the move in the low half, then
+# Move32, 32 bits: the move in the low half, then
 #   bits 16-20  the piece that moves, as it stood before (a drop: the piece dropped)
 #   bits 21-25  the piece captured, or 0
 ctypedef uint16_t Move
-ctypedef uint32_t RichMove
+ctypedef uint32_t Move32
 
 cdef enum:
     NO_MOVE = 0
@@ -118,39 +118,39 @@ cdef inline Move drop_move(int piece_type, int target) noexcept nogil:
     return <Move>((DROP_ORIGIN + piece_type) << 7 | target)
 
 
-cdef inline int to_square(RichMove move) noexcept nogil:
+cdef inline int to_square(Move32 move) noexcept nogil:
     return move & 127
 
 
-cdef inline int from_square(RichMove move) noexcept nogil:
+cdef inline int from_square(Move32 move) noexcept nogil:
     """The origin; above NO_SQUARE for a drop."""
     return (move >> 7) & 127
 
 
-cdef inline bint is_drop(RichMove move) noexcept nogil:
+cdef inline bint is_drop(Move32 move) noexcept nogil:
     return ((move >> 7) & 127) > DROP_ORIGIN
 
 
-cdef inline int dropped_type(RichMove move) noexcept nogil:
+cdef inline int dropped_type(Move32 move) noexcept nogil:
     return ((move >> 7) & 127) - DROP_ORIGIN
 
 
-cdef inline bint is_promotion(RichMove move) noexcept nogil:
+cdef inline bint is_promotion(Move32 move) noexcept nogil:
     return (move & PROMOTION) != 0
 
 
-cdef inline RichMove rich_move(Move move, int piece, int captured) noexcept nogil:
-    return move | <RichMove>piece << 16 | <RichMove>captured << 21
+cdef inline Move32 make_move32(Move move, int piece, int captured) noexcept nogil:
+    return move | <Move32>piece << 16 | <Move32>captured << 21
 
 
-cdef inline int moved_piece(RichMove move) noexcept nogil:
+cdef inline int moved_piece(Move32 move) noexcept nogil:
     return (move >> 16) & 31
 
 
-cdef inline int captured_piece(RichMove move) noexcept nogil:
+cdef inline int captured_piece(Move32 move) noexcept nogil:
     return (move >> 21) & 31
 
 
-cdef inline int placed_piece(RichMove move) noexcept nogil:
+cdef inline int placed_piece(Move32 move) noexcept nogil:
     """The piece as it stands on the destination: the moved piece, promoted where the move says so."""
     return ((move >> 16) & 31) + ((move & PROMOTION) >> 11)

@@ -195,7 +195,7 @@ def test_useless_moves_are_legal_but_not_listed():
     board = Board("k8/9/4P4/9/9/9/9/9/4K4 b - 1")
     assert "5c5b+" in board.legal_moves()
     assert "5c5b" not in board.legal_moves()
-    assert "5c5b" in board.legal_moves(useless=True)
+    assert "5c5b" in board.legal_moves(include_all=True)
     assert board.is_legal("5c5b")
     board.push("5c5b")
     assert board.pop() == "5c5b"

@@ -32,8 +32,8 @@ class Script:
     crash: bool = False
 
 
-class Signal(threading.Event):
-    """The stop signal; the fake search does not look at clocks, so the alarm has to set it."""
+class StopToken(threading.Event):
+    """The stop token; the fake search does not look at clocks, so the alarm has to set it."""
 
     def set_in(self, seconds: float) -> None:
         pass
@@ -55,7 +55,7 @@ def mates(board: Board, move: str) -> bool:
     """Whether this move leaves the opponent in check and without a move."""
     copy = board.copy()
     copy.push(move)
-    return copy.is_check() and not copy.legal_moves(useless=True)
+    return copy.is_check() and not copy.legal_moves(include_all=True)
 
 
 def make_core(script: Script) -> Core:
@@ -79,8 +79,8 @@ def make_core(script: Script) -> Core:
             return 1
 
     class Worker:
-        def __init__(self, table: Table, signal: Signal, index: int = 0, weights: object = None) -> None:
-            self.signal, self.nodes, self.seldepth, self.stopped = signal, 0, 0, False
+        def __init__(self, table: Table, stop: StopToken, index: int = 0, weights: object = None) -> None:
+            self.stop, self.nodes, self.seldepth, self.stopped = stop, 0, 0, False
             self.root: list[RootLine] = []
             script.made["workers"] += 1
 
@@ -92,7 +92,7 @@ def make_core(script: Script) -> Core:
 
         def set_root(self, board: Board, moves: Sequence[str] | None = None) -> int:
             self.board, self.nodes = board.copy(), 0
-            legal = board.legal_moves(useless=bool(script.configured.get("useless")))
+            legal = board.legal_moves(include_all=bool(script.configured.get("include_all")))
             self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
             self.mate = next((line.pv[0] for line in self.root if mates(board, line.pv[0])), None)
             return len(self.root)
@@ -105,7 +105,7 @@ def make_core(script: Script) -> Core:
                 line.previous, line.value = line.value, -INFINITE
             self.seldepth = depth + 2
             self.nodes += 100 * depth
-            self.stopped = self.signal.wait(script.seconds(depth)) or bool(node_limit and self.nodes >= node_limit)
+            self.stopped = self.stop.wait(script.seconds(depth)) or bool(node_limit and self.nodes >= node_limit)
             if self.stopped:
                 return 0
             return self.settle(depth, alpha, beta, first)
@@ -139,14 +139,14 @@ def make_core(script: Script) -> Core:
             return [("material", 7), ("total", 7)]
 
     class Solver:
-        def __init__(self, megabytes: int, signal: Signal, count_useless: bool = False) -> None:
-            self.signal, self.nodes, self.hashfull = signal, 1234, 5
+        def __init__(self, megabytes: int, stop: StopToken, count_useless: bool = False) -> None:
+            self.stop, self.nodes, self.hashfull = stop, 1234, 5
 
         def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
             assert script.solution is not None
-            return ("unknown", []) if self.signal.wait(script.solve_seconds) else script.solution
+            return ("unknown", []) if self.stop.wait(script.solve_seconds) else script.solution
 
-    fake: Any = {"worker": Worker, "table": Table, "signal": Signal, "solver": Solver if script.solution else None}
+    fake: Any = {"worker": Worker, "table": Table, "stop": StopToken, "solver": Solver if script.solution else None}
     return Core(
         board=Board,
         black=BLACK,

@@ -4,52 +4,52 @@ from __future__ import annotations
 
 import time
 
-from core_ext.engine import Signal
+from core_ext.engine import StopToken
 from usi_engine.clock import Limits
 from usi_engine.control import Control
 
 
 def test_the_signal_holds_the_deadline() -> None:
-    """Without any alarm: the signal counts as set once the hard limit is over, reckoned from when the go arrived."""
-    signal = Signal()
-    control = Control(signal, Limits(hard=10_000), begun=time.monotonic() - 9)
-    assert not signal.is_set()
+    """Without any alarm: the stop counts as set once the hard limit is over, reckoned from when the go arrived."""
+    stop = StopToken()
+    control = Control(stop, Limits(hard=10_000), begun=time.monotonic() - 9)
+    assert not stop.is_set()
     assert control.elapsed >= 9_000
-    Control(signal, Limits(hard=10_000), begun=time.monotonic() - 11)
-    assert signal.is_set()
+    Control(stop, Limits(hard=10_000), begun=time.monotonic() - 11)
+    assert stop.is_set()
 
 
 def test_pondering_has_no_deadline_until_the_hit() -> None:
     """A hit sets the deadline of the move that was waited for, from its own moment on."""
-    signal = Signal()
-    control = Control(signal, Limits(hard=1), pondering=True, begun=time.monotonic() - 5)
-    assert not signal.is_set()
+    stop = StopToken()
+    control = Control(stop, Limits(hard=1), pondering=True, begun=time.monotonic() - 5)
+    assert not stop.is_set()
     control.hit(Limits(hard=10_000))
-    assert not signal.is_set()
-    control = Control(signal, Limits(hard=1), pondering=True)
+    assert not stop.is_set()
+    control = Control(stop, Limits(hard=1), pondering=True)
     control.hit(Limits(hard=1_000), begun=time.monotonic() - 2)
-    assert signal.is_set()
+    assert stop.is_set()
 
 
 def test_a_decision_moves_the_deadline_forward() -> None:
     """A move decided early is played when its second is full."""
-    signal = Signal()
-    control = Control(signal, Limits(soft=100, hard=10_000, minimum=150))
+    stop = StopToken()
+    control = Control(stop, Limits(soft=100, hard=10_000, minimum=150))
     assert not control.decided()
-    assert not signal.is_set()
+    assert not stop.is_set()
     time.sleep(0.2)
-    assert signal.is_set()
+    assert stop.is_set()
 
 
 def test_lateness_is_measured_where_the_deadline_passed() -> None:
     """An answer before the deadline is not late; a stop from outside is nobody's lateness."""
-    control = Control(Signal(), Limits(hard=10_000))
+    control = Control(StopToken(), Limits(hard=10_000))
     control.answered()
     assert control.late == 0
-    control = Control(Signal(), Limits(hard=100), begun=time.monotonic() - 0.15)
+    control = Control(StopToken(), Limits(hard=100), begun=time.monotonic() - 0.15)
     control.answered()
     assert 50 <= control.late < 5_000
-    control = Control(Signal(), Limits(hard=100), begun=time.monotonic() - 0.15)
+    control = Control(StopToken(), Limits(hard=100), begun=time.monotonic() - 0.15)
     control.stop()
     control.answered()
     assert control.late == 0
@@ -57,16 +57,16 @@ def test_lateness_is_measured_where_the_deadline_passed() -> None:
 
 def test_the_alarm_is_there_for_who_looks_at_no_clock() -> None:
     """The flag itself is raised, soon after the deadline; and not any more once the search has finished."""
-    signal = Signal()
-    control = Control(signal, Limits(hard=10))
+    stop = StopToken()
+    control = Control(stop, Limits(hard=10))
     control.start()
     time.sleep(0.3)
-    signal.set_in(1000)
-    assert signal.is_set()
-    signal.clear()
-    control = Control(signal, Limits(hard=50))
+    stop.set_in(1000)
+    assert stop.is_set()
+    stop.clear()
+    control = Control(stop, Limits(hard=50))
     control.start()
     control.finish()
-    signal.clear()
+    stop.clear()
     time.sleep(0.2)
-    assert not signal.is_set()
+    assert not stop.is_set()

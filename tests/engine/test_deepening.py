@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from core_ext.board import Board
-from tests.engine.fake_core import INFINITE, MATE_BOUND, Script, Signal, make_core
+from tests.engine.fake_core import INFINITE, MATE_BOUND, Script, StopToken, make_core
 from tests.engine.usi_transport import InProcess, Lines
 from usi_engine.clock import Limits
 from usi_engine.control import Control
@@ -26,9 +26,9 @@ TIMED = Limits(soft=300, hard=600)
 
 def search(script: Script, limits: Limits = TIMED, goals: Goals | None = None, threads: int = 1) -> tuple[Outcome, int]:
     """One search of the start position; returns its outcome and how long it took in milliseconds."""
-    core, signal = make_core(script), Signal()
-    team = Team(core, signal, 1, threads)
-    control = Control(signal, limits)
+    core, stop = make_core(script), StopToken()
+    team = Team(core, stop, 1, threads)
+    control = Control(stop, limits)
     writer = Writer(Lines(queue.Queue()))  # type: ignore[arg-type]
     reporter = Reporter(writer, core, 300, lambda: Count(team.nodes, control.total, 0))
     board = Board()

@@ -411,7 +411,7 @@ def test_settings_reach_the_core(fake: FakeFactory) -> None:
     engine.send("setoption name EnteringKingRule value CSARule24", "setoption name GenerateAllLegalMoves value true")
     engine.send("go depth 1")
     engine.expect("^bestmove")
-    wanted = {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24", "useless": True}
+    wanted = {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24", "include_all": True}
     assert script.configured == wanted
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
-from core_ext.engine import Signal, Table, Weights, Worker
+from core_ext.engine import StopToken, Table, Weights, Worker
 from tests.eval.turning import mirrored, turned
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
 from usi_engine.core import INTERNAL
@@ -43,7 +43,7 @@ def weights():
 
 
 def worker(weights=None):
-    return Worker(Table(1), Signal(), 0, weights)
+    return Worker(Table(1), StopToken(), 0, weights)
 
 
 def value(engine, sfen):

@@ -12,9 +12,9 @@ def test_turned_round(seed):
     for position, _ in positions.walk(seed + 500, 50, positions.STARTS[seed]):
         board, turned = Board(position.sfen()), Board(positions.turned_sfen(position.sfen()))
         assert turned.turn == 1 - board.turn
-        for useless in (False, True):
-            mirrored = {positions.turned_move(move) for move in board.legal_moves(useless)}
-            assert set(turned.legal_moves(useless)) == mirrored
+        for include_all in (False, True):
+            mirrored = {positions.turned_move(move) for move in board.legal_moves(include_all)}
+            assert set(turned.legal_moves(include_all)) == mirrored
         assert set(turned.checking_moves()) == {positions.turned_move(move) for move in board.checking_moves()}
         assert sorted(turned.checkers()) == sorted(map(positions.turned_square, board.checkers()))
         assert turned.hand(0) == board.hand(1)

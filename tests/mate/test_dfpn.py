@@ -7,7 +7,7 @@ import time
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import MateSolver, Signal
+from core_ext.engine import MateSolver, StopToken
 from tests.mate.test_mate_in_one import random_walk, scattered, two_pawns_on_a_file
 from tests.positions import shared_file, turned_move, turned_sfen
 from tests.shogi.slow_shogi import Position, other
@@ -20,7 +20,7 @@ ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1
 
 
 def new_solver(megabytes=16, **options):
-    return MateSolver(megabytes, Signal(), **options)
+    return MateSolver(megabytes, StopToken(), **options)
 
 
 def problems(every=1):
@@ -42,7 +42,7 @@ def height_of_proof(solver, board, seen):
     assert board.gives_check(line[0])
     board.push(line[0])
     height = 1
-    for answer in board.legal_moves(useless=True):
+    for answer in board.legal_moves(include_all=True):
         board.push(answer)
         height = max(height, 2 + height_of_proof(solver, board, seen))
         board.pop()
@@ -55,12 +55,12 @@ def mates_within(board, plies):
     """By brute force."""
     if board.mate_in_one():
         return True
-    return plies > 1 and any(all_lose_within(board, move, plies - 1) for move in board.checking_moves(useless=True))
+    return plies > 1 and any(all_lose_within(board, move, plies - 1) for move in board.checking_moves(include_all=True))
 
 
 def all_lose_within(board, move, plies):
     board.push(move)
-    answers = board.legal_moves(useless=True)
+    answers = board.legal_moves(include_all=True)
     mated = all(answer_loses(board, answer, plies) for answer in answers)
     board.pop()
     return mated
@@ -79,12 +79,12 @@ def ends_in_mate(board, line):
     for number, move in enumerate(line):
         played.push(move)
         assert number % 2 or played.is_check()
-    return all(answer[1] == "*" and answer_loses(played, answer, 30) for answer in played.legal_moves(useless=True))
+    return all(answer[1] == "*" and answer_loses(played, answer, 30) for answer in played.legal_moves(include_all=True))
 
 
 def attack_mates(board, plies, slider=""):
     """By force, useless interpositions not counted; `slider`: where one stands that a drop just blocked."""
-    if plies >= 1 and any(defence_fails(board, move, plies - 1) for move in board.checking_moves(useless=True)):
+    if plies >= 1 and any(defence_fails(board, move, plies - 1) for move in board.checking_moves(include_all=True)):
         return True
     return bool(slider) and any(takes_with_mate(board, slider, end) for end in ("", "+"))
 
@@ -111,7 +111,7 @@ def defence_fails(board, move, plies):
 
 def all_answers_fail(board, plies):
     checkers = board.checkers()
-    for answer in board.legal_moves(useless=True):
+    for answer in board.legal_moves(include_all=True):
         slider = checkers[0] if answer[1] == "*" else ""
         if plies <= 0 and not slider:
             return False
@@ -149,7 +149,7 @@ def test_problems(count_useless):
             played = board.copy()
             for move in line:
                 played.push(move)
-            assert not played.legal_moves(useless=True), sfen
+            assert not played.legal_moves(include_all=True), sfen
     assert equal >= total - (11 if count_useless else 31)
 
 
@@ -191,7 +191,7 @@ def test_refutations_by_brute_force():
     refuted = mates = 0
     while refuted < 150:
         board = scattered(rng)
-        checks = board.checking_moves(useless=True)
+        checks = board.checking_moves(include_all=True)
         if not checks or len(checks) > 10:
             continue
         status, line = solver.solve(board, node_limit=20_000)
@@ -207,7 +207,7 @@ def test_refutations_by_brute_force():
 def reply_that_stays(solver, board, inside, queue):
     """Whether an answer leads to a position that the solver refutes too, which is queued where new; None: undecided."""
     statuses = set()
-    for answer in board.legal_moves(useless=True):
+    for answer in board.legal_moves(include_all=True):
         board.push(answer)
         status = "nomate" if board.key in inside else solver.solve(board, 5_000, "first")[0]
         if status == "nomate" and board.key not in inside:
@@ -228,7 +228,7 @@ def is_closed(solver, board, most):
     inside, queue = {board.key}, [board.sfen()]
     while queue and len(inside) <= most:
         now = Board(queue.pop())
-        for check in now.checking_moves(useless=True):
+        for check in now.checking_moves(include_all=True):
             now.push(check)
             stays = reply_that_stays(solver, now, inside, queue)
             if not stays:
@@ -242,7 +242,7 @@ def test_refutations_are_closed():
     rng, solver, closed = random.Random(41), new_solver(), 0
     while closed < 40:
         board = scattered(rng)
-        checks = len(board.checking_moves(useless=True))
+        checks = len(board.checking_moves(include_all=True))
         if 0 < checks <= 10 and solver.solve(board, 5_000, "first")[0] == "nomate":
             verdict = is_closed(solver, board, 200)
             assert verdict is not False, board.sfen()
@@ -254,7 +254,7 @@ def test_positions_from_games():
     solver, found = new_solver(), {"mate": 0, "nomate": 0, "unknown": 0}
     for seed in range(8):
         for board in random_walk(seed, "startpos", 160):
-            if board.checking_moves(useless=True):
+            if board.checking_moves(include_all=True):
                 status, line = solver.solve(board, node_limit=20_000)
                 found[status] += 1
                 assert status != "mate" or ends_in_mate(board, line), board.sfen()
@@ -322,16 +322,16 @@ def note_the_end(solver, board, ended):
 
 
 def test_stopped_at_once():
-    """The signal is seen within 20 ms, also while the table is being cleared."""
+    """The stop is seen within 20 ms, also while the table is being cleared."""
     hard = Board("g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1")
     for megabytes in (1, 64):
-        signal, ended = Signal(), []
-        solver = MateSolver(megabytes, signal)
+        stop, ended = StopToken(), []
+        solver = MateSolver(megabytes, stop)
         thread = threading.Thread(target=note_the_end, args=(solver, hard, ended))
         thread.start()
         time.sleep(0.4)
         begun = time.monotonic()
-        signal.set()
+        stop.set()
         thread.join(5)
         assert ended[0][0] == ("unknown", [])
         assert ended[0][1] - begun < 0.1
@@ -339,7 +339,7 @@ def test_stopped_at_once():
 
 def test_a_bad_size_is_refused():
     with pytest.raises(ValueError, match="0 MB"):
-        MateSolver(0, Signal())
+        MateSolver(0, StopToken())
 
 
 @pytest.mark.slow
@@ -349,5 +349,5 @@ def test_the_line_of_a_long_mate_comes_to_its_end() -> None:
     assert status == "mate"
     for move in line:
         board.push(move)
-    assert board.is_check() and not board.legal_moves(useless=True)
+    assert board.is_check() and not board.legal_moves(include_all=True)
     assert 500 < len(line) < 700

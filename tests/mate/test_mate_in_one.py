@@ -23,9 +23,9 @@ CASES = [
 def brute_force(board):
     """The moves that mate at once."""
     mates = set()
-    for move in board.checking_moves(useless=True):
+    for move in board.checking_moves(include_all=True):
         board.push(move)
-        if not board.legal_moves(useless=True):
+        if not board.legal_moves(include_all=True):
             mates.add(move)
         board.pop()
     return mates
@@ -43,7 +43,7 @@ def random_walk(seed, start, plies):
     rng, board = random.Random(seed), Board(start)
     for _ in range(plies):
         yield board
-        moves = board.legal_moves(useless=rng.random() < 0.2)
+        moves = board.legal_moves(include_all=rng.random() < 0.2)
         if not moves:
             return
         checks = board.checking_moves()
@@ -111,7 +111,7 @@ def wins_after(board):
 def holds_in_three(board, check):
     """Whether the check is met by no answer without a mate in one, the rules alone asked."""
     board.push(check)
-    answers = board.legal_moves(useless=True) if board.is_check() else []
+    answers = board.legal_moves(include_all=True) if board.is_check() else []
     held = bool(answers)
     for answer in answers:
         board.push(answer)
@@ -129,7 +129,7 @@ def compare_three(board):
         end = board.copy()
         for move in line:
             end.push(move)
-        assert len(line) == 3 and end.is_check() and not end.legal_moves(useless=True)
+        assert len(line) == 3 and end.is_check() and not end.legal_moves(include_all=True)
     return bool(line)
 
 

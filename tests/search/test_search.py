@@ -11,7 +11,7 @@ from core_ext.engine import (
     MATE,
     MATE_BOUND,
     MAX_DEPTH,
-    Signal,
+    StopToken,
     Table,
     Worker,
     bench_search,
@@ -25,7 +25,7 @@ MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5K
 
 @pytest.fixture
 def worker() -> Worker:
-    worker = Worker(Table(16), Signal())
+    worker = Worker(Table(16), StopToken())
     worker.configure()
     return worker
 
@@ -95,7 +95,7 @@ def test_same_nodes_after_new_game(worker: Worker) -> None:
     counts = []
     for _ in range(2):
         table = Table(8)
-        fresh = Worker(table, Signal())
+        fresh = Worker(table, StopToken())
         fresh.configure()
         for _ in range(2):
             table.clear()
@@ -121,34 +121,34 @@ def test_the_tree_does_not_explode(worker: Worker) -> None:
 
 
 def test_a_past_deadline_stops_at_once() -> None:
-    signal = Signal()
-    worker = Worker(Table(16), signal)
+    stop = StopToken()
+    worker = Worker(Table(16), stop)
     worker.configure()
     worker.set_root(Board(MIDDLE_GAME))
-    signal.set_in(-1)
-    assert signal.is_set()
+    stop.set_in(-1)
+    assert stop.is_set()
     worker.search(60, -INFINITE, INFINITE)
     assert worker.stopped
     assert worker.nodes <= 1
-    signal.clear()
-    assert not signal.is_set()
+    stop.clear()
+    assert not stop.is_set()
     worker.search(2, -INFINITE, INFINITE)
     assert not worker.stopped
 
 
 def test_a_deadline_moved_while_the_search_runs() -> None:
-    """Nobody raises the signal: the search sees by itself that its deadline is now sooner, but not before."""
-    signal = Signal()
-    worker = Worker(Table(16), signal)
+    """Nobody requests a stop: the search sees by itself that its deadline is now sooner, but not before."""
+    stop = StopToken()
+    worker = Worker(Table(16), stop)
     worker.configure()
     worker.set_root(Board(MIDDLE_GAME))
-    signal.set_in(1000)
+    stop.set_in(1000)
     thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
     thread.start()
     thread.join(0.1)
     assert thread.is_alive()
     begun = time.perf_counter()
-    signal.set_in(0.1)
+    stop.set_in(0.1)
     thread.join(10)
     assert not thread.is_alive()
     assert worker.stopped
@@ -159,29 +159,29 @@ def test_a_far_deadline_changes_nothing() -> None:
     """A look at the clock is no node: counts are those of a search without a deadline."""
     counts = []
     for seconds in (None, 1e300):
-        signal = Signal()
-        worker = Worker(Table(16), signal)
+        stop = StopToken()
+        worker = Worker(Table(16), stop)
         worker.configure()
         if seconds:
-            signal.set_in(seconds)
+            stop.set_in(seconds)
         deepen(worker, MIDDLE_GAME, 60, 20_000)
         counts.append((worker.nodes, worker.lines(1)[0].pv))
     assert counts[0] == counts[1]
 
 
 def test_signal_stops_within_20_ms() -> None:
-    signal = Signal()
-    worker = Worker(Table(16), signal)
+    stop = StopToken()
+    worker = Worker(Table(16), stop)
     worker.configure()
     delays = []
     for _ in range(5):
-        signal.clear()
+        stop.clear()
         worker.set_root(Board(MIDDLE_GAME))
         thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
         thread.start()
         time.sleep(0.05)
         begun = time.perf_counter()
-        signal.set()
+        stop.set()
         thread.join()
         delays.append(time.perf_counter() - begun)
         assert worker.stopped

@@ -3,13 +3,13 @@
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, Signal, Table, Worker
+from core_ext.engine import INFINITE, StopToken, Table, Worker
 from tests.positions import MATSURI
 
 
 def test_fills_as_the_search_goes_and_empties() -> None:
     table = Table(1)
-    worker = Worker(table, Signal())
+    worker = Worker(table, StopToken())
     worker.configure()
     assert table.hashfull() == 0
     worker.set_root(Board())
@@ -26,7 +26,7 @@ def test_fills_as_the_search_goes_and_empties() -> None:
 
 def test_knows_what_it_searched() -> None:
     """The second search of a root finds its values in the table: far fewer nodes."""
-    worker = Worker(Table(16), Signal())
+    worker = Worker(Table(16), StopToken())
     worker.configure()
     counts = []
     for _ in range(2):

@@ -229,9 +229,9 @@ class Position:
         drops_pawn = move.startswith("P*")
         return not (drops_pawn and following.is_check() and following.has_no_move())
 
-    def legal_moves(self, useless: bool = True) -> list[str]:
+    def legal_moves(self, include_all: bool = True) -> list[str]:
         moves = [move for moves in (self._board_moves(), self._drops()) for move in moves if self._is_legal(move)]
-        return moves if useless else [move for move in moves if not self.is_useless(move)]
+        return moves if include_all else [move for move in moves if not self.is_useless(move)]
 
     def has_no_move(self) -> bool:
         return not any(self._is_legal(move) for moves in (self._board_moves(), self._drops()) for move in moves)
@@ -252,8 +252,8 @@ class Position:
     def gives_check(self, move: str) -> bool:
         return self.after(move).is_check()
 
-    def checking_moves(self, useless: bool = True) -> list[str]:
-        return [move for move in self.legal_moves(useless) if self.gives_check(move)]
+    def checking_moves(self, include_all: bool = True) -> list[str]:
+        return [move for move in self.legal_moves(include_all) if self.gives_check(move)]
 
     def mates_in_one(self) -> list[str]:
         """Every legal move that mates at once."""

@@ -28,15 +28,15 @@ def split(position, moves):
 def test_kinds(start, seed):
     for position, moves in positions.walk(seed + 1100, 40, start):
         probe = Probe(position.sfen())
-        for useless in (True, False):
-            wanted = [move for move in moves if useless or not position.is_useless(move)]
+        for include_all in (True, False):
+            wanted = [move for move in moves if include_all or not position.is_useless(move)]
             if position.is_check():
-                assert sorted(probe.generate("evasions", useless)) == sorted(wanted), position.sfen()
+                assert sorted(probe.generate("evasions", include_all)) == sorted(wanted), position.sfen()
                 continue
             captures, quiets, drops = split(position, wanted)
-            got = [probe.generate(kind, useless) for kind in ("captures", "quiets", "drops")]
+            got = [probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")]
             assert [len(kind) for kind in got] == [len(set(kind)) for kind in got], "a move is written twice"
-            if useless:
+            if include_all:
                 # A pawn's stay in the zone goes with the captures: only the pawn's squares are told apart there.
                 assert set(got[0]) | set(got[1]) == captures | quiets, position.sfen()
             else:

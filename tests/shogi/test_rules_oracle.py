@@ -15,7 +15,7 @@ CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in rang
 def test_moves_of_the_twin(start, seed):
     for position, moves in positions.walk(seed, 50, start):
         board = Board(position.sfen())
-        assert sorted(board.legal_moves(useless=True)) == sorted(moves), position.sfen()
+        assert sorted(board.legal_moves(include_all=True)) == sorted(moves), position.sfen()
         useful = [move for move in moves if not position.is_useless(move)]
         assert sorted(board.legal_moves()) == sorted(useful), position.sfen()
 
@@ -25,7 +25,7 @@ def test_checks_of_the_twin(start, seed):
     for position, moves in positions.walk(seed + 100, 25, start):
         board = Board(position.sfen())
         checking = {move for move in moves if position.gives_check(move)}
-        assert set(board.checking_moves(useless=True)) == checking, position.sfen()
+        assert set(board.checking_moves(include_all=True)) == checking, position.sfen()
         useful = {move for move in checking if not position.is_useless(move)}
         assert set(board.checking_moves()) == useful, position.sfen()
         assert {move for move in moves if board.gives_check(move)} == checking, position.sfen()
@@ -72,10 +72,10 @@ def random_positions(count, seed):
     rng = random.Random(seed)
     board = Board()
     for number in range(count):
-        moves = board.legal_moves(useless=True)
+        moves = board.legal_moves(include_all=True)
         if not moves or len(board.moves()) > 200:
             board = Board(positions.STARTS[number % len(positions.STARTS)])
-            moves = board.legal_moves(useless=True)
+            moves = board.legal_moves(include_all=True)
         yield board
         checking = board.checking_moves() if rng.random() < 0.25 else []
         board.push(rng.choice(checking or moves))
@@ -87,11 +87,11 @@ def compare_with_cshogi(count, seed):
     for board in random_positions(count, seed):
         twin = cshogi.Board(board.sfen())
         legal = {cshogi.move_to_usi(move): move for move in twin.legal_moves}
-        assert set(board.legal_moves(useless=True)) == set(legal), board.sfen()
+        assert set(board.legal_moves(include_all=True)) == set(legal), board.sfen()
         slow = Position(board.sfen())
         assert set(board.legal_moves()) == {move for move in legal if not slow.is_useless(move)}, board.sfen()
         checking = {text for text, move in legal.items() if checks(twin, move)}
-        assert set(board.checking_moves(useless=True)) == checking, board.sfen()
+        assert set(board.checking_moves(include_all=True)) == checking, board.sfen()
         in_check += board.is_check()
     return in_check
 

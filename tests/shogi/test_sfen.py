@@ -114,7 +114,7 @@ def test_damaged_text_never_crashes(seed):
         except ValueError:
             continue
         assert Board(board.sfen()).sfen() == board.sfen()
-        board.legal_moves(useless=True)
+        board.legal_moves(include_all=True)
 
 
 @pytest.mark.parametrize("sfen", [

@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
 from core_ext.board import BLACK, Board
-from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, Signal, Table, Worker
+from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
 from usi_engine.core import load_core
 from usi_engine.team import Window
 
@@ -68,7 +68,7 @@ class Player:
         self.rules = rules
         self._core = load_core()
         self.table = Table(max(TABLE_MEGABYTES, rules.nodes * TABLE_BYTES_PER_NODE >> 20))
-        self.worker = Worker(self.table, Signal(), 0, weights)
+        self.worker = Worker(self.table, StopToken(), 0, weights)
         self.worker.configure()
 
     def new_game(self) -> None:

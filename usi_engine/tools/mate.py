@@ -20,7 +20,7 @@ from usi_engine.mating import mates_by_checks
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import Signal
+    from core_ext.engine import StopToken
     from usi_engine.core import Solver
 
 BAR = 40
@@ -68,15 +68,15 @@ def read_problems(lines: Iterable[str]) -> Iterator[Problem]:
             yield problem
 
 
-def attempt(core: Core, solver: Solver, signal: Signal, problem: Problem, limits: argparse.Namespace) -> Outcome:
+def attempt(core: Core, solver: Solver, stop: StopToken, problem: Problem, limits: argparse.Namespace) -> Outcome:
     """Solve one problem; the line is played through."""
     begun = time.perf_counter()
-    alarm = threading.Timer(limits.seconds, signal.set)
+    alarm = threading.Timer(limits.seconds, stop.set)
     try:
         board = core.board(problem.sfen)
     except ValueError:
         return Outcome(problem, "illegal", [], 0, 0.0)
-    signal.clear()
+    stop.clear()
     alarm.start()
     status, moves = solver.solve(board, limits.nodes, "shortest" if limits.shortest else "shorter")
     alarm.cancel()
@@ -92,13 +92,13 @@ def is_mate(core: Core, board: Board, moves: list[str]) -> bool:
     end = board.copy()
     for move in moves:
         end.push(move)
-    return all(answer[1] == "*" and is_taken_with_mate(end, answer) for answer in end.legal_moves(useless=True))
+    return all(answer[1] == "*" and is_taken_with_mate(end, answer) for answer in end.legal_moves(include_all=True))
 
 
 def is_taken_with_mate(board: Board, answer: str) -> bool:
     """Whether the attacker mates at once or later by taking on the square of the drop, whatever is dropped next."""
     board.push(answer)
-    takes = [move for move in board.checking_moves(useless=True) if move[2:4] == answer[2:4] and move[1] != "*"]
+    takes = [move for move in board.checking_moves(include_all=True) if move[2:4] == answer[2:4] and move[1] != "*"]
     found = board.mate_in_one() is not None or any(mates_after(board, move) for move in takes)
     board.pop()
     return found
@@ -107,7 +107,7 @@ def is_taken_with_mate(board: Board, answer: str) -> bool:
 def mates_after(board: Board, move: str) -> bool:
     """Whether nothing but useless interpositions answers `move`."""
     board.push(move)
-    answers = board.legal_moves(useless=True)
+    answers = board.legal_moves(include_all=True)
     mates = all(answer[1] == "*" and is_taken_with_mate(board, answer) for answer in answers)
     board.pop()
     return mates
@@ -153,10 +153,10 @@ def solve_all(core: Core, problems: list[Problem], limits: argparse.Namespace) -
     """All outcomes in the file's order; what is unsolved, refused or wrong is named as it comes."""
     if core.solver is None:
         raise CoreError("the compiled core has no mate solver")
-    signal, outcomes = core.signal(), list[Outcome]()
-    solver, progress = core.solver(limits.hash, signal), Progress(len(problems), sys.stderr)
+    stop, outcomes = core.stop(), list[Outcome]()
+    solver, progress = core.solver(limits.hash, stop), Progress(len(problems), sys.stderr)
     for problem in problems:
-        outcomes.append(attempt(core, solver, signal, problem, limits))
+        outcomes.append(attempt(core, solver, stop, problem, limits))
         progress.show(len(outcomes))
     return outcomes
 
