@@ -1,4 +1,8 @@
-"""The search as Python sees it; every signature and its contract stands in engine.pyi."""
+"""The search of one depth for Python: transposition table, stop token, one Worker per thread, the mate solver.
+
+Values are centipawns for the side to move at the root. A mate in n plies is MATE - n (for the side that mates) or
+n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. engine.pyi holds the types.
+"""
 
 from core_ext.board cimport Board, declaration_rule
 from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
@@ -22,9 +26,9 @@ from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
     free_table, table_fill,
 )
-from core_ext.shogi.types cimport BLACK, int32_t, MAX_MOVES, MAX_PLY, Move, NO_MOVE
 from core_ext.shogi.types cimport (
-    INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH,
+    BLACK, INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH, MAX_MOVES, MAX_PLY,
+    Move, NO_MOVE, int32_t,
 )
 
 MATE = _MATE
@@ -41,28 +45,40 @@ _BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUN
 _AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
 _STATUSES = {SOLVED_UNKNOWN: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
 
-# Seconds, some thirty years: the most that set_in counts with, so that nanoseconds fit.
-cdef double FAR_OFF = 1e9
+# Clamp of set_in in seconds, about thirty years: as nanoseconds it still fits 64 bits.
+cdef double LONGEST_DELAY = 1e9
 
 
 cdef class StopToken:
+    """Stops every search that was given it. Any thread may set it; a search reacts within a millisecond."""
+
     cdef Stop stop
 
     def set(self):
+        """Stop now."""
         self.stop.requested = 1
 
     def set_in(self, seconds: float):
-        self.stop.deadline = monotonic_ns() + <long long>(max(min(<double>seconds, FAR_OFF), -FAR_OFF) * 1e9)
+        """Stop `seconds` from now (0 or less: now). A later call replaces an earlier one.
+
+        A Worker compares the deadline with the clock itself, so no thread needs to wake up in time. A MateSolver
+        reacts to `set` only.
+        """
+        self.stop.deadline = monotonic_ns() + <long long>(max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY) * 1e9)
 
     def clear(self):
+        """Withdraw the stop and the deadline."""
         self.stop.requested = 0
         self.stop.deadline = 0
 
     def is_set(self):
+        """Whether a stop was requested or the deadline has passed."""
         return self.stop.requested != 0 or past_deadline(&self.stop)
 
 
 cdef class Table:
+    """A transposition table of `megabytes`, shared by workers. ValueError below 1; MemoryError names the size."""
+
     cdef TableMemory table
     cdef readonly int megabytes
 
@@ -77,17 +93,30 @@ cdef class Table:
         free_table(&self.table)
 
     def clear(self):
+        """Forget everything."""
         with nogil:
             clear_table(&self.table)
 
     def new_search(self):
+        """Age every entry by one search."""
         age_table(&self.table)
 
     def hashfull(self):
+        """Permille of the entries written by the present search."""
         return table_fill(&self.table)
 
 
 cdef class RootLine:
+    """A root move with the result of its last search.
+
+    value     of the last search of this move, exact or a bound; -INFINITE before the first
+    previous  its value one depth earlier; -INFINITE where there is none
+    bound     `exact`, `lower` or `upper`: the kind of `value`
+    seldepth  greatest ply reached below it
+    nodes     nodes spent below it since set_root
+    pv        legal moves, the root move first
+    """
+
     cdef readonly int value
     cdef readonly int previous
     cdef readonly str bound
@@ -108,20 +137,25 @@ cdef RootLine line_of(const RootMove *root):
 
 
 cdef class Worker:
+    """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it.
+
+    Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
+    workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
+    the static value is material.
+    """
+
     cdef Searcher searcher
     cdef Evaluator evaluator
     cdef Table table
     cdef StopToken stop
     cdef WeightMemory weights
-    cdef int index
     cdef int draws[2]
     cdef bint include_all
 
-    def __cinit__(self, Table table not None, StopToken stop not None, int index=0, WeightMemory weights=None):
+    def __cinit__(self, Table table not None, StopToken stop not None, WeightMemory weights=None):
         allocate_searcher(&self.searcher)
         self.table = table
         self.stop = stop
-        self.index = index
         self.searcher.table = &table.table
         self.searcher.stop = &stop.stop
         self.weights = weights
@@ -133,10 +167,15 @@ cdef class Worker:
         free_searcher(&self.searcher)
 
     def new_game(self):
+        """Clear the histories. (The table is the caller's.)"""
         forget(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
                   declaration: str = "CSARule27", include_all: bool = False):
+        """Set the value of a draw for each colour in centipawns and what the options of these names mean:
+
+        MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves.
+        """
         self.searcher.declaration = declaration_rule(declaration)
         self.draws[0] = draw_black
         self.draws[1] = draw_white
@@ -144,6 +183,10 @@ cdef class Worker:
         self.include_all = include_all
 
     def set_root(self, board: Board, moves=None):
+        """Copy the position with its game history; the root moves are the legal moves, or `moves` where given.
+
+        Returns their number; resets `nodes`. ValueError where one of `moves` cannot be read.
+        """
         cdef Move legal[MAX_MOVES]
         cdef Board root = board
         cdef Move *last = generate_legal(&root.pos, legal, self.include_all)
@@ -154,11 +197,13 @@ cdef class Worker:
         copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
         self.searcher.draw_value[us] = self.draws[us]
         self.searcher.draw_value[us ^ 1] = -self.draws[us]
-        self._start(chosen)
+        self._set_root_moves(chosen)
+        self._clear_killers()
+        self.searcher.nodes = 0
         return self.searcher.root_count
 
-    cdef void _start(self, list chosen):
-        """Root moves that were not searched yet, no killers, no nodes."""
+    cdef void _set_root_moves(self, list chosen):
+        """None of them searched yet."""
         cdef int i
         cdef RootMove *root
         for i, move in enumerate(chosen):
@@ -171,12 +216,20 @@ cdef class Worker:
             root.pv[0] = move
             root.pv_length = 1
         self.searcher.root_count = len(chosen)
-        self.searcher.nodes = 0
+
+    cdef void _clear_killers(self) noexcept:
+        cdef int i
         for i in range(MAX_PLY + FRAMES_BEHIND + 2):
             self.searcher.frames[i].killers[0] = NO_MOVE
             self.searcher.frames[i].killers[1] = NO_MOVE
 
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
+        """Search the root moves from place `first` on to `depth` in the window (alpha, beta), without the GIL.
+
+        Returns the value and sorts the root lines from `first` on, best first. `node_limit` counts all nodes since
+        set_root (0 = none). Where `stopped` is true afterwards, the value is void; the root lines hold what was
+        found before the stop. ValueError for a depth, window or place out of range.
+        """
         cdef int plies = depth, low = alpha, high = beta, start = first, value
         if not 0 <= start < self.searcher.root_count:
             raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
@@ -190,20 +243,25 @@ cdef class Worker:
 
     @property
     def stopped(self):
+        """Whether the last search ended by the stop or the node limit."""
         return bool(self.searcher.stopped)
 
     @property
     def nodes(self):
+        """Nodes since set_root. May be read from any thread."""
         return self.searcher.nodes
 
     @property
     def seldepth(self):
+        """Greatest ply reached by the last search."""
         return self.searcher.seldepth
 
     def lines(self, count: int = 1):
+        """The first `count` root lines, best first."""
         return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
 
     def evaluate(self, board: Board):
+        """(name, value) of each term of the static value, last `total`; centipawns for the side to move."""
         cdef Board given = board
         cdef int32_t terms[EVALUATION_TERMS]
         cdef int sign = FV_SCALE if given.pos.side == BLACK else -FV_SCALE
@@ -214,6 +272,13 @@ cdef class Worker:
 
 
 cdef class MateSolver:
+    """A proof-number search for mates, with a proof table of `megabytes` (ValueError below 1, MemoryError).
+
+    The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
+    `count_useless` useless interpositions count as moves of a mate. Except for `nodes`, `expanded` and `hashfull`,
+    everything belongs to the thread that solves.
+    """
+
     cdef Solver solver
     cdef StopToken stop
     cdef Solution solution
@@ -230,10 +295,19 @@ cdef class MateSolver:
         free_solver(&self.solver)
 
     def clear(self):
+        """Forget everything."""
         with nogil:
             clear_proofs(&self.solver.table)
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
+        """(`mate`, moves), (`nomate`, []) or, at the stop or the node limit, (`unknown`, []); without the GIL.
+
+        The moves are checks and replies that end in mate except for useless interpositions: drops in front of a
+        slider that captures them with mate again, even if it does not keep the piece. `aim`: `first` returns the
+        first mate found; `shorter` goes on looking for a shorter one about as long as the proof took; `shortest`
+        until the line is the shortest mate against the longest defence (`proved_shortest`). The game before
+        `board` is ignored. ValueError for another aim.
+        """
         cdef Board given = board
         cdef int status, wanted
         if aim not in _AIMS:
@@ -247,31 +321,20 @@ cdef class MateSolver:
 
     @property
     def proved_shortest(self):
+        """Whether the last line is proved to be a shortest mate."""
         return bool(self.solution.shortest)
 
     @property
     def nodes(self):
+        """Positions visited by the last or running solve. May be read from any thread."""
         return self.solver.nodes
 
     @property
     def expanded(self):
+        """Positions among `nodes` whose moves were generated and made. May be read from any thread."""
         return self.solver.expanded
 
     @property
     def hashfull(self):
+        """Permille of the proof table in use."""
         return table_fullness(&self.solver.table)
-
-
-def bench_search(sfens, depth: int, megabytes: int = 16, weights=None):
-    cdef unsigned long long nodes = 0
-    table = Table(megabytes)
-    worker = Worker(table, StopToken(), 0, weights)
-    worker.configure()
-    for sfen in sfens:
-        table.clear()
-        worker.new_game()
-        worker.set_root(Board(sfen))
-        for plies in range(1, depth + 1):
-            worker.search(plies, -_INFINITE, _INFINITE)
-        nodes += worker.nodes
-    return nodes

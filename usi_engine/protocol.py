@@ -1,4 +1,4 @@
-"""One line of USI text -> one frozen command, or a Problem that quotes the text. No state of a game here."""
+"""One line of USI text -> one frozen command, or a Malformed that quotes the text. Holds no state of a game."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 START = "startpos"
-# A number no clock or node count reaches; anything above is a typing error, not a limit.
+# Greater numbers are clamped: no clock or node count reaches it.
 LARGEST = 2**62
 
 
 @dataclass(frozen=True)
 class Usi:
-    """`usi`: who are you, what can be set."""
+    """`usi`: asks for name, author and options."""
 
 
 @dataclass(frozen=True)
 class IsReady:
-    """`isready`: load all."""
+    """`isready`: load everything."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Times:
     winc: int | None = None
 
     def given(self) -> bool:
-        """Whether any clock was named, be it a zero."""
+        """Whether any clock was given, even as 0."""
         return self != Times()
 
 
@@ -115,8 +115,8 @@ class PonderHit:
 
 
 @dataclass(frozen=True)
-class Show:
-    """A question about the position: one of SHOWN."""
+class Question:
+    """A question about the position: one of QUESTIONS."""
 
     what: str
 
@@ -138,12 +138,12 @@ class Bench:
 
 @dataclass(frozen=True)
 class Ignored:
-    """An empty line or a word we do not know."""
+    """An empty line or an unknown command."""
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A line we know but cannot read; `text` says why and quotes it."""
+class Malformed:
+    """A known command that cannot be read; `text` says why and quotes it."""
 
     text: str
 
@@ -161,14 +161,14 @@ Command = (
     | Go
     | GoMate
     | PonderHit
-    | Show
+    | Question
     | Perft
     | Bench
     | Ignored
-    | Problem
+    | Malformed
 )
 
-SHOWN = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
+QUESTIONS = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
 TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
 LIMITS = frozenset({"movetime", "depth", "nodes"})
 GO_WORDS = TIMES | LIMITS | {"ponder", "infinite", "mate", "searchmoves"}
@@ -189,8 +189,8 @@ def parse(line: str) -> Command:
     word, _, rest = line.strip().partition(" ")
     if word in SIMPLE:
         return SIMPLE[word]
-    if word in SHOWN:
-        return Show(word)
+    if word in QUESTIONS:
+        return Question(word)
     reader = READERS.get(word)
     return reader(rest.strip()) if reader else Ignored()
 
@@ -199,9 +199,9 @@ def parse_setoption(rest: str) -> Command:
     """`name N [value V]`. N has no spaces, so the first `value` after it begins V, which is the rest of the line."""
     words = rest.split(None, 3)
     if len(words) < 2 or words[0] != "name":
-        return Problem(f"setoption without a name: '{rest}'")
+        return Malformed(f"setoption without a name: '{rest}'")
     if len(words) > 2 and words[2] != "value":
-        return Problem(f"option names hold no spaces: '{rest}'")
+        return Malformed(f"option names hold no spaces: '{rest}'")
     value = words[3].strip() if len(words) > 3 else ""
     return SetOption(words[1], "" if value in EMPTY_VALUES else value)
 
@@ -214,7 +214,7 @@ def parse_position(rest: str) -> Command:
     if place[:1] == ["sfen"]:
         place = place[1:]
     if not place:
-        return Problem(f"position without a place: 'position {rest}'".rstrip())
+        return Malformed(f"position without a place: 'position {rest}'".rstrip())
     return SetPosition(" ".join(place), moves)
 
 
@@ -258,14 +258,14 @@ def parse_ponderhit(rest: str) -> Command:
 def parse_perft(rest: str) -> Command:
     """`perft N`, N from 1 on."""
     depth = read_number(rest)
-    return Perft(depth) if depth else Problem(f"perft wants a depth from 1 on, not '{rest}'")
+    return Perft(depth) if depth else Malformed(f"perft wants a depth from 1 on, not '{rest}'")
 
 
 def parse_bench(rest: str) -> Command:
     """`bench [DEPTH] [MEGABYTES]`."""
     numbers = [read_number(word) for word in rest.split()[:2]]
     if not all(numbers):
-        return Problem(f"bench wants a depth and megabytes from 1 on, not '{rest}'")
+        return Malformed(f"bench wants a depth and megabytes from 1 on, not '{rest}'")
     return Bench(*numbers)
 
 

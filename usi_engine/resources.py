@@ -1,4 +1,4 @@
-"""What a game needs in memory: core, table, workers, book. All is loaded here, at isready or before a go."""
+"""What a game needs in memory: core, table, workers, weights, book. It is loaded here, at isready or before a go."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from usi_engine.book import Book, BookError
-from usi_engine.core import MATERIAL, Core, Solver, WeightsError
+from usi_engine.core import MATERIAL, Core, WeightsError
 from usi_engine.options import Options
 from usi_engine.output import Writer
-from usi_engine.team import Team
+from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
-    from core_ext.engine import StopToken, Weights
+    from core_ext.engine import MateSolver, StopToken, Weights
 
-# YaneuraOu's users write this for none.
+# The value of BookFile that means none, as in YaneuraOu.
 NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
-SCOUT_MEGABYTES = 16
+ROOT_SOLVER_MEGABYTES = 16
 
 
 class Resources:
-    """Loaded parts, kept up to date with the options. `load` and what follows it belong to one thread at a time."""
+    """Loaded parts, kept in step with the options. Only one thread at a time may use `load` and the parts."""
 
     def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
         self._options = options
@@ -31,13 +31,13 @@ class Resources:
         self._load_core = load
         self._core: Core | None = None
         self._stop: StopToken | None = None
-        self._team: Team | None = None
-        self._scout: Solver | None = None
+        self._pool: ThreadPool | None = None
+        self._root_solver: MateSolver | None = None
         self._book: Book | None = None
         self._book_path = ""
         self._weights: Weights | None = None
         self._weights_name = MATERIAL
-        self.chance = random.Random()
+        self.random = random.Random()
 
     @property
     def core(self) -> Core:
@@ -50,36 +50,36 @@ class Resources:
     def stop(self) -> StopToken:
         """The stop token of every search."""
         if self._stop is None:
-            self._stop = self.core.stop()
+            self._stop = self.core.stop_token()
         return self._stop
 
     @property
-    def scout(self) -> Solver | None:
-        """A small mate solver for a glance at the root before a search; None where the core has none."""
-        if self._scout is None and self.core.solver is not None:
-            self._scout = self.core.solver(SCOUT_MEGABYTES, self.stop, True)
-        return self._scout
+    def root_solver(self) -> MateSolver:
+        """A mate solver with a small table for the root, before a search."""
+        if self._root_solver is None:
+            self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+        return self._root_solver
 
     @property
-    def team(self) -> Team:
-        """The workers, as the options wanted them at the last load."""
-        if self._team is None:
-            self._load_team()
-        assert self._team is not None
-        return self._team
+    def pool(self) -> ThreadPool:
+        """The thread pool, as the options were at the last load."""
+        if self._pool is None:
+            self._load_pool()
+        assert self._pool is not None
+        return self._pool
 
     @property
     def book(self) -> Book | None:
-        """The book, where there is one and it is wanted."""
+        """The book; None without one, or where USI_OwnBook is false."""
         return self._book if self._options.flag("USI_OwnBook") else None
 
     def load(self) -> None:
-        """Bring everything into line with the options; cheap where nothing changed. CoreError as `core`."""
-        self._load_team()
+        """Load what the options ask for; cheap where nothing changed. CoreError as `core`."""
+        self._load_pool()
         self._load_book()
 
-    def load_patiently(self) -> None:
-        """`load`, with an empty line now and then so that nobody who waits loses patience."""
+    def load_with_keepalive(self) -> None:
+        """`load`, printing an empty line every second so that GUIs do not give up."""
         done = threading.Event()
         thread = threading.Thread(target=self._keep_alive, args=(done,), name="keepalive", daemon=True)
         thread.start()
@@ -90,14 +90,14 @@ class Resources:
             thread.join()
 
     def new_game(self) -> None:
-        """Forget the last game."""
-        if self._team is not None:
-            self._team.new_game()
+        """Clear table and histories."""
+        if self._pool is not None:
+            self._pool.new_game()
 
-    def rest(self) -> None:
-        """Wait until no thread of the last search is at work."""
-        if self._team is not None:
-            self._team.join_helpers()
+    def wait_for_helpers(self) -> None:
+        """Wait until all threads of the last search have ended."""
+        if self._pool is not None:
+            self._pool.join_helpers()
 
     def _keep_alive(self, done: threading.Event) -> None:
         while not done.wait(KEEPALIVE_SECONDS):
@@ -105,36 +105,36 @@ class Resources:
 
     @property
     def weights(self) -> Weights | None:
-        """The evaluation's weights as EvalFile wanted them at the last load; None: material."""
+        """The evaluation's weights, as EvalFile was at the last load; None: material."""
         self._load_weights()
         return self._weights
 
     def _load_weights(self) -> None:
-        """Weights that cannot be loaded leave the material value, and one line says so. Workers start anew."""
+        """Falls back to material, with an info string, where the weights cannot be loaded. Workers are made anew."""
         name = self._options.text("EvalFile")
         if name == self._weights_name:
             return
-        self._team = None
+        self._pool = None
         self._weights, self._weights_name = None, name
         try:
             self._weights = self.core.load_weights(name)
         except (WeightsError, MemoryError) as error:
             self._writer.info(f"{error}; playing with the material value")
 
-    def _load_team(self) -> None:
+    def _load_pool(self) -> None:
         self._load_weights()
         megabytes, threads = self._options.number("USI_Hash"), self._options.number("Threads")
-        if self._team is not None and self._team.table.megabytes == megabytes:
-            self._team.resize(threads)
+        if self._pool is not None and self._pool.table.megabytes == megabytes:
+            self._pool.resize(threads)
             return
-        self._team = None
-        self._team = self._largest_team(megabytes, threads)
+        self._pool = None  # frees its memory before the next is allocated
+        self._pool = self._allocate_pool(megabytes, threads)
 
-    def _largest_team(self, megabytes: int, threads: int) -> Team:
-        """A team with this much memory, or with half of it, and so on. MemoryError where even 1 MB is not to be had."""
+    def _allocate_pool(self, megabytes: int, threads: int) -> ThreadPool:
+        """A pool with a table of this size, or of half of it, and so on. MemoryError where 1 MB cannot be allocated."""
         while True:
             try:
-                return Team(self.core, self.stop, megabytes, threads, self._weights)
+                return ThreadPool(self.core, self.stop, megabytes, threads, self._weights)
             except MemoryError as error:
                 if megabytes == 1:
                     raise

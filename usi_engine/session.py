@@ -1,7 +1,7 @@
-"""The state machine of a game: what each command does now, what must wait, what cuts in.
+"""The state machine of a game: which command is carried out when.
 
-One thread runs it. Jobs (a search, loading, perft, bench) run on a thread of their own, one at a time; while one runs,
-commands that would touch its world wait in line, and only `stop`, `ponderhit`, `gameover` and `quit` cut in.
+One thread runs it. Jobs (a search, loading, perft, bench) run on a thread of their own, one at a time. While one runs,
+commands that depend on its state are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
 """
 
 from __future__ import annotations
@@ -16,77 +16,77 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__, protocol
-from usi_engine.answers import perft, show
-from usi_engine.clock import FIRST_FEAR, Lateness, Limits, plan
-from usi_engine.control import Control, NoStop
+from usi_engine.console import describe, eval_lines, perft
 from usi_engine.core import Core, CoreError, load_core
 from usi_engine.mating import Mating
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Command, Go, GoMate, Quit
 from usi_engine.resources import Resources
+from usi_engine.search_control import NoStop, SearchControl
 from usi_engine.thinking import Thinking
+from usi_engine.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limits
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# Undeclared options for tuners: `Tune_` and the name of a constant in the core's table.
+# Undeclared options for tuning: this prefix and the name of a constant of the search.
 TUNING_PREFIX = "Tune_"
-# How long a search that was told to stop may take to say so before we leave without it.
+# How long `quit` waits for a search that was stopped.
 LEAVE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class Done:
-    """A job's thread says that it has ended."""
+    """Posted by a job's thread when it ends."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """Load what the options want, without an answer: the clock of a go that waits for it starts with its end."""
+    """Load what the options ask for, without an answer; the clock of a queued go starts when it is done."""
 
 
 @dataclass(frozen=True)
 class Leave:
-    """The end of a list of commands: quit once all of them are done."""
+    """Ends a list of commands: quit once all of them are done."""
 
 
 @dataclass
 class Job:
-    """What runs now; `control` is None where it is no search."""
+    """What runs now; `control` is None unless it is a search."""
 
     thread: threading.Thread
-    control: Control | None
+    control: SearchControl | None
     go: Go | GoMate | None = None
 
 
 Posted = Command | Load | Leave
-CUTS_IN = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
-ENDS = (protocol.Stop, protocol.GameOver, Quit)
-AT_ONCE = (protocol.Usi, protocol.Ignored, protocol.Problem)
+URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
+STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
+STATELESS = (protocol.Usi, protocol.Ignored, protocol.Malformed)
 # The clock of a move starts when these arrive.
 CLOCKED = (Go, GoMate, protocol.PonderHit)
-# A search that only `stop` can end gives way to these.
-DISPLACES = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
+# These stop a search that would otherwise wait for `stop`.
+STOPS_WAITING = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
 
 
 class Session:
-    """Takes commands from any thread by `post`; `run` carries them out until it is told to quit."""
+    """Takes commands from any thread by `post`; `run` carries them out until `quit`."""
 
     def __init__(self, writer: Writer, load: Callable[[], Core] = load_core) -> None:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
         self._events: queue.SimpleQueue[tuple[float, Posted | Done]] = queue.SimpleQueue()
-        self._waiting: deque[Posted] = deque()
+        self._queue: deque[Posted] = deque()
         self._job: Job | None = None
         self._board: Board | None = None
         self._refused = False
         self._leaving = False
-        self._lateness = Lateness(FIRST_FEAR)
+        self._lateness = Lateness(INITIAL_LATENESS)
         self._clock_start = time.monotonic()
         self._over = False
-        self._doers: dict[type[Any], Callable[[Any], None]] = {
+        self._handlers: dict[type[Any], Callable[[Any], None]] = {
             protocol.Usi: self._usi,
             protocol.IsReady: self._isready,
             protocol.NewGame: self._new_game,
@@ -98,17 +98,17 @@ class Session:
             protocol.Stop: self._stop,
             protocol.GameOver: self._stop,
             protocol.PonderHit: self._ponderhit,
-            protocol.Show: self._show,
+            protocol.Question: self._question,
             protocol.Perft: self._perft,
             protocol.Bench: self._bench,
-            protocol.Problem: self._problem,
+            protocol.Malformed: self._malformed,
             protocol.Quit: self._quit,
             Load: self._load,
             Leave: self._quit,
         }
 
     def post(self, command: Posted) -> None:
-        """Hand in a command, from any thread."""
+        """Queue a command, from any thread."""
         self._events.put((time.monotonic(), command))
 
     def run(self) -> None:
@@ -116,67 +116,69 @@ class Session:
         while not self._over:
             at, event = self._events.get()
             if isinstance(event, Done):
-                self._job_done(at)
+                self._end_job(at)
             else:
                 if isinstance(event, CLOCKED):
                     self._clock_start = at
-                self._arrived(event)
-            while self._waiting and self._may_run(self._waiting[0]) and not self._over:
-                self._do(self._waiting.popleft())
+                self._receive(event)
+            while self._queue and self._may_run(self._queue[0]) and not self._over:
+                self._do(self._queue.popleft())
         if self._job is not None:
             self._job.thread.join(LEAVE_SECONDS)
 
     # What happens when.
 
-    def _job_done(self, at: float) -> None:
+    def _end_job(self, at: float) -> None:
         control = self._job.control if self._job else None
         self._job = None
         if control is not None:
-            self._lateness.seen(control.late)
-        # A go that had to wait for this job begins with its end; for all others this is past.
-        self._clock_start = max(self._clock_start, control.ended if control else at)
+            self._lateness.record(control.lateness)
+        # The clock of a go that was queued starts when the job has answered; for all others this moment is past.
+        self._clock_start = max(self._clock_start, control.answered_at if control else at)
 
-    def _arrived(self, command: Posted) -> None:
-        if isinstance(command, AT_ONCE):
+    def _receive(self, command: Posted) -> None:
+        if isinstance(command, STATELESS):
             self._do(command)
             return
-        self._hasten(command)
-        self._waiting.append(command)
-        if isinstance(command, CUTS_IN) and not self._goes_waiting():
-            self._waiting.pop()
+        self._stop_search_for(command)
+        self._queue.append(command)
+        if isinstance(command, URGENT) and not self._go_is_queued():
+            self._queue.pop()
             self._do(command)
 
-    def _hasten(self, command: Posted) -> None:
-        """End what this command must not wait for."""
+    def _stop_search_for(self, command: Posted) -> None:
+        """Stop the running search where this command must not wait for its end."""
         control = self._job.control if self._job else None
         self._leaving = self._leaving or isinstance(command, Quit)
         if control is None:
             return
-        if isinstance(command, ENDS) or (isinstance(command, DISPLACES) and control.closed):
+        if isinstance(command, STOPS_SEARCH) or (isinstance(command, STOPS_WAITING) and control.must_wait):
             control.stop()
 
-    def _goes_waiting(self) -> bool:
-        """Whether a go stands in line, which a stop behind it is meant for."""
-        return any(isinstance(command, (Go, GoMate)) for command in self._waiting)
+    def _go_is_queued(self) -> bool:
+        """Whether a go is queued: a `stop` after it is meant for that one."""
+        return any(isinstance(command, (Go, GoMate)) for command in self._queue)
 
     def _may_run(self, command: Posted) -> bool:
-        if self._job is None or isinstance(command, CUTS_IN):
+        if self._job is None or isinstance(command, URGENT):
             return True
-        return self._job.control is not None and (isinstance(command, Quit) or harmless(command))
+        return self._job.control is not None and (isinstance(command, Quit) or allowed_during_search(command))
 
     def _do(self, command: Posted) -> None:
-        doer = self._doers.get(type(command))
-        if doer is None:
+        handler = self._handlers.get(type(command))
+        if handler is None:
             return
         try:
-            doer(command)
+            handler(command)
         except CoreError as error:
             self._writer.info(str(error))
         except Exception as error:
             self._writer.info(f"error: {type(error).__name__}: {error}")
 
-    def _begin(self, work: Callable[[], None], control: Control | None = None, go: Go | GoMate | None = None) -> None:
-        """Run `work` on a thread of its own; commands wait until it is done."""
+    def _start_job(
+        self, work: Callable[[], None], control: SearchControl | None = None, go: Go | GoMate | None = None
+    ) -> None:
+        """Run `work` on a thread of its own."""
 
         def body() -> None:
             try:
@@ -195,21 +197,21 @@ class Session:
         head = [f"id name {NAME} {__version__}", f"id author {AUTHOR}"]
         self._writer.lines([*head, *self._options.declarations(), "usiok"])
 
-    def _problem(self, command: protocol.Problem) -> None:
+    def _malformed(self, command: protocol.Malformed) -> None:
         self._writer.info(command.text)
 
     def _setoption(self, command: protocol.SetOption) -> None:
         if command.name.startswith(TUNING_PREFIX):
-            trouble = self._tune(command.name.removeprefix(TUNING_PREFIX), command.value)
+            refusal = self._tune(command.name.removeprefix(TUNING_PREFIX), command.value)
         else:
-            trouble = self._options.set(command.name, command.value)
-        if trouble:
-            self._writer.info(trouble)
+            refusal = self._options.set(command.name, command.value)
+        if refusal:
+            self._writer.info(refusal)
 
     def _tune(self, name: str, text: str) -> str | None:
         """Set a constant of the search; None, or one sentence that says why not."""
         try:
-            self._resources.core.tune(name, int(float(text)))
+            self._resources.core.set_tunable(name, int(float(text)))
         except ValueError as error:
             return f"option {TUNING_PREFIX}{name}: {error}"
         return None
@@ -221,23 +223,23 @@ class Session:
     def _isready(self, command: protocol.IsReady) -> None:
         def work() -> None:
             try:
-                self._resources.load_patiently()
+                self._resources.load_with_keepalive()
             except (CoreError, MemoryError) as error:
                 self._writer.info(str(error))
             finally:
                 self._writer.line("readyok")
 
-        self._begin(work)
+        self._start_job(work)
 
     def _load(self, command: Load) -> None:
         def work() -> None:
-            with suppress(CoreError, MemoryError):  # the go says what is missing
+            with suppress(CoreError, MemoryError):  # reported by the go
                 self._resources.load()
 
-        self._begin(work)
+        self._start_job(work)
 
     def _new_game(self, command: protocol.NewGame) -> None:
-        self._begin(self._resources.new_game)
+        self._start_job(self._resources.new_game)
 
     def _position(self, command: protocol.SetPosition) -> None:
         self._refused = True
@@ -246,7 +248,7 @@ class Session:
             self._board, self._refused = board, False
 
     def _build(self, command: protocol.SetPosition) -> Board | None:
-        """The position asked for; None, after one info string, where the text describes none."""
+        """The position described; None, after one info string, where the text describes none."""
         try:
             board = self._resources.core.board(command.sfen)
         except ValueError as error:
@@ -267,22 +269,22 @@ class Session:
         return self._board
 
     def _go(self, command: Go) -> None:
-        control = self._control(command, self._plan(command), command.open_ended() and not command.ponder)
+        control = self._control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root()
         thinking = Thinking(self._resources, self._options, self._writer, control)
-        self._begin(lambda: thinking.run(command, board), control, command)
+        self._start_job(lambda: thinking.run(command, board), control, command)
 
     def _go_mate(self, command: GoMate) -> None:
         unlimited = command.milliseconds is None and command.nodes is None
-        control = self._control(command, Limits(hard=command.milliseconds), unlimited)
+        control = self._control(command, TimeLimits(maximum=command.milliseconds), unlimited)
         board = self._root()
         mating = Mating(self._resources, self._options, self._writer, control)
-        self._begin(lambda: mating.run(command, board), control, command)
+        self._start_job(lambda: mating.run(command, board), control, command)
 
-    def _control(self, command: Go | GoMate, limits: Limits, infinite: bool) -> Control:
-        """The clock of a new search, started; a session that is leaving stops it before it begins."""
+    def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
+        """The control of a new search, started; stopped already where the session is leaving."""
         pondering = isinstance(command, Go) and command.ponder
-        control = Control(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
+        control = SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
         control.start()
         if self._leaving:
             control.stop()
@@ -292,13 +294,13 @@ class Session:
         try:
             stop = self._resources.stop
         except CoreError:
-            # Nothing can search without a core; the go is still answered, and its clock and its stop work as ever.
+            # Without a core nothing searches, but the go is answered, and may have to wait for `stop`.
             return NoStop()
         stop.clear()
         return stop
 
     def _root(self) -> Board | None:
-        """A copy of the position to think about; None where it was refused or there is no core to hold one."""
+        """A copy of the position to search; None where it was refused or there is no core."""
         if self._refused:
             self._writer.info("the last position was refused; there is no game to play on")
             return None
@@ -308,12 +310,13 @@ class Session:
             self._writer.info(str(error))
             return None
 
-    def _plan(self, command: Go) -> Limits:
+    def _time_limits(self, command: Go) -> TimeLimits:
         try:
             board = self._current()
         except CoreError:
-            return Limits()
-        return plan(command, board.turn == self._resources.core.black, board.ply, self._options, self._lateness)
+            return TimeLimits()
+        black = board.turn == self._resources.core.black
+        return time_limits(command, black, board.ply, self._options, self._lateness)
 
     def _stop(self, command: protocol.Stop | protocol.GameOver) -> None:
         if self._job and self._job.control:
@@ -326,17 +329,14 @@ class Session:
         go = job.go
         if command.times.given():
             go = Go(command.times, depth=go.depth, nodes=go.nodes, movetime=go.movetime)
-        job.control.hit(self._plan(go), go.open_ended(), self._clock_start)
+        job.control.ponderhit(self._time_limits(go), go.open_ended(), self._clock_start)
 
-    def _show(self, command: protocol.Show) -> None:
+    def _question(self, command: protocol.Question) -> None:
         if command.what == "eval":
-            self._eval()
+            lines = eval_lines(self._resources.pool.main, self._current())
         else:
-            self._writer.lines(show(command.what, self._current(), self._options.flag("GenerateAllLegalMoves")))
-
-    def _eval(self) -> None:
-        terms = self._resources.team.leader.evaluate(self._current())
-        self._writer.lines([f"{name} {value}" for name, value in terms])
+            lines = describe(command.what, self._current(), self._options.flag("GenerateAllLegalMoves"))
+        self._writer.lines(lines)
 
     def _perft(self, command: protocol.Perft) -> None:
         board = self._current().copy()
@@ -345,7 +345,7 @@ class Session:
             for line in perft(board, command.depth):
                 self._writer.line(line)
 
-        self._begin(work)
+        self._start_job(work)
 
     def _bench(self, command: protocol.Bench) -> None:
         def work() -> None:
@@ -353,13 +353,15 @@ class Session:
 
             self._writer.line(bench(self._resources.core, self._resources.weights, command.depth, command.megabytes))
 
-        self._begin(work)
+        self._start_job(work)
 
     def _quit(self, command: Quit | Leave) -> None:
         self._stop(protocol.Stop())
         self._over = True
 
 
-def harmless(command: Posted) -> bool:
-    """Whether a running search does not mind it."""
-    return isinstance(command, protocol.GetOption) or (isinstance(command, protocol.Show) and command.what != "eval")
+def allowed_during_search(command: Posted) -> bool:
+    """Whether it uses nothing that a running search uses."""
+    if isinstance(command, protocol.Question):
+        return command.what != "eval"
+    return isinstance(command, protocol.GetOption)

@@ -1,4 +1,4 @@
-"""The USI loop: a thread reads lines and hands them in; the session carries them out."""
+"""The USI loop: a thread reads lines and posts commands; the session carries them out."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from usi_engine.protocol import Go, GoMate, Quit, decode, parse
 from usi_engine.session import Leave, Load, Session
 
 # These need neither the core nor its weights.
-LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Problem, Quit)
+LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit)
 
 
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
-    """Speak USI with whoever is at the other end until quit or the end of input."""
+    """Speak USI on these streams until quit or the end of input."""
     session = Session(writer, load)
     threading.Thread(target=read, args=(source, session), name="reader", daemon=True).start()
     session.run()
 
 
 def read(source: BinaryIO, session: Session) -> None:
-    """Hand in every line until quit; the end of input, or an input that fails, means quit.
+    """Post a command per line until quit; the end of input, or an input that fails, means quit.
 
-    No other thread may be the first to load numpy: on Windows its libraries look at standard input while they are
-    loaded, and that waits until a read that waits there has got something (numpy's issue 24290): a GUI that waits for
-    `readyok` would wait for ever. So it is loaded here, between two reads, before the first command that may need it.
+    numpy is imported here, between two reads, before the first command that may need it. On Windows its libraries
+    access standard input while they load, and that blocks as long as another thread is reading from it (numpy's issue
+    24290): imported elsewhere, it would block a GUI that waits for `readyok` for ever.
     """
     try:
         while line := source.readline():
@@ -45,13 +45,13 @@ def read(source: BinaryIO, session: Session) -> None:
 
 
 def load_numpy() -> None:
-    """Have it imported; whoever needs it says if it is missing."""
+    """Import it early; its users report it if it is missing."""
     with suppress(ImportError):
         import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
 
 
 def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> None:
-    """Carry out these commands, one after the other, and return when all are done; loading is on nobody's clock."""
+    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading."""
     session = Session(writer, load)
     for command in map(parse, commands):
         if isinstance(command, (Go, GoMate)):

@@ -11,7 +11,9 @@ import argparse
 
 from bench.table import best_rate, show
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MAX_DEPTH, StopToken, Table, Weights, Worker
+from core_ext.engine import MAX_DEPTH, StopToken, Table, Weights, Worker
+from usi_engine.core import load_core
+from usi_engine.iterative import iterative_deepening
 
 CASES = {
     "start position": (
@@ -35,8 +37,8 @@ CASES = {
 
 def measure(sfen: str, nodes: int, megabytes: int, weights: Weights | None = None) -> float:
     """Nodes a second of searching depth by depth until `nodes` are spent; None: the material value."""
-    table, board = Table(megabytes), Board(sfen)
-    worker = Worker(table, StopToken(), 0, weights)
+    core, table, board = load_core(), Table(megabytes), Board(sfen)
+    worker = Worker(table, StopToken(), weights)
 
     def prepare() -> None:
         table.clear()
@@ -44,10 +46,8 @@ def measure(sfen: str, nodes: int, megabytes: int, weights: Weights | None = Non
         worker.set_root(board)
 
     def deepen() -> int:
-        for depth in range(1, MAX_DEPTH):
-            worker.search(depth, -INFINITE, INFINITE, 0, nodes)
-            if worker.stopped:
-                break
+        for _ in iterative_deepening(core, worker, MAX_DEPTH, nodes, aspiration=False):
+            pass
         return worker.nodes
 
     return best_rate(deepen, 3, prepare)

@@ -4,7 +4,7 @@
 
 A is a name for the record. Side A plays with what --set, --weights and --nodes say, side B with --set-b, --weights-b,
 --nodes-b, or the defaults. With --clock both have that time instead, counted in nodes (bench/node_clock.py), and --set
-knows the constants of usi_engine.clock and usi_engine.patience too. Both play every opening with both colours; a pair
+takes the constants of usi_engine.timeman too. Both play every opening with both colours; a pair
 of games is one score. Ends when the sequential test decides between --elo0 and --elo1 (none without --elo1) or after
 --games. Resumes where it was broken off: one line of JSON a pair in FOLDER/pairs.jsonl. Node limits make it independent
 of what else the machine does; a rule that costs time has to be weighed by the speed (bench/nps.py) or in a match at

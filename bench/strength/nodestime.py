@@ -1,6 +1,6 @@
 """A player on a clock that counts nodes: the engine's own sharing out of time, whatever else the machine does.
 
-Its constants are those of usi_engine.clock and usi_engine.patience, by the names they have there.
+Its constants are those of usi_engine.timeman, by the names they have there.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import StopToken
-from usi_engine import clock, patience
-from usi_engine.control import Control
+from usi_engine import timeman
 from usi_engine.core import load_core
-from usi_engine.deepening import Deepening, Goals
+from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Go, Times
 from usi_engine.report import Count, Reporter
-from usi_engine.team import Team
+from usi_engine.search_control import SearchControl
+from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
     from core_ext.engine import Weights
@@ -47,28 +47,27 @@ class NodeTime:
 def time_constants() -> dict[str, tuple[ModuleType, float]]:
     """Module and value of every constant of time management."""
     return {
-        name: (module, value)
-        for module in (clock, patience)
-        for name, value in vars(module).items()
+        name: (timeman, value)
+        for name, value in vars(timeman).items()
         if name.isupper() and isinstance(value, int | float)
     }
 
 
 class NodeControl:
-    """What Deepening asks of a Control."""
+    """What Search needs of a SearchControl."""
 
-    def __init__(self, limits: clock.Limits, team: Team, nodes: int) -> None:
+    def __init__(self, limits: timeman.TimeLimits, pool: ThreadPool, nodes: int) -> None:
         self.limits = limits
-        self._team = team
+        self._pool = pool
         self._nodes = nodes
 
     @property
     def elapsed(self) -> int:
         """Milliseconds of this move, in nodes."""
-        return self._team.nodes // self._nodes
+        return self._pool.nodes // self._nodes
 
-    def decided(self, at_once: bool = False) -> bool:
-        """A search that would stop does: there is no least time here, no second to fill."""
+    def try_stop(self, without_minimum: bool = False) -> bool:
+        """Always stops: there is no minimum time here, no second to fill."""
         return True
 
 
@@ -79,25 +78,26 @@ class ClockPlayer:
         self._core: Any = load_core()
         self._time = time
         self._options = Options()
-        self._team = Team(self._core, StopToken(), TABLE_MEGABYTES, 1, weights)
+        self._pool = ThreadPool(self._core, StopToken(), TABLE_MEGABYTES, 1, weights)
         self._reporter = Reporter(Writer(io.BytesIO()), self._core, 0, lambda: Count(0, 0, 0))
         self._left = time.main
 
     def new_game(self) -> None:
         """Forget the last game."""
-        self._team.new_game()
+        self._pool.new_game()
         self._left = self._time.main
 
     def think(self, board: Board) -> tuple[str, int]:
         """A move and its value in centipawns, as in learn.selfplay.Player; its time is taken off the clock."""
         left, increment = self._left, self._time.increment
         go = Go(Times(btime=left, wtime=left, binc=increment, winc=increment))
-        limits = clock.plan(go, board.turn == BLACK, board.ply, self._options)
-        moves = self._team.set_root(board, None, self._options)
-        control = NodeControl(limits, self._team, self._time.nodes)
-        goals = Goals(self._core.max_depth, (limits.hard or 1) * self._time.nodes, 1)
-        outcome = Deepening(self._core, self._team, cast(Control, control), goals, self._reporter).run(board, moves)
+        limits = timeman.time_limits(go, board.turn == BLACK, board.ply, self._options)
+        moves = self._pool.set_root(board, None, self._options)
+        control = NodeControl(limits, self._pool, self._time.nodes)
+        goals = SearchLimits(self._core.max_depth, (limits.maximum or 1) * self._time.nodes, 1)
+        search = Search(self._core, self._pool, cast(SearchControl, control), goals, self._reporter)
+        result = search.run(board, moves)
         self._left = max(left + increment - control.elapsed, 0)
-        if not outcome.lines:  # not even depth 1 was done
+        if not result.lines:  # not even depth 1 was done
             return board.legal_moves()[0], 0
-        return outcome.lines[0].move, outcome.lines[0].value
+        return result.best.move, result.best.value

@@ -11,7 +11,7 @@ import pytest
 from bench import rules_chart
 from bench.strength import duel, elo, nodestime, spsa
 from core_ext.engine import set_tunable, tunables
-from usi_engine import clock
+from usi_engine import timeman
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 
@@ -63,8 +63,8 @@ def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
 
 
 def test_on_a_clock_of_nodes_who_has_no_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clock, "MOVES_AT_START", clock.MOVES_AT_START)  # put back at the end
-    monkeypatch.setattr(clock, "MOVES_AT_LEAST", clock.MOVES_AT_LEAST)
+    monkeypatch.setattr(timeman, "MOVES_AT_START", timeman.MOVES_AT_START)  # put back at the end
+    monkeypatch.setattr(timeman, "MOVES_AT_LEAST", timeman.MOVES_AT_LEAST)
     time = nodestime.NodeTime.read("2000+20/10")
     assert (time.main, time.increment, time.nodes) == (2000, 20, 10)
     usual = {"MOVES_AT_START": 48.0, "MOVES_AT_LEAST": 30.0}

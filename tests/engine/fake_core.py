@@ -1,22 +1,22 @@
-"""A core whose search is a script: it answers what a test tells it to, when the test says. The board is real."""
+"""A core with a scripted search: values, moves and times are those that a test asks for. The board is real."""
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from core_ext.board import BLACK, Board
+from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, StopToken
 from usi_engine.core import Core
 
-MATE, MATE_BOUND, INFINITE, MAX_DEPTH = 32000, 31000, 32600, 127
+POLL_SECONDS = 0.0005
 
 
 @dataclass
 class Script:
-    """What the fake search says: value and number of the best root move at each depth, and how long a depth takes."""
+    """The scripted search: value and number of the best root move at each depth, and how long a depth takes."""
 
     value: Callable[[int], int] = lambda depth: 10 + depth
     best: Callable[[int], int] = lambda depth: 0
@@ -24,24 +24,17 @@ class Script:
     pv_length: int = 3
     load_seconds: float = 0.0
     most_megabytes: int = 1 << 20
-    solution: tuple[str, list[str]] | None = None
-    solve_seconds: float = 0.0
+    solution: tuple[str, list[str]] = ("unknown", [])
+    solve_seconds: float = 0.2  # where there is no node limit
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
     crash: bool = False
 
 
-class StopToken(threading.Event):
-    """The stop token; the fake search does not look at clocks, so the alarm has to set it."""
-
-    def set_in(self, seconds: float) -> None:
-        pass
-
-
 @dataclass
 class RootLine:
-    """A root move and what is known of it."""
+    """A root move with the result of its last search."""
 
     pv: list[str]
     value: int = -INFINITE
@@ -49,6 +42,17 @@ class RootLine:
     bound: str = "exact"
     seldepth: int = 0
     nodes: int = 0
+
+
+def stopped_within(stop: StopToken, seconds: float) -> bool:
+    """Wait so long; True, and sooner, where the token is set."""
+    end = time.monotonic() + seconds
+    while not stop.is_set():
+        left = end - time.monotonic()
+        if left <= 0:
+            return False
+        time.sleep(min(left, POLL_SECONDS))
+    return True
 
 
 def mates(board: Board, move: str) -> bool:
@@ -79,7 +83,7 @@ def make_core(script: Script) -> Core:
             return 1
 
     class Worker:
-        def __init__(self, table: Table, stop: StopToken, index: int = 0, weights: object = None) -> None:
+        def __init__(self, table: Table, stop: StopToken, weights: object = None) -> None:
             self.stop, self.nodes, self.seldepth, self.stopped = stop, 0, 0, False
             self.root: list[RootLine] = []
             script.made["workers"] += 1
@@ -105,12 +109,13 @@ def make_core(script: Script) -> Core:
                 line.previous, line.value = line.value, -INFINITE
             self.seldepth = depth + 2
             self.nodes += 100 * depth
-            self.stopped = self.stop.wait(script.seconds(depth)) or bool(node_limit and self.nodes >= node_limit)
+            too_many = bool(node_limit and self.nodes >= node_limit)
+            self.stopped = stopped_within(self.stop, script.seconds(depth)) or too_many
             if self.stopped:
                 return 0
-            return self.settle(depth, alpha, beta, first)
+            return self.finish(depth, alpha, beta, first)
 
-        def settle(self, depth: int, alpha: int, beta: int, first: int) -> int:
+        def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:
             value = MATE - 1 if self.mate and first == 0 else script.value(depth) - 50 * first
             if first == 0:
                 favourite = self.mate or self.root_move(script.best(depth))
@@ -138,25 +143,25 @@ def make_core(script: Script) -> Core:
         def evaluate(self, board: Board) -> list[tuple[str, int]]:
             return [("material", 7), ("total", 7)]
 
-    class Solver:
+    class MateSolver:
         def __init__(self, megabytes: int, stop: StopToken, count_useless: bool = False) -> None:
             self.stop, self.nodes, self.hashfull = stop, 1234, 5
 
         def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
-            assert script.solution is not None
-            return ("unknown", []) if self.stop.wait(script.solve_seconds) else script.solution
+            stopped = stopped_within(self.stop, 0 if node_limit else script.solve_seconds)
+            return ("unknown", []) if stopped else script.solution
 
-    fake: Any = {"worker": Worker, "table": Table, "stop": StopToken, "solver": Solver if script.solution else None}
+    scripted: Any = {"worker": Worker, "table": Table, "mate_solver": MateSolver}
     return Core(
         board=Board,
         black=BLACK,
+        stop_token=StopToken,
         mate=MATE,
         mate_bound=MATE_BOUND,
         infinite=INFINITE,
         max_depth=MAX_DEPTH,
-        bench=lambda sfens, depth, megabytes, weights: 1000 * len(sfens) * depth,
-        tune=lambda name, value: None,
-        tuned=lambda name: 5,
+        set_tunable=lambda name, value: None,
+        tunable=lambda name: 5,
         load_weights=lambda name: None,
-        **fake,
+        **scripted,
     )

@@ -117,7 +117,7 @@ def test_play_from_the_book(tmp_path: Path) -> None:
     engine.send("setoption name USI_Hash value 1", f"setoption name BookFile value {write(tmp_path, SMALL)}", "isready")
     engine.expect("^readyok$")
     engine.send("go btime 600000 wtime 600000")
-    line = engine.expect("^bestmove", patience=1)
+    line = engine.expect("^bestmove", timeout=1)
     assert line in ("bestmove 7g7f ponder 3c3d", "bestmove 2g2f ponder 8c8d")
     assert engine.seen[-2].startswith("info depth 20 seldepth 20 score cp ") and line.split()[1] in engine.seen[-2]
     engine.send("go infinite")

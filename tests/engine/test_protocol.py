@@ -16,14 +16,14 @@ from usi_engine.protocol import (
     GoMate,
     Ignored,
     IsReady,
+    Malformed,
     NewGame,
     Perft,
     PonderHit,
-    Problem,
+    Question,
     Quit,
     SetOption,
     SetPosition,
-    Show,
     Stop,
     Times,
     Usi,
@@ -75,8 +75,8 @@ READ: list[tuple[str, Command]] = [
     ("go mate nodes 77", GoMate(nodes=77)),
     ("ponderhit", PonderHit()),
     ("ponderhit btime 1 wtime 2 byoyomi 3", PonderHit(Times(1, 2, 3))),
-    ("d", Show("d")),
-    ("eval", Show("eval")),
+    ("d", Question("d")),
+    ("eval", Question("eval")),
     ("perft 4", Perft(4)),
     ("bench", Bench()),
     ("bench 6 32", Bench(6, 32)),
@@ -105,10 +105,10 @@ def test_read(line: str, command: Command) -> None:
         "bench 0",
     ],
 )
-def test_problem(line: str) -> None:
-    """What cannot be read is a problem that quotes the line."""
+def test_malformed(line: str) -> None:
+    """What cannot be read is Malformed and quotes the line."""
     command = parse(line)
-    assert isinstance(command, Problem)
+    assert isinstance(command, Malformed)
     assert all(word in command.text for word in line.split()[1:])
 
 

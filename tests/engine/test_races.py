@@ -70,7 +70,7 @@ def test_stop_at_the_end_of_a_search(make: Maker) -> None:
         engine.send("go depth 4")
         time.sleep(wait)
         engine.send("stop")
-        engine.expect("^bestmove", patience=5)
+        engine.expect("^bestmove", timeout=5)
         if goes % 20 == 0:
             one_answer_each(engine, goes)
 
@@ -82,7 +82,7 @@ def test_stop_and_ponderhit_together(make: Maker) -> None:
         engine.send(PONDER)
         time.sleep(wait)
         engine.send(*(["ponderhit", "stop"] if goes % 2 else ["stop", "ponderhit"]))
-        engine.expect("^bestmove", patience=5)
+        engine.expect("^bestmove", timeout=5)
         if goes % 20 == 0:
             one_answer_each(engine, goes)
 
@@ -94,8 +94,8 @@ def test_stop_then_go_at_once(make: Maker) -> None:
         engine.send("go infinite")
         time.sleep(wait / 4)
         engine.send("stop", "position startpos moves 7g7f", "go depth 2")
-        engine.expect("^bestmove", patience=5)
-        engine.expect("^bestmove", patience=5)
+        engine.expect("^bestmove", timeout=5)
+        engine.expect("^bestmove", timeout=5)
         if goes % 20 == 0:
             one_answer_each(engine, 2 * goes)
 

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import BinaryIO
 
 from core_ext.board import Board
@@ -20,15 +21,16 @@ from usi_engine.core import Core
 from usi_engine.output import Writer
 from usi_engine.usi import serve
 
-PATIENCE = 20.0
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT = 20.0
 INFO = re.compile(
     r"info (string \S.*|(depth \d+ seldepth \d+ )?(score (cp -?\d+|mate -?[1-9]\d*)( lowerbound| upperbound)? )?"
     r"nodes \d+ nps \d+ hashfull \d+ time \d+( multipv [1-9]\d* pv( [1-9PLNSGBR][a-i*][1-9][a-i]\+?)+)?)"
 )
 
 
-class Silence(AssertionError):
-    """A line that was waited for did not come."""
+class NoLine(AssertionError):
+    """An expected line did not come."""
 
 
 class Transport:
@@ -51,13 +53,13 @@ class Transport:
             self._follow(line.strip().removeprefix("\ufeff"))
         self._write(data)
 
-    def expect(self, pattern: str, patience: float = PATIENCE) -> str:
-        """The next line that matches; those before it are read over."""
-        deadline = time.monotonic() + patience
+    def expect(self, pattern: str, timeout: float = TIMEOUT) -> str:
+        """The next line that matches; those before it are skipped."""
+        deadline = time.monotonic() + timeout
         while True:
             line = self.line(deadline - time.monotonic())
             if line is None:
-                raise Silence(f"no line matches '{pattern}'; seen: {self.seen[-12:]}")
+                raise NoLine(f"no line matches '{pattern}'; seen: {self.seen[-12:]}")
             if re.search(pattern, line):
                 return line
 
@@ -81,16 +83,16 @@ class Transport:
         self._check_moves(line)
         return line
 
-    def drain(self, seconds: float = PATIENCE) -> list[str]:
+    def drain(self, seconds: float = TIMEOUT) -> list[str]:
         """Everything up to the end of output."""
         begun, deadline = len(self.seen), time.monotonic() + seconds
         while not self.ended:
             if self.line(deadline - time.monotonic()) is None and not self.ended:
-                raise Silence("the engine does not end")
+                raise NoLine("the engine does not end")
         return self.seen[begun:]
 
     def _follow(self, line: str) -> None:
-        """Keep the positions that the coming goes are about."""
+        """Keep the positions of the goes to come."""
         if line.startswith("position "):
             self._next_root = replay(line, self._next_root)
         elif line.startswith("go"):
@@ -201,20 +203,19 @@ class InProcess(Transport):
     def close(self) -> None:
         """End the engine whatever it does."""
         self._sink.close()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive(), "the engine does not end"
         self._source.close()
 
 
 class Program(Transport):
-    """The real program, told to play with the material value where it has no arguments: weights take time to load."""
+    """The real program; without arguments it is set to the material value, as weights take time to load."""
 
     def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
         super().__init__()
         pipe = subprocess.PIPE
         command = [sys.executable, "-m", "usi_engine", *arguments]
-        root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        environment = {**os.environ, "PYTHONPATH": root}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
@@ -238,14 +239,14 @@ class Program(Transport):
         self.process.stdin.close()
 
     def close(self) -> None:
-        """End the engine whatever it does; it must leave with status 0 and say nothing on its error stream."""
+        """End the engine whatever it does; its status must be 0 and its error stream empty."""
         assert self.process.stdin is not None and self.process.stderr is not None and self.process.stdout is not None
         self.process.stdin.close()
         try:
-            status = self.process.wait(PATIENCE)
+            status = self.process.wait(TIMEOUT)
         finally:
             self.process.kill()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         errors = self.process.stderr.read()
         self.process.stderr.close()
         self.process.stdout.close()

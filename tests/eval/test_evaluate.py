@@ -43,7 +43,7 @@ def weights():
 
 
 def worker(weights=None):
-    return Worker(Table(1), StopToken(), 0, weights)
+    return Worker(Table(1), StopToken(), weights)
 
 
 def value(engine, sfen):

@@ -429,7 +429,7 @@ def test_play_computes_what_was_learned():
     begin_with(trainer, folded)
     positions = walked_positions(10000)
     floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
-    engine = Worker(Table(1), StopToken(), 0, weights_of(folded))
+    engine = Worker(Table(1), StopToken(), weights_of(folded))
     for (sfen, record), value in zip(positions, floats, strict=True):
         told = engine.evaluate(Board(sfen))[-1][1]
         assert abs(told - (value if record["side"] == 0 else -value)) < 2, sfen
@@ -458,7 +458,7 @@ def test_pairs_of_play_hold_the_relative_ones():
         trainer.cells(name)[:, 0] *= 0.2
     positions = walked_positions(1000, seed=4)
     floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
-    engine = Worker(Table(1), StopToken(), 0, weights_of(export(trainer)))
+    engine = Worker(Table(1), StopToken(), weights_of(export(trainer)))
     for (sfen, record), value in zip(positions, floats, strict=True):
         told = engine.evaluate(Board(sfen))[-1][1]
         assert abs(told - (value if record["side"] == 0 else -value)) < 6, sfen
@@ -471,7 +471,7 @@ def test_all_of_learning_from_the_command_line(teacher, tmp_path, capsys):
     first = (tmp_path / "my.kpp").read_bytes()
     assert read_card(str(tmp_path / "my.kpp"))["plan"]["passes"] == 2
     weights = load_weights(str(tmp_path / "my.kpp"), Weights)
-    engine = Worker(Table(1), StopToken(), 0, weights)
+    engine = Worker(Table(1), StopToken(), weights)
     assert len(engine.evaluate(Board())) == 6
     # Again: it finds its checkpoint, has nothing left to do, and writes the same.
     assert main(command) == 0

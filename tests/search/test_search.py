@@ -14,11 +14,12 @@ from core_ext.engine import (
     StopToken,
     Table,
     Worker,
-    bench_search,
     set_tunable,
     tunables,
 )
 from tests.positions import START, shared_file
+from usi_engine.core import load_core
+from usi_engine.tools.bench import count_nodes
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
 
@@ -233,7 +234,8 @@ def test_depths_and_windows_are_checked(worker: Worker) -> None:
 
 
 def test_tunables_change_the_search_and_keep_their_ranges() -> None:
-    base = bench_search([MIDDLE_GAME], 8)
+    core = load_core()
+    base = count_nodes(core, None, [MIDDLE_GAME], 8)
     name, _, default, least, greatest = tunables()[0]
     assert least <= default <= greatest
     with pytest.raises(ValueError, match=name):
@@ -242,7 +244,7 @@ def test_tunables_change_the_search_and_keep_their_ranges() -> None:
         set_tunable("NoSuchName", 1)
     set_tunable("LmrBase", 1500)
     try:
-        assert bench_search([MIDDLE_GAME], 8) != base
+        assert count_nodes(core, None, [MIDDLE_GAME], 8) != base
     finally:
         set_tunable("LmrBase", {row[0]: row[2] for row in tunables()}["LmrBase"])
-    assert bench_search([MIDDLE_GAME], 8) == base
+    assert count_nodes(core, None, [MIDDLE_GAME], 8) == base

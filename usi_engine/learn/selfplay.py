@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, TypeVar
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
 from usi_engine.core import load_core
-from usi_engine.team import Window
+from usi_engine.iterative import iterative_deepening
 
 if TYPE_CHECKING:
-    from core_ext.engine import RootLine, Weights
+    from core_ext.engine import Weights
 
 # The table: room for ten results a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
@@ -68,7 +68,7 @@ class Player:
         self.rules = rules
         self._core = load_core()
         self.table = Table(max(TABLE_MEGABYTES, rules.nodes * TABLE_BYTES_PER_NODE >> 20))
-        self.worker = Worker(self.table, StopToken(), 0, weights)
+        self.worker = Worker(self.table, StopToken(), weights)
         self.worker.configure()
 
     def new_game(self) -> None:
@@ -81,22 +81,15 @@ class Player:
         limit = nodes or self.rules.nodes
         self.worker.set_root(board, moves)
         self.table.new_search()
-        best, value = self.worker.lines(1)[0].pv[0], 0
-        for depth in range(1, MAX_DEPTH + 1):
-            line = self._search_depth(depth, value, limit)
-            if line.value != -INFINITE and not (self.worker.stopped and line.bound == "upper"):
-                best, value = line.pv[0], line.value
-            if self.worker.stopped or self.worker.nodes >= limit or abs(value) >= MATE_BOUND:
+        best = self.worker.lines(1)[0]
+        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, limit):
+            best = self.worker.lines(1)[0]
+            if self.worker.nodes >= limit or abs(best.value) >= MATE_BOUND:
                 break
-        return best, value
-
-    def _search_depth(self, depth: int, guess: int, limit: int) -> RootLine:
-        """The best line of one depth, searched in a window around `guess` that widens until it holds."""
-        window = Window(self._core, depth, guess)
-        while True:
-            value = self.worker.search(depth, window.alpha, window.beta, 0, limit)
-            if self.worker.stopped or window.failed(value) == "exact":
-                return self.worker.lines(1)[0]
+        if self.worker.stopped:  # within a depth: its best move counts, unless it is only known to be worse
+            line = self.worker.lines(1)[0]
+            best = line if line.value != -INFINITE and line.bound != "upper" else best
+        return best.pv[0], best.value if best.value != -INFINITE else 0
 
     def play(self, start: str, number: int) -> Played:
         """One whole game."""

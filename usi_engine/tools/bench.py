@@ -1,12 +1,14 @@
-"""The bench: fixed positions to a fixed depth from a cleared state. Its node count is the signature of how we play."""
+"""The bench: fixed positions to a fixed depth from a cleared state. Its node count is the signature of the search."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from usi_engine.answers import speed_line
+from usi_engine.console import speed_line
 from usi_engine.core import Core
+from usi_engine.iterative import iterative_deepening
 
 if TYPE_CHECKING:
     from core_ext.engine import Weights
@@ -38,5 +40,22 @@ POSITIONS = (
 def bench(core: Core, weights: Weights | None, depth: int | None = None, megabytes: int | None = None) -> str:
     """Search every position, with the material value where `weights` is None; returns `nodes N time MS nps X`."""
     begun = time.perf_counter()
-    nodes = core.bench(POSITIONS, depth or DEPTH, megabytes or MEGABYTES, weights)
+    nodes = count_nodes(core, weights, POSITIONS, depth or DEPTH, megabytes or MEGABYTES)
     return speed_line(nodes, time.perf_counter() - begun)
+
+
+def count_nodes(
+    core: Core, weights: Weights | None, sfens: Iterable[str], depth: int, megabytes: int = MEGABYTES
+) -> int:
+    """Total nodes of searching each position to `depth` from a cleared state, with full windows."""
+    table, nodes = core.table(megabytes), 0
+    worker = core.worker(table, core.stop_token(), weights)
+    worker.configure()
+    for sfen in sfens:
+        table.clear()
+        worker.new_game()
+        worker.set_root(core.board(sfen))
+        for _ in iterative_deepening(core, worker, depth, aspiration=False):
+            pass
+        nodes += worker.nodes
+    return nodes

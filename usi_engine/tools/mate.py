@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from usi_engine.core import Core, CoreError, load_core
-from usi_engine.mating import mates_by_checks
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import StopToken
-    from usi_engine.core import Solver
+    from core_ext.engine import MateSolver, StopToken
 
 BAR = 40
 
@@ -68,7 +66,7 @@ def read_problems(lines: Iterable[str]) -> Iterator[Problem]:
             yield problem
 
 
-def attempt(core: Core, solver: Solver, stop: StopToken, problem: Problem, limits: argparse.Namespace) -> Outcome:
+def attempt(core: Core, solver: MateSolver, stop: StopToken, problem: Problem, limits: argparse.Namespace) -> Outcome:
     """Solve one problem; the line is played through."""
     begun = time.perf_counter()
     alarm = threading.Timer(limits.seconds, stop.set)
@@ -93,6 +91,16 @@ def is_mate(core: Core, board: Board, moves: list[str]) -> bool:
     for move in moves:
         end.push(move)
     return all(answer[1] == "*" and is_taken_with_mate(end, answer) for answer in end.legal_moves(include_all=True))
+
+
+def mates_by_checks(board: Board, moves: list[str]) -> bool:
+    """Whether the line ends in mate and every move of the side to move gives check on the way."""
+    copy = board.copy()
+    for number, move in enumerate(moves):
+        copy.push(move)
+        if number % 2 == 0 and not copy.is_check():
+            return False
+    return copy.is_check() and not copy.legal_moves(include_all=True)
 
 
 def is_taken_with_mate(board: Board, answer: str) -> bool:
@@ -151,10 +159,8 @@ class Progress:
 
 def solve_all(core: Core, problems: list[Problem], limits: argparse.Namespace) -> list[Outcome]:
     """All outcomes in the file's order; what is unsolved, refused or wrong is named as it comes."""
-    if core.solver is None:
-        raise CoreError("the compiled core has no mate solver")
-    stop, outcomes = core.stop(), list[Outcome]()
-    solver, progress = core.solver(limits.hash, stop), Progress(len(problems), sys.stderr)
+    stop, outcomes = core.stop_token(), list[Outcome]()
+    solver, progress = core.mate_solver(limits.hash, stop), Progress(len(problems), sys.stderr)
     for problem in problems:
         outcomes.append(attempt(core, solver, stop, problem, limits))
         progress.show(len(outcomes))

@@ -1,18 +1,31 @@
-"""Time: what is planned is never more than what there is, and a whole game can be paid for."""
+"""Time management: no move uses more than it has, and the time lasts for a whole game."""
 
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 
-from usi_engine.clock import GLANCE_TIME, LEAST_TIME, MOST_LATENESS, Lateness, Limits, moves_to_go, plan, read_clock
 from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
+from usi_engine.timeman import (
+    EMERGENCY_TIME,
+    MAX_FACTOR,
+    MAX_LATENESS,
+    MIN_FACTOR,
+    MIN_TIME,
+    Lateness,
+    TimeLimits,
+    TimeScale,
+    moves_to_go,
+    read_clock,
+    time_limits,
+)
 
 MAIN_TIMES = (0, 1, 50, 999, 1000, 1001, 5000, 60_000, 600_000, 10_000_000)
 BYOYOMIS = (0, 1, 100, 1000, 5000, 30_000)
-UNUSUAL: list[dict[str, object]] = [
+UNUSUAL: list[dict[str, Any]] = [
     {},
     {"NetworkDelay2": 0},
     {"SlowMover": 1000},
@@ -22,17 +35,17 @@ UNUSUAL: list[dict[str, object]] = [
 INCREMENTS = (0, 10, 100, 1000, 10_000)
 
 
-def limits_of(times: Times, ply: int = 1, black: bool = True, **set_to: object) -> Limits:
-    """The plan under some options."""
+def limits_of(times: Times, ply: int = 1, black: bool = True, **set_to: Any) -> TimeLimits:
+    """The limits under some options."""
     options = Options()
     for name, value in set_to.items():
         assert options.set(name, str(value).lower()) is None
-    return plan(Go(times), black, ply, options)
+    return time_limits(Go(times), black, ply, options)
 
 
 @pytest.mark.parametrize("ply", [1, 40, 119, 200, 319, 1000])
 def test_never_overstep(ply: int) -> None:
-    """Soft <= hard < what may be used, whatever the clock and the options; and always some time to move at all."""
+    """0 < optimum <= maximum < usable time, whatever the clock and the options."""
     for main, (byoyomi, increment) in itertools.product(
         MAIN_TIMES, [(b, 0) for b in BYOYOMIS] + [(0, i) for i in INCREMENTS]
     ):
@@ -40,29 +53,29 @@ def test_never_overstep(ply: int) -> None:
             times = Times(main, 1, byoyomi, increment, 1)
             limits = limits_of(times, ply, **extra)
             usable = read_clock(times, True).usable
-            assert limits.soft is not None and limits.hard is not None
-            assert GLANCE_TIME <= limits.soft <= limits.hard <= max(usable - 30, LEAST_TIME)
-            for elapsed in (0, limits.soft, limits.hard - 1):
-                assert elapsed <= limits.end_of(elapsed) <= limits.hard
+            assert limits.optimum is not None and limits.maximum is not None
+            assert EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 30, MIN_TIME)
+            for elapsed in (0, limits.optimum, limits.maximum - 1):
+                assert elapsed <= limits.search_end(elapsed) <= limits.maximum
 
 
 def test_the_side_to_move_counts() -> None:
     """White's clock is White's."""
     times = Times(btime=600_000, wtime=6_000, binc=0, winc=0)
     black, white = limits_of(times), limits_of(times, black=False)
-    assert black.hard is not None and white.hard is not None and white.hard < 6_000 < black.hard
+    assert black.maximum is not None and white.maximum is not None and white.maximum < 6_000 < black.maximum
 
 
 def test_byoyomi_is_used_up() -> None:
-    """Without main time, the whole byoyomi less the worst delay is thought through."""
+    """Without main time, the whole byoyomi less the worst delay is used."""
     limits = limits_of(Times(0, 0, 10_000))
-    assert (limits.soft, limits.hard, limits.minimum) == (8_880, 8_880, 8_880)
+    assert (limits.optimum, limits.maximum, limits.minimum) == (8_880, 8_880, 8_880)
 
 
 def test_short_byoyomi_keeps_a_share() -> None:
-    """A delay meant for servers must not eat a move of 100 ms, nor overstep it."""
+    """The margin for servers does not use up a move of 100 ms."""
     limits = limits_of(Times(0, 0, 100))
-    assert limits.hard == 70
+    assert limits.maximum == 70
 
 
 def test_increment_below_main_is_in_it_already() -> None:
@@ -72,29 +85,29 @@ def test_increment_below_main_is_in_it_already() -> None:
 
 
 def test_movetime() -> None:
-    """movetime is kept, less the way out."""
-    assert plan(Go(movetime=1000), True, 1, Options()).hard == 970
-    assert plan(Go(movetime=0), True, 1, Options()).hard == LEAST_TIME
+    """movetime is used, less the margin for the answer."""
+    assert time_limits(Go(movetime=1000), True, 1, Options()).maximum == 970
+    assert time_limits(Go(movetime=0), True, 1, Options()).maximum == MIN_TIME
 
 
 @pytest.mark.parametrize("go", [Go(), Go(infinite=True), Go(depth=5), Go(Times(1, 1), infinite=True), Go(nodes=5)])
 def test_no_clock(go: Go) -> None:
     """Where no clock runs, there is no limit of time."""
-    assert plan(go, True, 1, Options()) == Limits()
+    assert time_limits(go, True, 1, Options()) == TimeLimits()
 
 
 def test_round_up() -> None:
     """On clocks of whole seconds a decision waits for the end of its second, less NetworkDelay."""
     limits = limits_of(Times(600_000, 600_000))
     assert limits.round_up
-    assert [limits.end_of(elapsed) for elapsed in (0, 1_880, 1_881, 3_000)] == [1_880, 1_880, 2_880, 3_880]
+    assert [limits.search_end(elapsed) for elapsed in (0, 1_880, 1_881, 3_000)] == [1_880, 1_880, 2_880, 3_880]
 
 
 def test_no_rounding_on_fine_clocks() -> None:
     """A clock that is no multiple of a second counts milliseconds: what is saved is kept."""
     limits = limits_of(Times(600_001, 600_000))
     assert (limits.round_up, limits.minimum) == (False, 0)
-    assert limits.end_of(7) == 7
+    assert limits.search_end(7) == 7
 
 
 def test_minimum_thinking_time() -> None:
@@ -105,11 +118,11 @@ def test_minimum_thinking_time() -> None:
 
 
 def test_slow_mover_and_ponder() -> None:
-    """SlowMover is percent of the soft limit; with ponder there is a quarter more."""
+    """SlowMover is percent of the optimum time; with ponder there is a quarter more."""
     times = Times(600_000, 600_000)
-    usual = limits_of(times).soft or 0
-    assert limits_of(times, SlowMover=200).soft == pytest.approx(usual * 2, abs=2)
-    assert limits_of(times, USI_Ponder=True).soft == pytest.approx(usual * 1.25, abs=2)
+    usual = limits_of(times).optimum or 0
+    assert limits_of(times, SlowMover=200).optimum == pytest.approx(usual * 2, abs=2)
+    assert limits_of(times, USI_Ponder=True).optimum == pytest.approx(usual * 1.25, abs=2)
 
 
 def test_moves_to_go() -> None:
@@ -123,13 +136,13 @@ def test_moves_to_go() -> None:
     ("main", "increment", "byoyomi", "step"),
     [(600_000, 0, 0, 1000), (60_000, 0, 0, 1), (10_000, 100, 0, 1), (1_000, 50, 0, 1), (300_000, 0, 10_000, 1000)],
 )
-def test_a_long_game_is_paid_for(main: int, increment: int, byoyomi: int, step: int) -> None:
-    """Every move is thought over up to its rounded soft limit, each eighth up to the hard one: 200 moves, or 110."""
+def test_the_time_lasts_for_a_long_game(main: int, increment: int, byoyomi: int, step: int) -> None:
+    """Each move uses its rounded optimum time, every eighth the maximum: 200 moves, or 110."""
     left = main
     for move in range(200 if increment or byoyomi else 110):
         limits = limits_of(Times(left, left, byoyomi, increment, increment), ply=2 * move + 1)
-        assert limits.soft is not None and limits.hard is not None
-        spent = limits.hard if move % 8 == 7 else limits.end_of(limits.soft)
+        assert limits.optimum is not None and limits.maximum is not None
+        spent = limits.maximum if move % 8 == 7 else limits.search_end(limits.optimum)
         counted = (spent + 5) // step * step
         left = max(left - counted, 0) if byoyomi and counted <= left + byoyomi else left - counted
         assert left >= 0, f"flag fell at move {move}"
@@ -137,33 +150,34 @@ def test_a_long_game_is_paid_for(main: int, increment: int, byoyomi: int, step: 
 
 
 def late_by(*figures: float) -> Lateness:
-    """What answers that came so late have taught."""
+    """After answers that were this late."""
     lateness = Lateness()
     for figure in figures:
-        lateness.seen(figure)
+        lateness.record(figure)
     return lateness
 
 
-def test_lateness_is_learned_and_forgotten() -> None:
+def test_lateness_is_measured_and_decays() -> None:
     """A late answer widens the margin for the moves after it; answers in time let it shrink."""
     assert late_by().margin == late_by(0, 0, -5).margin == 0
     assert late_by(5).margin < late_by(5, 20).margin == late_by(20).margin
     assert 0 < late_by(20, *[0] * 40).margin < late_by(20).margin
     assert late_by(20, *[0] * 1000).margin <= 1
-    assert late_by(60_000).margin == late_by(*[60_000] * 100).margin == MOST_LATENESS
+    assert late_by(60_000).margin == late_by(*[60_000] * 100).margin == MAX_LATENESS
 
 
-def test_the_hard_limit_gives_way_to_lateness_within_bounds() -> None:
+def test_lateness_lowers_the_maximum_time_within_bounds() -> None:
     """Byoyomi of 100 ms: 70 ms by an engine that is in time, less by one that is not, never less than a quarter."""
     go = Go(Times(0, 0, 100))
-    hard = [plan(go, True, 1, Options(), lateness).hard for lateness in (late_by(), late_by(10), late_by(5000))]
-    assert hard == [70, 50, 25]
+    histories = (late_by(), late_by(10), late_by(5000))
+    limits = [time_limits(go, True, 1, Options(), lateness) for lateness in histories]
+    assert [limit.maximum for limit in limits] == [70, 50, 25]
 
 
-def test_a_long_clock_does_not_feel_lateness() -> None:
-    """What NetworkDelay2 keeps anyway is enough."""
+def test_lateness_does_not_matter_on_a_long_clock() -> None:
+    """The margin of NetworkDelay2 is enough."""
     go = Go(Times(0, 0, 10_000))
-    assert plan(go, True, 1, Options(), late_by(100)) == plan(go, True, 1, Options())
+    assert time_limits(go, True, 1, Options(), late_by(100)) == time_limits(go, True, 1, Options())
 
 
 @pytest.mark.parametrize("late", [0, 10, 20])
@@ -171,8 +185,29 @@ def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
     """Sudden death with 10 s: each of 110 moves comes late by as much, and as much again is lost on the way."""
     left, lateness = 10_000, Lateness()
     for move in range(110):
-        limits = plan(Go(Times(left, left, None, 0, 0)), True, 2 * move + 1, Options(), lateness)
-        assert limits.soft is not None and limits.hard is not None
-        left -= (limits.hard if move % 8 == 7 else limits.soft) + 2 * late
-        lateness.seen(late)
+        limits = time_limits(Go(Times(left, left, None, 0, 0)), True, 2 * move + 1, Options(), lateness)
+        assert limits.optimum is not None and limits.maximum is not None
+        left -= (limits.maximum if move % 8 == 7 else limits.optimum) + 2 * late
+        lateness.record(late)
         assert left >= 0, f"flag fell at move {move}"
+
+
+def time_factor(moves: str, values: list[int]) -> float:
+    """The factor after depths with these best moves and values."""
+    scale = TimeScale()
+    for move, value in zip(moves, values, strict=True):
+        scale.iteration_done(move, value)
+    return scale.factor()
+
+
+def test_time_factor() -> None:
+    """A stable best move saves time; an unstable one, or a falling value, takes more; within bounds."""
+    steady = time_factor("aaaaaaaaaa", [20] * 10)
+    usual = time_factor("a", [20])
+    assert steady < usual
+    assert time_factor("aaaaab", [20] * 6) > time_factor("aaaaaa", [20] * 6)
+    assert time_factor("ababab", [20] * 6) > time_factor("aaabab", [20] * 6)
+    assert time_factor("aaaaaa", [20, 20, 20, 20, 0, -40]) > time_factor("aaaaaa", [20] * 6)
+    assert time_factor("aaaaaa", [20, 20, 20, 20, 60, 90]) < time_factor("aaaaaa", [20] * 6)
+    assert time_factor("ab" * 20, list(range(0, -4000, -100))) == MAX_FACTOR
+    assert time_factor("a" * 30, list(range(0, 3000, 100))) >= MIN_FACTOR

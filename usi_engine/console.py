@@ -1,4 +1,4 @@
-"""Answers about a position: what `d`, `moves`, `checks`, `side`, `sfen`, `key` and `perft` print."""
+"""Text commands besides USI's own: `d`, `moves`, `checks`, `side`, `sfen`, `key`, `eval` and `perft`."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core_ext.board import Board
+    from core_ext.engine import Worker
 
 
-def show(what: str, board: Board, include_all: bool) -> list[str]:
-    """The lines that answer the word `what`; `include_all`: with the include_all non-promotions."""
-    return SHOWERS[what](board, include_all)
+def describe(what: str, board: Board, include_all: bool) -> list[str]:
+    """The answer to one of `d`, `moves`, `checks`, `side`, `sfen`, `key`; `include_all`: GenerateAllLegalMoves."""
+    return DESCRIPTIONS[what](board, include_all)
 
 
-def show_board(board: Board, include_all: bool) -> list[str]:
+def board_lines(board: Board) -> list[str]:
     """Board and hands in ASCII, then sfen, key, checkers."""
-    del include_all
     checkers = " ".join(board.checkers())
     tail = [f"sfen {board.sfen()}", f"key {board.key:016x}", f"checkers {checkers}".rstrip()]
     return board.ascii().rstrip("\n").split("\n") + tail
 
 
+def eval_lines(worker: Worker, board: Board) -> list[str]:
+    """The terms of the static value in centipawns for the side to move, last `total V`."""
+    return [f"{name} {value}" for name, value in worker.evaluate(board)]
+
+
 def perft(board: Board, depth: int) -> Iterator[str]:
-    """A line for each root move as it is counted, then the sum. `board` is left as it was."""
+    """A line for each root move as soon as it is counted, then the sum. `board` is left as it was."""
     begun = time.perf_counter()
     total = 0
     for move in board.legal_moves(include_all=True):
@@ -42,8 +47,8 @@ def speed_line(nodes: int, seconds: float) -> str:
 
 
 SIDES = {"b": "black", "w": "white"}
-SHOWERS: dict[str, Callable[[Board, bool], list[str]]] = {
-    "d": show_board,
+DESCRIPTIONS: dict[str, Callable[[Board, bool], list[str]]] = {
+    "d": lambda board, include_all: board_lines(board),
     "moves": lambda board, include_all: [" ".join(board.legal_moves(include_all=include_all))],
     "checks": lambda board, include_all: [" ".join(board.checking_moves(include_all=include_all))],
     "side": lambda board, include_all: [SIDES[board.sfen().split()[1]]],

@@ -1,0 +1,207 @@
+"""Iterative deepening: aspiration windows, when a search ends, and its result when it is interrupted."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import INFINITE, MATE_BOUND, StopToken
+from tests.engine.conftest import ScriptedEngine
+from tests.engine.fake_core import Script, make_core
+from tests.engine.usi_transport import InProcess, Lines
+from usi_engine.iterative import Search, SearchLimits, Window, iterative_deepening
+from usi_engine.options import Options
+from usi_engine.output import Writer
+from usi_engine.report import Count, Reporter, SearchResult, legal_part
+from usi_engine.search_control import SearchControl
+from usi_engine.threads import ThreadPool
+from usi_engine.timeman import TimeLimits
+
+TIMED = TimeLimits(optimum=300, maximum=600)
+
+
+def search(
+    script: Script, times: TimeLimits = TIMED, limits: SearchLimits | None = None, threads: int = 1
+) -> tuple[SearchResult, int]:
+    """One search of the start position; returns its result and how long it took in milliseconds."""
+    core, stop = make_core(script), StopToken()
+    pool = ThreadPool(core, stop, 1, threads)
+    control = SearchControl(stop, times)
+    writer = Writer(Lines(queue.Queue()))  # type: ignore[arg-type]
+    reporter = Reporter(writer, core, 300, lambda: Count(pool.nodes, control.total, 0))
+    board = Board()
+    count = pool.set_root(board, None, Options())
+    control.start()
+    begun = time.perf_counter()
+    result = Search(core, pool, control, limits or SearchLimits(60, 0, 1), reporter).run(board, count)
+    control.finish()
+    return result, int((time.perf_counter() - begun) * 1000)
+
+
+def test_a_steady_move_is_played_sooner() -> None:
+    """The same clock: a move that stands is decided well before one that changes at every depth."""
+    steady, short = search(Script(seconds=lambda depth: 0.01))
+    restless, long = search(Script(seconds=lambda depth: 0.01, best=lambda depth: depth))
+    assert 50 < short < 400
+    assert short * 1.5 < long <= 900
+    assert steady.depth < restless.depth
+
+
+def test_the_maximum_time_cuts_a_depth_short() -> None:
+    """A depth that would never end is cut short at the maximum time; the result is that of the depth before."""
+    script = Script(seconds=lambda depth: 0.001 if depth < 6 else 30.0)
+    result, taken = search(script, TimeLimits(optimum=400, maximum=100))
+    assert 95 <= taken < 500
+    assert result.depth == 5 and result.best.bound == "exact"
+
+
+def test_no_time_at_all_still_gives_a_searched_move() -> None:
+    """Where the clock has run out before anything was searched, depth 1 is searched all the same."""
+    script = Script(seconds=lambda depth: 0.0, best=lambda depth: 7)
+    result, taken = search(script, TimeLimits(optimum=0, maximum=0))
+    assert result.depth == 1 and result.best.value == 11
+    assert result.best.move == sorted(Board().legal_moves())[7]
+    assert taken < 500
+
+
+def test_round_up_waits_for_its_second() -> None:
+    """A decision within the first second is played at its end, less the delay; the search goes on until then."""
+    limits = TimeLimits(optimum=50, maximum=5000, round_up=True, delay=800)
+    _, taken = search(Script(seconds=lambda depth: 0.01), limits)
+    assert 150 <= taken < 600
+
+
+def test_node_limit_is_shared_out() -> None:
+    """All threads together keep the limit."""
+    script = Script(seconds=lambda depth: 0.0)
+    limits = SearchLimits(60, 4000, 1)
+    alone, _ = search(script, TimeLimits(), limits)
+    together, _ = search(script, TimeLimits(), limits, threads=4)
+    assert alone.depth > together.depth >= 3
+
+
+def test_depth_limit() -> None:
+    """No depth beyond the limit is begun, on any thread."""
+    script = Script(seconds=lambda depth: 0.0)
+    result, _ = search(script, TimeLimits(), SearchLimits(7, 0, 1), threads=3)
+    assert result.depth == 7
+    assert max(window[0] for window in script.windows) == 7
+
+
+def test_helpers_stop_with_the_main_thread() -> None:
+    """However long a helper's depth would take, the search ends with the main thread."""
+    script = Script(seconds=lambda depth: 0.002 if depth <= 4 else 30.0)
+    _, taken = search(script, TimeLimits(), SearchLimits(4, 0, 1), threads=3)
+    assert taken < 1000
+
+
+def test_the_best_thread_is_played() -> None:
+    """Where the helpers search deeper than the main thread and prefer another move, that move is played."""
+
+    def best(depth: int) -> int:
+        return 0 if threading.current_thread().name != "helper" else 1
+
+    def seconds(depth: int) -> float:
+        return 0.02 * depth if threading.current_thread().name != "helper" else 0.0
+
+    alone, _ = search(Script(best=best, seconds=seconds), TimeLimits(), SearchLimits(5, 0, 1))
+    voted, _ = search(Script(best=best, seconds=seconds), TimeLimits(), SearchLimits(5, 0, 1), threads=3)
+    assert voted.best.move != alone.best.move
+    assert len(voted.lines) == 1
+
+
+def test_multipv_lines_are_sorted() -> None:
+    """Best first, each of another move."""
+    result, _ = search(Script(), TimeLimits(), SearchLimits(6, 0, 4))
+    values = [line.value for line in result.lines]
+    assert len({line.move for line in result.lines}) == 4
+    assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize("value", [0, 500, -500, MATE_BOUND + 5, -MATE_BOUND - 5])
+@pytest.mark.parametrize("guess", [0, 490, -3000, MATE_BOUND + 1])
+def test_window_always_finds_the_value(value: int, guess: int) -> None:
+    """Whatever the guess, the window holds the value after few steps, and its bounds stay in order."""
+    window = Window(make_core(Script()), guess)
+    for _step in range(12):
+        assert -INFINITE <= window.alpha < window.beta <= INFINITE
+        bound = window.failed(max(min(value, window.beta), window.alpha))
+        if bound == "exact":
+            break
+        assert bound == ("lower" if value > guess else "upper")
+    else:
+        pytest.fail("the window never held the value")
+
+
+def test_one_loop_yields_every_finished_depth() -> None:
+    """Depths are yielded up to the limit; a stopped worker ends the loop within its depth."""
+    script = Script(seconds=lambda depth: 0.0)
+    core = make_core(script)
+    worker = core.worker(core.table(1), core.stop_token())
+    worker.set_root(Board())
+    assert list(iterative_deepening(core, worker, 7)) == [1, 2, 3, 4, 5, 6, 7]
+    assert {window[1:3] for window in script.windows if window[0] < 5} == {(-INFINITE, INFINITE)}
+    assert (-INFINITE, INFINITE) not in {window[1:3] for window in script.windows if window[0] >= 5}
+    worker.set_root(Board())
+    assert list(iterative_deepening(core, worker, 7, 700)) == [1, 2, 3]
+    assert worker.stopped
+
+
+def test_without_aspiration_every_window_is_full() -> None:
+    """As the bench searches."""
+    script = Script(seconds=lambda depth: 0.0)
+    core = make_core(script)
+    worker = core.worker(core.table(1), core.stop_token())
+    worker.set_root(Board())
+    assert list(iterative_deepening(core, worker, 9, aspiration=False))[-1] == 9
+    assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
+
+
+def test_legal_part() -> None:
+    """A line is cut before its first move that is not legal; the board is left as it was."""
+    board = Board()
+    assert legal_part(board, ["7g7f", "3c3d", "8h2b+", "8h7g", "2c2d"]) == ("7g7f", "3c3d", "8h2b+")
+    assert legal_part(board, ["7g7e"]) == ()
+    assert board.moves() == []
+
+
+@pytest.fixture
+def engine(scripted: ScriptedEngine) -> InProcess:
+    """An engine whose depths take 10 ms."""
+    transport = scripted(Script(seconds=lambda depth: 0.01))
+    transport.send("isready")
+    transport.expect("^readyok$")
+    return transport
+
+
+def test_ponderhit_after_long_pondering_is_answered_at_once(engine: InProcess) -> None:
+    """Where pondering took longer than the optimum time, ponderhit is answered at once."""
+    engine.send("go ponder btime 5001 wtime 5001")
+    engine.silent("^bestmove", 0.4)
+    begun = time.perf_counter()
+    engine.send("ponderhit")
+    engine.expect("^bestmove")
+    assert time.perf_counter() - begun < 0.15
+
+
+def test_the_clock_starts_at_ponderhit(engine: InProcess) -> None:
+    """Pondering uses no time of the engine: the whole byoyomi is left after ponderhit."""
+    engine.send("go ponder btime 0 wtime 0 byoyomi 300")
+    engine.silent("^bestmove", 0.35)
+    begun = time.perf_counter()
+    engine.send("ponderhit")
+    engine.expect("^bestmove")
+    assert 0.2 < time.perf_counter() - begun < 0.4
+
+
+def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
+    """The clock of a go starts when it was read, or when the answer before it was out."""
+    begun = time.perf_counter()
+    engine.send("go movetime 300", "go movetime 300")
+    engine.expect("^bestmove")
+    engine.expect("^bestmove")
+    assert time.perf_counter() - begun >= 0.5

@@ -1,0 +1,138 @@
+"""The program as a process: its start, its command line, its standard streams."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.engine.conftest import SMALL_TABLE
+from tests.engine.fake_core import Script, make_core
+from tests.engine.usi_transport import ROOT, Program
+from usi_engine.output import Writer
+from usi_engine.usi import carry_out
+
+
+def test_start_is_quick() -> None:
+    """usiok within a second even on a busy machine, and nothing heavy imported before it."""
+    begun = time.perf_counter()
+    engine = Program()
+    engine.send("usi")
+    engine.expect("^usiok$")
+    assert time.perf_counter() - begun < 1.0
+    engine.close()
+    check = "import sys, usi_engine.__main__; print([n for n in sys.modules if n.startswith(('numpy', 'core_ext.'))])"
+    heavy = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert heavy.stdout.strip() == "[]"
+
+
+READER = """
+import sys
+from usi_engine.usi import read
+
+class Source:
+    lines = iter([b"usi\\n", b"setoption name Threads value 2\\n", b"isready\\n", b"quit\\n"])
+
+    def readline(self):
+        print("numpy" in sys.modules)
+        return next(self.lines)
+
+class Session:
+    def post(self, command):
+        print(type(command).__name__, "numpy" in sys.modules)
+
+read(Source(), Session())
+"""
+
+
+def test_numpy_is_loaded_between_two_reads() -> None:
+    """While a read blocks, Windows cannot load it; and it is loaded before readyok, not during the first go."""
+    done = subprocess.run([sys.executable, "-c", READER], capture_output=True, text=True, check=True, cwd=ROOT)
+    told = ["False", "Usi False", "False", "SetOption False", "False", "IsReady True", "True", "Quit True"]
+    assert done.stdout.splitlines() == told
+
+
+def test_from_another_folder(tmp_path: Path) -> None:
+    """The program starts from any folder, be its name in Japanese and with a space."""
+    folder = tmp_path / "将棋 エンジン"
+    folder.mkdir()
+    engine = Program(cwd=str(folder))
+    engine.send("usi", "quit")
+    engine.expect("^usiok$")
+    engine.close()
+
+
+def test_closed_output() -> None:
+    """A GUI that closes the engine's output and goes: status 0, nothing on the error stream."""
+    pipe = subprocess.PIPE
+    engine = subprocess.Popen([sys.executable, "-m", "usi_engine"], stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT)
+    assert engine.stdin and engine.stdout and engine.stderr
+    engine.stdin.write(f"{SMALL_TABLE}\nusi\nisready\n".encode())
+    engine.stdin.flush()
+    for line in iter(engine.stdout.readline, b"readyok\n"):
+        assert line, "the engine has gone"
+    engine.stdout.close()
+    engine.stdin.write(b"go infinite\nusi\nstop\n")
+    engine.stdin.close()
+    assert (engine.wait(10), engine.stderr.read()) == (0, b"")
+    engine.stderr.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pattern"),
+    [
+        (["perft", "2"], r"^nodes 900 time"),
+        (["go", "depth", "3"], r"^bestmove [1-9]"),
+        (["position startpos moves 7g7f", "d", "go depth 2"], r"^bestmove [1-9]"),
+        (["position", "startpos", "moves", "7g7f", "d", "go", "depth", "2"], r"w - 2$"),
+        (["bench", "2"], r"^nodes \d+ time \d+ nps \d+$"),
+        (["--version"], r"^Komadori \d"),
+        (["--help"], r"^usi_engine --where"),
+        (["--where"], r"usi_engine"),
+        (["eval"], r"^total -?\d+$"),
+        (["getoption"], r"^Threads = 1$"),
+        (["usi"], r"^usiok$"),
+    ],
+)
+def test_command_line(arguments: list[str], pattern: str) -> None:
+    """Arguments are carried out as commands; the status is 0."""
+    done = subprocess.run(
+        [sys.executable, "-m", "usi_engine", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        timeout=60,
+    )
+    assert any(re.search(pattern, line) for line in done.stdout.splitlines()), done.stdout
+    assert done.stderr == ""
+
+
+def test_loading_is_not_on_the_clock_of_the_command_line() -> None:
+    """The first search has its full time, however long loading takes."""
+    script = Script(load_seconds=0.5, seconds=lambda depth: 0.02)
+    written = io.BytesIO()
+    carry_out(["go movetime 300"], Writer(written), lambda: make_core(script))
+    lines = written.getvalue().decode().splitlines()
+    assert max(int(line.split()[2]) for line in lines if line.startswith("info depth")) > 3
+    assert sum(line.startswith("bestmove") for line in lines) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])
+def test_closed_output_of_a_command(arguments: list[str]) -> None:
+    """As with `| head`: the program ends without an error message, even if its buffer is flushed only at the end."""
+    command = [sys.executable, "-m", "usi_engine", *arguments]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=ROOT, env=buffered) as started:
+        assert started.stdout is not None
+        assert started.stderr is not None
+        started.stdout.close()
+        assert started.stderr.read() == b""
+        assert started.wait(60) in (0, 1)

@@ -1,0 +1,72 @@
+"""A go's clock and its stop."""
+
+from __future__ import annotations
+
+import time
+
+from core_ext.engine import StopToken
+from usi_engine.search_control import SearchControl
+from usi_engine.timeman import TimeLimits
+
+
+def test_the_stop_token_holds_the_deadline() -> None:
+    """Without an alarm: the token is set once the maximum time since the arrival of the go has passed."""
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(maximum=10_000), begun=time.monotonic() - 9)
+    assert not stop.is_set()
+    assert control.elapsed >= 9_000
+    SearchControl(stop, TimeLimits(maximum=10_000), begun=time.monotonic() - 11)
+    assert stop.is_set()
+
+
+def test_pondering_has_no_deadline_until_ponderhit() -> None:
+    """ponderhit sets the deadline, counted from its own arrival."""
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(maximum=1), pondering=True, begun=time.monotonic() - 5)
+    assert not stop.is_set()
+    control.ponderhit(TimeLimits(maximum=10_000))
+    assert not stop.is_set()
+    control = SearchControl(stop, TimeLimits(maximum=1), pondering=True)
+    control.ponderhit(TimeLimits(maximum=1_000), begun=time.monotonic() - 2)
+    assert stop.is_set()
+
+
+def test_try_stop_brings_the_deadline_forward() -> None:
+    """A search that is done early ends when its minimum time has passed."""
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(optimum=100, maximum=10_000, minimum=150))
+    assert not control.try_stop()
+    assert not stop.is_set()
+    time.sleep(0.2)
+    assert stop.is_set()
+
+
+def test_lateness_is_measured_where_the_deadline_passed() -> None:
+    """An answer before the deadline is not late, nor is one after a stop."""
+    control = SearchControl(StopToken(), TimeLimits(maximum=10_000))
+    control.answer_sent()
+    assert control.lateness == 0
+    control = SearchControl(StopToken(), TimeLimits(maximum=100), begun=time.monotonic() - 0.15)
+    control.answer_sent()
+    assert 50 <= control.lateness < 5_000
+    control = SearchControl(StopToken(), TimeLimits(maximum=100), begun=time.monotonic() - 0.15)
+    control.stop()
+    control.answer_sent()
+    assert control.lateness == 0
+
+
+def test_the_alarm_sets_the_token() -> None:
+    """The token is set soon after the deadline, but not once the search has finished."""
+    stop = StopToken()
+    control = SearchControl(stop, TimeLimits(maximum=10))
+    control.start()
+    time.sleep(0.3)
+    stop.set_in(1000)
+    assert stop.is_set()
+    stop.clear()
+    control = SearchControl(stop, TimeLimits(maximum=50))
+    control.start()
+    control.finish()
+    stop.clear()
+    time.sleep(0.2)
+    assert not stop.is_set()

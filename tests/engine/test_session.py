@@ -1,0 +1,186 @@
+"""Answers and info lines of an engine with a scripted search."""
+
+from __future__ import annotations
+
+import itertools
+
+from tests.engine.conftest import ScriptedEngine
+from tests.engine.fake_core import Script
+from tests.engine.usi_transport import InProcess
+from usi_engine.core import Core, CoreError
+
+
+def depth_of(line: str) -> int:
+    """The depth an info line tells."""
+    return int(line.split()[2])
+
+
+def test_mate_found_ends_the_search_in_a_game(scripted: ScriptedEngine) -> None:
+    """A mate no longer than the depth is played at once, however much time is left."""
+    engine = scripted(Script(value=lambda depth: 31997 if depth >= 5 else 50))
+    engine.send("go btime 600000 wtime 600000")
+    last = engine.expect("^bestmove", timeout=2)
+    assert last and depth_of(engine.seen[-2]) == 5
+    assert " score mate 3 " in engine.seen[-2]
+
+
+def test_mated_is_negative(scripted: ScriptedEngine) -> None:
+    """Being mated in four plies is `mate -4`."""
+    engine = scripted(Script(value=lambda depth: -31996))
+    engine.send("go btime 600000 wtime 600000")
+    engine.expect("^info .* score mate -4 ")
+    engine.expect("^bestmove [1-9]")
+
+
+def test_resign_value(scripted: ScriptedEngine) -> None:
+    """In a game a value at or below -ResignValue resigns, in analysis it does not."""
+    engine = scripted(Script(value=lambda depth: -1500))
+    engine.send("setoption name ResignValue value 1500", "go byoyomi 100")
+    engine.expect("^bestmove resign$")
+    engine.send("go depth 2")
+    engine.expect("^bestmove [1-9]")
+
+
+def test_fail_high_and_low_are_reported(scripted: ScriptedEngine) -> None:
+    """A jump out of the window prints its bound, then the exact value; no bound stands right before pv."""
+    engine = scripted(Script(value=lambda depth: 800 if depth == 6 else 0))
+    engine.send("go infinite")
+    low = engine.expect("lowerbound")
+    assert depth_of(low) == 6 and "lowerbound nodes" in low
+    exact = engine.expect("^info depth 6 ")
+    while "bound" in exact:
+        exact = engine.expect("^info depth 6 ")
+    assert "score cp 800 nodes" in exact
+    assert "upperbound nodes" in engine.expect("upperbound")
+    engine.send("stop")
+    engine.expect("^bestmove")
+    assert "bound" not in engine.seen[-2] and "multipv 1 pv" in engine.seen[-2]
+
+
+def test_windows_widen_until_they_hold(scripted: ScriptedEngine) -> None:
+    """Depth 6 is searched in growing windows, the last of which holds the value."""
+    script = Script(value=lambda depth: 500 if depth == 6 else 0)
+    engine = scripted(script)
+    engine.send("go depth 6")
+    engine.expect("^bestmove")
+    tried = [(alpha, beta) for depth, alpha, beta, _ in script.windows if depth == 6]
+    assert len(tried) >= 3 and all(new[1] >= old[1] for old, new in itertools.pairwise(tried))
+    assert tried[-1][0] < 500 < tried[-1][1]
+
+
+def test_pv_interval(scripted: ScriptedEngine) -> None:
+    """In a game a fast search prints only its last line; with PvInterval 0 it prints every depth."""
+    engine = scripted(Script(seconds=lambda depth: 0.0))
+    engine.send("go depth 9")
+    engine.expect("^bestmove")
+    assert [depth_of(line) for line in engine.seen if line.startswith("info depth")] == [9]
+    engine.seen.clear()
+    engine.send("setoption name PvInterval value 0", "go depth 9")
+    engine.expect("^bestmove")
+    assert [depth_of(line) for line in engine.seen if line.startswith("info depth")] == [*range(1, 10), 9]
+
+
+def test_consideration_mode_prints_all(scripted: ScriptedEngine) -> None:
+    """ConsiderationMode prints every depth too."""
+    engine = scripted(Script(seconds=lambda depth: 0.0))
+    engine.send("setoption name ConsiderationMode value true", "go depth 4")
+    engine.expect("^info depth 1 ")
+    engine.expect("^bestmove")
+
+
+def test_stop_in_mid_depth_keeps_the_last_depth(scripted: ScriptedEngine) -> None:
+    """A depth that was cut short does not spoil the result of the one before."""
+    engine = scripted(Script(seconds=lambda depth: 0.0 if depth < 4 else 30.0))
+    engine.send("go infinite")
+    engine.expect("^info depth 3 ")
+    engine.send("stop")
+    engine.expect("^bestmove", timeout=1)
+    assert depth_of(engine.seen[-2]) == 3
+
+
+def test_memory_that_cannot_be_had(scripted: ScriptedEngine) -> None:
+    """The table is made smaller, one info string a step, and the game goes on."""
+    engine = scripted(Script(most_megabytes=8))
+    engine.send("setoption name USI_Hash value 32", "isready")
+    engine.expect("^info string 32 MB cannot be had")
+    engine.expect("^info string 16 MB cannot be had")
+    engine.expect("^readyok$")
+    engine.send("getoption USI_Hash", "go depth 1")
+    engine.expect("^USI_Hash = 8$")
+    engine.expect("^bestmove")
+
+
+def test_loading_prints_empty_lines(scripted: ScriptedEngine) -> None:
+    """While loading takes long, an empty line comes every second."""
+    engine = scripted(Script(load_seconds=2.3))
+    engine.send("isready")
+    engine.expect("^$")
+    engine.expect("^$")
+    engine.expect("^readyok$")
+
+
+def test_new_game_clears_only_what_was_used(scripted: ScriptedEngine) -> None:
+    """Table and histories are cleared between games, and not before anything was searched."""
+    script = Script()
+    engine = scripted(script)
+    engine.send("isready", "usinewgame", "go depth 1", "usinewgame", "isready")
+    for pattern in ("^readyok$", "^bestmove", "^readyok$"):
+        engine.expect(pattern)
+    assert script.made == {"tables": 1, "workers": 1, "cleared": 2, "new_games": 1}
+
+
+def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:
+    """Draw values, move limit, declaration rule and GenerateAllLegalMoves reach the workers."""
+    script = Script()
+    engine = scripted(script)
+    for name, value in (("DrawValueBlack", -100), ("DrawValueWhite", 50), ("MaxMovesToDraw", 320)):
+        engine.send(f"setoption name {name} value {value}")
+    engine.send("setoption name EnteringKingRule value CSARule24", "setoption name GenerateAllLegalMoves value true")
+    engine.send("go depth 1")
+    engine.expect("^bestmove")
+    wanted = {"draw_black": -100, "draw_white": 50, "max_moves": 320, "declaration": "CSARule24", "include_all": True}
+    assert script.configured == wanted
+
+
+def test_a_crash_in_the_search_still_answers(scripted: ScriptedEngine) -> None:
+    """An error in the search is one info string and a legal move."""
+    engine = scripted(Script(crash=True))
+    engine.send("go depth 3")
+    engine.expect("^info string error in search: RuntimeError")
+    engine.expect("^bestmove [1-9]")
+    engine.send("isready")
+    engine.expect("^readyok$")
+
+
+def test_mate_solver_is_used(scripted: ScriptedEngine) -> None:
+    """The result of the mate solver is printed."""
+    place = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
+    for solution, answer in ((("mate", ["G*2b"]), "G*2b"), (("nomate", []), "nomate"), (("unknown", []), "timeout")):
+        engine = scripted(Script(solution=solution, solve_seconds=0))
+        engine.send(place, "go mate infinite")
+        assert engine.expect("^checkmate") == f"checkmate {answer}"
+
+
+def test_mate_solver_is_stopped_by_its_clock(scripted: ScriptedEngine) -> None:
+    """`go mate MS` that finds nothing in time is a timeout."""
+    engine = scripted(Script(solution=("nomate", []), solve_seconds=30))
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", "go mate 50")
+    assert engine.expect("^checkmate", timeout=1) == "checkmate timeout"
+
+
+def test_a_core_that_cannot_run() -> None:
+    """On the wrong processor each command is answered by one info string, and the engine goes on."""
+
+    def load() -> Core:
+        raise CoreError("this processor lacks AVX2")
+
+    engine = InProcess(load)
+    engine.send("usi", "isready")
+    engine.expect("^usiok$")
+    engine.expect("^info string this processor lacks AVX2$")
+    engine.expect("^readyok$")
+    engine.send("go btime 1000 wtime 1000")
+    engine.expect("^bestmove resign$")
+    engine.send("d", "quit")
+    engine.expect("^info string this processor lacks AVX2$")
+    engine.close()

@@ -1,0 +1,202 @@
+"""Iterative deepening with aspiration windows: the one loop of play, helper threads, self-play and bench."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from usi_engine.core import Core
+from usi_engine.report import Line, Reporter, SearchResult, legal_part
+from usi_engine.search_control import SearchControl
+from usi_engine.threads import ThreadPool, best_thread
+from usi_engine.timeman import TimeScale
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+    from core_ext.engine import RootLine, Worker
+
+# Half-width of the first aspiration window in centipawns, and the depth from which windows are used.
+WINDOW = 24
+WINDOW_FROM_DEPTH = 5
+
+# Called with depth, place of the line, value and `lower` or `upper` after a search outside its window.
+BoundReport = Callable[[int, int, int, str], None]
+
+
+class Window:
+    """An aspiration window around `guess`; each failure widens it on its side, twice as far as the one before.
+
+    A guess that is a mate value, or core.infinite, gives a full window.
+    """
+
+    def __init__(self, core: Core, guess: int) -> None:
+        self._core = core
+        self._step = WINDOW
+        narrow = abs(guess) < core.mate_bound
+        self.alpha = guess - WINDOW if narrow else -core.infinite
+        self.beta = guess + WINDOW if narrow else core.infinite
+
+    def failed(self, value: int) -> str:
+        """`exact` where `value` lies inside; else widens, and returns the kind of bound it is: `lower` or `upper`."""
+        core = self._core
+        if self.alpha < value < self.beta:
+            return "exact"
+        low = value <= self.alpha
+        self._step *= 2
+        if low:
+            self.beta = min((self.alpha + self.beta) // 2 + 1, self.beta)
+            self.alpha = -core.infinite if value <= -core.mate_bound else max(value - self._step, -core.infinite)
+        else:
+            self.beta = core.infinite if value >= core.mate_bound else min(value + self._step, core.infinite)
+        return "upper" if low else "lower"
+
+
+def iterative_deepening(
+    core: Core,
+    worker: Worker,
+    max_depth: int,
+    node_limit: int = 0,
+    *,
+    multipv: int = 1,
+    aspiration: bool = True,
+    on_bound: BoundReport | None = None,
+) -> Iterator[int]:
+    """Search the worker's root to depth 1, 2, 3 ..., yielding each depth when all its lines are finished.
+
+    Ends after `max_depth`, or where the worker was stopped (`worker.stopped`); the caller may leave the loop earlier.
+    Without `aspiration` every window is full.
+    """
+    for depth in range(1, max_depth + 1):
+        for place in range(multipv):
+            narrow = aspiration and depth >= WINDOW_FROM_DEPTH
+            window = Window(core, previous_value(core, worker, place) if narrow else core.infinite)
+            if not search_line(worker, window, depth, place, node_limit=node_limit, on_bound=on_bound):
+                return
+        yield depth
+
+
+def search_line(
+    worker: Worker, window: Window, depth: int, place: int, *, node_limit: int, on_bound: BoundReport | None
+) -> bool:
+    """Search the line at `place` until its value lies in the window. False where the worker was stopped."""
+    while True:
+        value = worker.search(depth, window.alpha, window.beta, place, node_limit)
+        if worker.stopped:
+            return False
+        bound = window.failed(value)
+        if bound == "exact":
+            return True
+        if on_bound:
+            on_bound(depth, place, value, bound)
+
+
+def previous_value(core: Core, worker: Worker, place: int) -> int:
+    """The value of this line in the iteration before."""
+    root = worker.lines(place + 1)[place]
+    # In this iteration the search of a better line may have reset the value already.
+    return root.value if root.value > -core.infinite else root.previous
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """What ends a search besides its clock; 0 = no node limit."""
+
+    max_depth: int
+    node_limit: int
+    multipv: int
+
+
+class Search:
+    """One search of one position by a thread pool whose root is set."""
+
+    def __init__(
+        self, core: Core, pool: ThreadPool, control: SearchControl, limits: SearchLimits, reporter: Reporter
+    ) -> None:
+        self._core = core
+        self._pool = pool
+        self._control = control
+        self._limits = limits
+        self._node_share = pool.node_share(limits.node_limit)
+        self._reporter = reporter
+        self._time_scale = TimeScale()
+
+    def run(self, board: Board, root_moves: int) -> SearchResult:
+        """Search until a limit, the clock or the stop token ends it. `board` is the root; it is not changed."""
+        multipv = min(self._limits.multipv, root_moves)
+        self._pool.start_helpers(self._helper)
+        try:
+            result = self._main_thread(board, multipv, root_moves == 1)
+        finally:
+            self._pool.stop_helpers()
+        return self._best_thread(board, result)
+
+    def _main_thread(self, board: Board, multipv: int, forced: bool) -> SearchResult:
+        def on_bound(depth: int, place: int, value: int, bound: str) -> None:
+            root = main.lines(place + 1)[place]
+            if root.pv:
+                line = Line(legal_part(board, root.pv), value, main.seldepth, bound)
+                self._reporter.bound(depth, line, place + 1)
+
+        main, result = self._pool.main, SearchResult(0, ())
+        depths = iterative_deepening(
+            self._core, main, self._limits.max_depth, self._node_share, multipv=multipv, on_bound=on_bound
+        )
+        for depth in depths:
+            result = SearchResult(depth, self._lines(board, multipv))
+            self._reporter.iteration(result)
+            if self._should_stop(result, forced):
+                return result
+        return self._interrupted(board, result) if main.stopped else result
+
+    def _helper(self, worker: Worker) -> Iterator[SearchResult]:
+        for depth in iterative_deepening(self._core, worker, self._limits.max_depth, self._node_share):
+            best = worker.lines(1)[0]
+            yield SearchResult(depth, (Line(tuple(best.pv), best.value, best.seldepth),))
+
+    def _should_stop(self, result: SearchResult, forced: bool) -> bool:
+        optimum = self._control.limits.optimum
+        if optimum is None:
+            return False
+        self._time_scale.iteration_done(result.best.move, result.best.value)
+        if forced or self._is_proved(result):
+            return self._control.try_stop(without_minimum=True)
+        return self._time_scale.used_up(self._control.elapsed, optimum) and self._control.try_stop()
+
+    def _is_proved(self, result: SearchResult) -> bool:
+        """Whether the value is a mate no longer than the depth: deeper searches cannot find a shorter one."""
+        plies = self._core.in_plies(result.best.value)
+        return plies is not None and abs(plies) <= result.depth
+
+    def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
+        """The result where the depth after `last` was cut short: a better move it had found already, else `last`."""
+        if not last.lines:
+            self._pool.search_depth_one()
+        root = self._pool.main.lines(1)[0]
+        if root.value <= -self._core.infinite or root.bound == "upper" or not root.pv:
+            return last
+        best = as_line(board, root)
+        if root.bound == "lower" and last.lines and best.move == last.best.move:
+            return last
+        others = tuple(line for line in last.lines if line.move != best.move)
+        return SearchResult(last.depth + 1, (best, *others[: max(len(last.lines) - 1, 0)]))
+
+    def _best_thread(self, board: Board, result: SearchResult) -> SearchResult:
+        """The result of the best thread, where one line is wanted and there are helpers."""
+        results = self._pool.helper_results()
+        if not results or len(result.lines) != 1:
+            return result
+        chosen = best_thread([result, *results], self._core.mate_bound)
+        if chosen.best.move == result.best.move:
+            return result
+        line = chosen.best
+        return SearchResult(chosen.depth, (Line(legal_part(board, line.pv), line.value, line.seldepth),))
+
+    def _lines(self, board: Board, multipv: int) -> tuple[Line, ...]:
+        lines = [as_line(board, root) for root in self._pool.main.lines(multipv)]
+        return tuple(sorted(lines, key=lambda line: -line.value))
+
+
+def as_line(board: Board, root: RootLine) -> Line:
+    """A root line of the core with the legal part of its moves; what stands counts as exact."""
+    return Line(legal_part(board, root.pv), root.value, root.seldepth)

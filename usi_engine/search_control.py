@@ -1,0 +1,172 @@
+"""One go's clock and its stop: how `stop`, `ponderhit`, the time limits and the search itself end a search."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from usi_engine.timeman import TimeLimits
+
+if TYPE_CHECKING:
+    from core_ext.engine import StopToken
+
+# Seconds after the deadline at which the alarm thread wakes, so that it does not compete with the answering thread.
+ALARM_DELAY = 0.005
+
+
+class NoStop(threading.Event):
+    """Stands in for a stop token where the core could not be loaded, so that nothing searches."""
+
+    def set_in(self, seconds: float) -> None:
+        """There is no search to stop."""
+
+
+class SearchControl:
+    """One go's clock and its stop. Every method may be called from any thread.
+
+    A go that ponders or is infinite must not be answered before `stop` or, if it ponders, `ponderhit`. The stop token
+    holds the deadline, which the workers compare with the clock themselves: on a loaded machine the alarm thread wakes
+    late. The alarm is for the mate solver, which has no deadline of its own.
+    """
+
+    def __init__(
+        self,
+        stop: StopToken,
+        limits: TimeLimits,
+        pondering: bool = False,
+        infinite: bool = False,
+        begun: float | None = None,
+    ) -> None:
+        """`begun`: when the go arrived, by time.monotonic; now, where it is not given."""
+        self._stop = stop
+        self._changed = threading.Condition()
+        self._begun = self._clock_start = time.monotonic() if begun is None else begun
+        self._limits = limits
+        self._pondering = pondering
+        self._infinite = infinite
+        self._stopped = self._finished = False
+        self._stop_on_ponderhit = self._without_minimum = False
+        self._deadline: float | None = None
+        self._lateness: float = 0
+        self._answered_at = self._begun
+        if not pondering:
+            self._set_deadline(self._moment(limits.maximum))
+        self._alarm: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the alarm."""
+        self._alarm = threading.Thread(target=self._watch, name="alarm", daemon=True)
+        self._alarm.start()
+
+    @property
+    def limits(self) -> TimeLimits:
+        """The limits now in force."""
+        return self._limits
+
+    @property
+    def total(self) -> int:
+        """Milliseconds since the go."""
+        return int((time.monotonic() - self._begun) * 1000)
+
+    @property
+    def elapsed(self) -> int:
+        """Milliseconds on this move's clock: since the go, or since the ponderhit."""
+        return int((time.monotonic() - self._clock_start) * 1000)
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the answer must wait for `stop` or `ponderhit`."""
+        return not self._stopped and (self._pondering or self._infinite)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether `stop`, or a command that implies it, has come."""
+        return self._stopped
+
+    def stop(self) -> None:
+        """End the search and answer now."""
+        with self._changed:
+            self._stopped = True
+            if not self._finished:
+                self._stop.set()
+            self._changed.notify_all()
+
+    def ponderhit(self, limits: TimeLimits, infinite: bool = False, begun: float | None = None) -> None:
+        """The pondered move was played: this move's clock starts, at `begun` as above. No effect unless pondering."""
+        with self._changed:
+            if not self._pondering:
+                return
+            self._clock_start = time.monotonic() if begun is None else begun
+            self._pondering, self._limits, self._infinite = False, limits, infinite
+            self._set_deadline(self._moment(limits.maximum))
+            if limits.optimum is not None and self._stop_on_ponderhit:
+                self._bring_forward(0 if self._without_minimum else limits.search_end(0))
+            self._changed.notify_all()
+
+    def try_stop(self, without_minimum: bool = False) -> bool:
+        """The search is done. True where it may stop; else it goes on, until its second is full or until ponderhit.
+
+        `without_minimum`: there is nothing to think about (a forced move, a proved mate), so neither the minimum time
+        nor a full second applies.
+        """
+        with self._changed:
+            if self._pondering or self._infinite:
+                self._stop_on_ponderhit = True
+                self._without_minimum = self._without_minimum or without_minimum
+                return False
+            elapsed = self.elapsed
+            end = elapsed if without_minimum else self._limits.search_end(elapsed)
+            self._bring_forward(end)
+            return end <= elapsed
+
+    def wait_to_answer(self) -> None:
+        """Block until the answer may be given."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.must_wait)
+
+    def answer_sent(self) -> None:
+        """The answer is out: measures how late, where it was the deadline that ended the search."""
+        now = time.monotonic()
+        with self._changed:
+            self._answered_at = now
+            if self._deadline is not None and not self._stopped:
+                self._lateness = max(now - self._deadline, 0.0)
+
+    @property
+    def lateness(self) -> int:
+        """Milliseconds from the deadline to the answer; 0 where it came sooner."""
+        return int(self._lateness * 1000)
+
+    @property
+    def answered_at(self) -> float:
+        """When the answer was out, by time.monotonic; when the go arrived, where there was none."""
+        return self._answered_at
+
+    def finish(self) -> None:
+        """No search uses the stop token any more; the alarm ends and never touches the token again."""
+        with self._changed:
+            self._finished = True
+            self._changed.notify_all()
+
+    def _moment(self, milliseconds: int | None) -> float | None:
+        return None if milliseconds is None else self._clock_start + milliseconds / 1000
+
+    def _bring_forward(self, milliseconds: int) -> None:
+        moment = self._clock_start + milliseconds / 1000
+        self._set_deadline(moment if self._deadline is None else min(self._deadline, moment))
+        self._changed.notify_all()
+
+    def _set_deadline(self, moment: float | None) -> None:
+        self._deadline = moment
+        if moment is not None:
+            self._stop.set_in(moment - time.monotonic())
+
+    def _watch(self) -> None:
+        with self._changed:
+            while not self._finished:
+                left = None if self._deadline is None else self._deadline + ALARM_DELAY - time.monotonic()
+                if left is not None and left <= 0:
+                    self._stop.set()
+                    return
+                self._changed.wait(left)

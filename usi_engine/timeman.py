@@ -1,0 +1,224 @@
+"""Time management: how long one move may take, from the clocks of a `go`, the ply and the options.
+
+All times are milliseconds since the clock of this move started. The options have YaneuraOu's names and meanings:
+
+- NetworkDelay: the usual delay between engine and server; subtracted where thinking is rounded up to a full second.
+- NetworkDelay2: the worst delay; every move ends at least this long before the flag falls. Where the time left is so
+  short that this would use it up, a fifth of it is kept instead, and more after late answers.
+- MinimumThinkingTime: on clocks that count whole seconds, the least time of a move (book and forced moves aside).
+- SlowMover: percent of the usual optimum time.
+- RoundUpToFullSecond: on clocks that count whole seconds, rounding down, use up the second that has begun.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from usi_engine.options import Options
+from usi_engine.protocol import Go, Times
+
+# Printing the answer, the pipe, and the GUI's reaction, on an idle machine.
+MIN_MARGIN = 30
+MIN_TIME = 10
+# The time of a move where nothing but the reserve is left.
+EMERGENCY_TIME = 2
+# The overhead of a move beyond its thinking time, and how many such moves a clock without increment can still pay.
+MOVE_OVERHEAD = 5
+RESERVED_MOVES = 80
+# Moves that a side still has to make, planned at move 1 and at least. Games of strong engines last about 120 plies.
+MOVES_AT_START = 48
+MOVES_AT_LEAST = 30
+PONDER_FACTOR = 1.25
+# The maximum time as a multiple of the optimum time, and the shares of the main time that either may use.
+MAXIMUM_RATIO = 4.0
+MAXIMUM_SHARE = 0.15
+OPTIMUM_SHARE = 0.10
+
+# Decay of the greatest lateness, per move.
+LATENESS_DECAY = 0.98
+# The engine measures its own lateness only; what the answer loses on its way through the GUI is not measured.
+LATENESS_FACTOR = 2.0
+MAX_LATENESS = 400
+# Assumed before the first move; on an idle machine it has decayed after some dozens of moves.
+INITIAL_LATENESS = 10.0
+# The margin leaves at least this share of the usable time.
+MIN_USED_SHARE = 0.25
+
+# Each change of the best move adds this much to the factor; a change counts half as much after every iteration.
+INSTABILITY_WEIGHT = 0.35
+INSTABILITY_DECAY = 0.5
+# A best move that is the same for this many iterations: the greatest saving.
+STABLE_DEPTHS = 8
+STABLE_SAVING = 0.4
+# A value that fell by this many centipawns in two iterations doubles the time.
+FALLING_VALUE_UNIT = 80
+MIN_FACTOR, MAX_FACTOR = 0.4, 2.5
+# The next iteration takes longer than all before: none is begun after this share of the time.
+NEW_ITERATION_SHARE = 0.6
+
+
+class Lateness:
+    """How late after their deadlines recent answers came, and the safety margin that follows from it.
+
+    On a loaded machine a thread waits for a processor. The greatest lateness is kept and decays move by move, across
+    games too, as it is a property of the machine. `initial`: milliseconds assumed before the first move.
+    """
+
+    def __init__(self, initial: float = 0.0) -> None:
+        self._greatest = initial
+        self._mean = 0.0
+
+    def record(self, milliseconds: float) -> None:
+        """Add one answer, this long after its deadline; 0 for one in time."""
+        late = min(max(milliseconds, 0.0), MAX_LATENESS)
+        self._greatest = max(self._greatest * LATENESS_DECAY, late)
+        self._mean += (late - self._mean) / 8
+
+    @property
+    def margin(self) -> int:
+        """Milliseconds to keep besides MIN_MARGIN."""
+        return min(math.ceil(self._greatest * LATENESS_FACTOR), MAX_LATENESS)
+
+    @property
+    def overhead(self) -> int:
+        """Milliseconds that a move is expected to cost beyond its thinking time."""
+        return MOVE_OVERHEAD + math.ceil(self._mean * 2)
+
+
+ON_TIME = Lateness()
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """Optimum, maximum and minimum time of one move. None = no such limit."""
+
+    optimum: int | None = None
+    maximum: int | None = None
+    minimum: int = 0
+    round_up: bool = False
+    delay: int = 0
+
+    def search_end(self, elapsed: int) -> int:
+        """When a search that is done at `elapsed` should end: at once, or just before its second is full."""
+        end = max(elapsed, self.minimum)
+        if self.round_up:
+            full = -(-(end + self.delay) // 1000) * 1000 - self.delay
+            end = max(end, full)
+        return end if self.maximum is None else min(end, max(self.maximum, elapsed))
+
+
+@dataclass(frozen=True)
+class Clock:
+    """What one side has: main time, byoyomi and increment, and how it is counted."""
+
+    main: int
+    byoyomi: int
+    increment: int
+    whole_seconds: bool
+
+    @property
+    def usable(self) -> int:
+        """Time this move may use. Some GUIs have added the increment to the main time: it is not counted twice."""
+        if self.byoyomi == 0 and self.main < self.increment:
+            return self.main + self.increment
+        return self.main + self.byoyomi
+
+
+def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
+    """Limits of this go for the side to move at game ply `ply`, after answers that came as late as `lateness` tells."""
+    if go.movetime is not None:
+        return _fixed(max(go.movetime - min(MIN_MARGIN, go.movetime // 10), MIN_TIME))
+    if not go.times.given() or go.infinite:
+        return TimeLimits()
+    clock = read_clock(go.times, black)
+    cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
+    if clock.byoyomi and clock.main < clock.byoyomi:
+        return _fixed(cap)
+    if clock.byoyomi == clock.increment == 0 and clock.main <= RESERVED_MOVES * lateness.overhead:
+        return _fixed(EMERGENCY_TIME)
+    return _allocated(clock, cap, ply, options, lateness.overhead)
+
+
+def read_clock(times: Times, black: bool) -> Clock:
+    """The clock of one side."""
+    main = (times.btime if black else times.wtime) or 0
+    increment = (times.binc if black else times.winc) or 0
+    byoyomi = times.byoyomi or 0
+    whole = all(figure % 1000 == 0 for figure in (main, increment, byoyomi))
+    return Clock(main, byoyomi, increment, whole)
+
+
+def moves_to_go(ply: int, max_moves: int) -> int:
+    """How many moves the main time of this side has to last for."""
+    expected = max(MOVES_AT_START - ply // 4, MOVES_AT_LEAST)
+    if max_moves:
+        expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
+    return expected
+
+
+def _fixed(milliseconds: int) -> TimeLimits:
+    return TimeLimits(optimum=milliseconds, maximum=milliseconds, minimum=milliseconds)
+
+
+def _margin(usable: int, options: Options, lateness: Lateness) -> int:
+    usual = min(max(options.number("NetworkDelay2"), MIN_MARGIN), max(usable // 5, MIN_MARGIN))
+    after_late_answers = min(MIN_MARGIN + lateness.margin, int(usable * (1 - MIN_USED_SHARE)))
+    return max(usual, after_late_answers)
+
+
+def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
+    left = moves_to_go(ply, options.number("MaxMovesToDraw"))
+    free = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
+    main = clock.main if clock.byoyomi or clock.increment else clock.main - RESERVED_MOVES * overhead
+    share = min(main / left, max(main * OPTIMUM_SHARE, main / left if left < 10 else 0))
+    usual = (share + free) * options.number("SlowMover") / 100
+    if options.flag("USI_Ponder"):
+        usual *= PONDER_FACTOR
+    longest = min(usual * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / left) + free, cap)
+    optimum = max(int(min(usual, longest)), MIN_TIME)
+    rounded = clock.whole_seconds and options.flag("RoundUpToFullSecond")
+    maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
+    minimum = _minimum(clock, maximum, options)
+    return TimeLimits(min(optimum, maximum), maximum, minimum, rounded, options.number("NetworkDelay"))
+
+
+def _minimum(clock: Clock, maximum: int, options: Options) -> int:
+    if not clock.whole_seconds:
+        return 0
+    minimum = max(options.number("MinimumThinkingTime") - options.number("NetworkDelay"), 0)
+    return min(minimum, maximum, max(clock.usable // 20, clock.byoyomi))
+
+
+class TimeScale:
+    """Scales the optimum time of one move: less for a stable best move, more for an unstable one or a falling value."""
+
+    def __init__(self) -> None:
+        self._move = ""
+        self._values: list[int] = []
+        self._changes = 0.0
+        self._stable = 0
+
+    def iteration_done(self, move: str, value: int) -> None:
+        """Add the best move and the value of one finished iteration."""
+        changed = bool(self._values) and move != self._move
+        self._changes = self._changes * INSTABILITY_DECAY + changed
+        self._stable = 0 if changed else self._stable + 1
+        self._move = move
+        self._values.append(value)
+
+    def factor(self) -> float:
+        """What to multiply the optimum time by."""
+        stability = 1 - STABLE_SAVING * min(self._stable, STABLE_DEPTHS) / STABLE_DEPTHS
+        instability = 1 + INSTABILITY_WEIGHT * self._changes
+        return min(max(stability * instability * self._falling_value(), MIN_FACTOR), MAX_FACTOR)
+
+    def used_up(self, elapsed: int, optimum: int) -> bool:
+        """Whether too little time is left for another iteration."""
+        return elapsed >= optimum * self.factor() * NEW_ITERATION_SHARE
+
+    def _falling_value(self) -> float:
+        if len(self._values) < 3:
+            return 1.0
+        fall = self._values[-3] - self._values[-1]
+        return 1 + min(max(fall / FALLING_VALUE_UNIT, -0.2), 1.0)
