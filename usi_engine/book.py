@@ -19,9 +19,10 @@ from typing import BinaryIO
 
 MARK = b"#YANEURAOU-DB2016"
 READ_WHOLE_UP_TO = 32 * 2**20
-# Moves this much worse than the best one (centipawns) are not played.
+# Moves worse than the best by more than this (centipawns) are not played.
 WORST_LOSS = 30
 COMMENT = re.compile(r"(#|//).*")
+INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 NO_MOVES = frozenset({"none", "resign", "win", "0000"})
 
 
@@ -37,23 +38,25 @@ class BookMove:
 
 
 class BookError(Exception):
-    """The file cannot be used as a book; the text says why and names it."""
+    """The file cannot be used as a book; the text names it and gives the reason."""
 
 
 class Book:
     """A book file. Probing never raises."""
 
     def __init__(self, path: str) -> None:
-        """BookError where the file is missing or no book."""
+        """BookError where the file cannot be read or is not a book."""
         self.path = path
         try:
             with Path(path).open("rb") as file:
                 self._begin(file)
         except OSError as error:
             raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
+        except ValueError as error:  # a path with a null character
+            raise BookError(f"book '{path}' cannot be read: {error}") from error
 
     def probe(self, sfen: str) -> list[BookMove]:
-        """The moves of this position, best value first; an empty list where the book does not know it."""
+        """The moves of this position, best value first; an empty list where it is not in the book."""
         key = position_key(sfen)
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
         moves = [move for line in text.splitlines() if (move := read_move(line.decode("ascii", "replace")))]
@@ -119,25 +122,30 @@ def moves_here(file: BinaryIO) -> bytes:
 
 
 def position_key(sfen: str) -> bytes:
-    """Board, side to move and hands, without the move number."""
+    """Board, side to move and hands, without the move number, as bytes."""
     return " ".join(sfen.split()[:3]).encode("ascii", "replace")
 
 
 def read_move(line: str) -> BookMove | None:
-    """One move line; figures that are missing count as 0. None for a comment or an empty line."""
+    """One move line; missing numbers count as 0. None for a comment or an empty line."""
     words = COMMENT.sub("", line).split()
     if not words or words[0] in NO_MOVES:
         return None
     answer = words[1] if len(words) > 1 and words[1] not in NO_MOVES else ""
-    numbers = [int(word) if word.lstrip("+-").isdigit() else 0 for word in words[2:5]]
+    numbers = [read_integer(word) for word in words[2:5]]
     value, depth, count = numbers + [0] * (3 - len(numbers))
     return BookMove(words[0], answer, value, depth, count)
 
 
-def choose(moves: list[BookMove], chance: random.Random) -> BookMove | None:
-    """One of the moves that are about as good as the best, by how often each was played."""
+def read_integer(word: str) -> int:
+    """The number; 0 where the word is not one, or is too long to be meant as one."""
+    return int(word) if INTEGER.fullmatch(word) else 0
+
+
+def choose(moves: list[BookMove], rng: random.Random) -> BookMove | None:
+    """One of the moves within WORST_LOSS of the best, drawn by how often each was played; None where there is none."""
     if not moves:
         return None
     best = max(move.value for move in moves)
     good = [move for move in moves if move.value >= best - WORST_LOSS]
-    return chance.choices(good, [max(move.count, 1) for move in good])[0]
+    return rng.choices(good, [max(move.count, 1) for move in good])[0]

@@ -1,0 +1,156 @@
+"""Arbitrary input to the readers of commands, options and books: a value or an error of their own, nothing else."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from usi_engine import book as book_module
+from usi_engine.book import MARK, Book, BookError, BookMove, read_move
+from usi_engine.options import DECLARED, Options
+from usi_engine.output import Writer
+from usi_engine.protocol import (
+    EMPTY_VALUES,
+    GO_WORDS,
+    QUESTIONS,
+    READERS,
+    SIMPLE,
+    Command,
+    Go,
+    Malformed,
+    SetOption,
+    SetPosition,
+    Times,
+    decode,
+    parse,
+)
+
+fast = settings(
+    max_examples=200,
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+NUMBERS = st.one_of(st.none(), st.integers(0, 2**53))
+WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)
+KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves", "infinite"})
+LINES = st.one_of(
+    st.text(),
+    st.lists(st.one_of(st.sampled_from(KNOWN), WORDS, st.integers().map(str), st.floats().map(str))).map(" ".join),
+)
+TIMES = st.builds(Times, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
+GOES = st.builds(
+    Go,
+    TIMES,
+    st.booleans(),
+    st.booleans(),
+    movetime=NUMBERS,
+    depth=NUMBERS,
+    nodes=NUMBERS,
+    searchmoves=st.lists(WORDS).map(tuple),
+)
+
+
+def one_info_line(text: str) -> bool:
+    """Whether the writer makes one whole line of 7-bit ASCII of it."""
+    written = io.BytesIO()
+    Writer(written).info(text)
+    line = written.getvalue()
+    return line.startswith(b"info string ") and line.isascii() and line.count(b"\n") == 1 and line.endswith(b"\n")
+
+
+@fast
+@given(st.one_of(st.binary(), LINES.map(str.encode), LINES.map(lambda line: line.encode("cp932", "replace"))))
+def test_any_line_is_a_command(data: bytes) -> None:
+    """One of the protocol's dataclasses; what cannot be read makes one info string."""
+    command = parse(decode(data))
+    assert isinstance(command, Command)
+    if isinstance(command, Malformed):
+        assert one_info_line(command.text)
+
+
+def text_of(go: Go) -> str:
+    """The line that asks for this go."""
+    words = ["go"] + [word for word in ("ponder", "infinite") if getattr(go, word)]
+    for name in ("btime", "wtime", "byoyomi", "binc", "winc"):
+        number = getattr(go.times, name)
+        words += [] if number is None else [name, str(number)]
+    for name in ("movetime", "depth", "nodes"):
+        number = getattr(go, name)
+        words += [] if number is None else [name, str(number)]
+    return " ".join(words + (["searchmoves", *go.searchmoves] if go.searchmoves else []))
+
+
+@fast
+@given(GOES)
+def test_go_round_trip(go: Go) -> None:
+    """Every go that can be written is read as it was meant."""
+    assert parse(text_of(go)) == go
+
+
+@fast
+@given(WORDS, st.text(st.characters(exclude_categories=["C"])).map(str.strip))
+def test_setoption_round_trip(name: str, value: str) -> None:
+    """The value is the rest of the line, spaces and all."""
+    assert parse(f"setoption name {name} value {value}") == SetOption(name, "" if value in EMPTY_VALUES else value)
+
+
+@fast
+@given(st.lists(WORDS.filter(lambda word: word != "moves")))
+def test_position_round_trip(moves: list[str]) -> None:
+    """Moves are taken as they are: whether they are legal is for the board to say."""
+    assert parse(f"position sfen {START} moves {' '.join(moves)}") == SetPosition(START, tuple(moves))
+
+
+@fast
+@given(st.sampled_from(sorted(DECLARED)), st.one_of(st.text(), st.integers().map(str), st.floats().map(str)))
+def test_any_value_of_an_option(name: str, text: str) -> None:
+    """A value is set, or refused with one sentence; what is shown can always be set again and changes nothing."""
+    options = Options()
+    before, refusal = options.shown(name), options.set(name, text)
+    shown = options.shown(name)
+    assert refusal is None or (shown == before and one_info_line(refusal))
+    assert options.set(name, "" if shown == "<empty>" else shown) is None
+    assert options.shown(name) == shown
+
+
+@fast
+@given(st.text())
+def test_any_line_of_a_book(line: str) -> None:
+    """A move or None."""
+    assert isinstance(read_move(line), BookMove | None)
+
+
+BOOK_WORDS = st.sampled_from([b"7g7f", b"none", b"+-5", b"5", b"-30", b"#", b"sfen"])
+BOOK_LINES = st.one_of(
+    st.binary(max_size=30), st.just(b"sfen " + START.encode()), st.lists(BOOK_WORDS).map(b" ".join)
+)
+
+
+@fast
+@given(st.booleans(), st.lists(BOOK_LINES).map(b"\n".join), st.sampled_from([0, 2**20]))
+def test_any_file_as_a_book(tmp_path: Path, marked: bool, content: bytes, read_whole_up_to: int) -> None:
+    """A BookError, or a book that can be probed, read whole or searched on the disk."""
+    file = tmp_path / "book.db"
+    file.write_bytes(MARK + b" 1.00\n" + content if marked else content)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(book_module, "READ_WHOLE_UP_TO", read_whole_up_to)
+        try:
+            book = Book(str(file))
+        except BookError as error:
+            assert not marked and "book.db" in str(error)
+            return
+    assert all(isinstance(move, BookMove) for sfen in (START, "", "x") for move in book.probe(sfen))
+
+
+@pytest.mark.parametrize("path", ["", "a\0b", "\ud800", "x" * 5000])
+def test_any_path_of_a_book(path: str) -> None:
+    """A path that the system refuses is a BookError."""
+    with pytest.raises(BookError):
+        Book(path)
