@@ -15,9 +15,9 @@ from usi_engine.core import CoreError, load_core
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
-BEGINS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
-# What the system says when our reader has gone.
-NOBODY_READS = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
+COMMAND_WORDS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
+# Errors of writing to a pipe whose reader has closed it.
+PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 
 usi_engine                    speak USI on standard input and output (what a GUI starts)
@@ -32,9 +32,9 @@ Commands besides those of USI:
   d, sfen, key, side          the position
   moves, checks               its legal moves, those that give check
   eval                        its static value
-  perft N                     leaves of the tree of legal moves
+  perft N                     number of leaf nodes at depth N
   bench [DEPTH] [MEGABYTES]   nodes and speed over fixed positions
-  getoption [NAME]            what is set"""
+  getoption [NAME]            present values of the options"""
 
 
 def where() -> str:
@@ -48,12 +48,12 @@ def where() -> str:
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """Arguments with spaces in them are commands; words alone make commands, each begun by a word of BEGINS."""
+    """Arguments with spaces are commands as they are; else each word of COMMAND_WORDS begins a command."""
     if any(" " in argument for argument in arguments):
         return arguments
     commands: list[list[str]] = []
     for word in arguments:
-        if not commands or (word in BEGINS and commands[-1][0] != "setoption"):
+        if not commands or (word in COMMAND_WORDS and commands[-1][0] != "setoption"):
             commands.append([])
         commands[-1].append(word)
     return [" ".join(words) for words in commands]
@@ -67,15 +67,15 @@ def main() -> int:
         finally:  # also where a help text leaves by SystemExit
             sys.stdout.flush()
     except OSError as error:
-        if error.errno not in NOBODY_READS:
+        if error.errno not in PIPE_CLOSED:
             raise
         os._exit(1)
 
 
 def _run(arguments: list[str]) -> int:
-    answers = {"--help": HELP, "-h": HELP, "--version": f"{NAME} {__version__}"}
-    if arguments and arguments[0] in answers:
-        print(answers[arguments[0]])
+    texts = {"--help": HELP, "-h": HELP, "--version": f"{NAME} {__version__}"}
+    if arguments and arguments[0] in texts:
+        print(texts[arguments[0]])
     elif arguments[:1] == ["--where"]:
         print(where())
     elif arguments[:1] == ["mate"]:
@@ -112,24 +112,24 @@ def _carry_out(arguments: list[str]) -> int:
         carry_out(commands_of(arguments), writer)
     except KeyboardInterrupt:
         os._exit(130)
-    _leave(writer)
+    _exit(writer)
     return 0
 
 
 def _serve_standard_streams() -> None:
-    # A stream of our own: the interpreter locks its own stdin while it shuts down, and the reader may still be in it.
+    # Not sys.stdin: the interpreter locks it when it shuts down, and the reader thread may still be blocked in it.
     with open(sys.stdin.fileno(), "rb", closefd=False) as source:
         writer = Writer(sys.stdout.buffer)
         try:
             serve(source, writer)
         except KeyboardInterrupt:
             os._exit(130)
-        _leave(writer)
+        _exit(writer)
 
 
-def _leave(writer: Writer) -> None:
-    # Where a thread still waits (the reader for a line that will not come) or nobody reads our output any more, an
-    # orderly shutdown of the interpreter would only wait or complain; nothing is left to be saved.
+def _exit(writer: Writer) -> None:
+    # While a thread is still blocked (the reader, waiting for a line) an orderly shutdown would wait for it, and with
+    # a closed output it would print an error. Nothing is left to be saved.
     if writer.closed or threading.active_count() > 1:
         os._exit(0)
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class CoreError(Exception):
-    """The core cannot run here; the text is one sentence for the user."""
+    """The core cannot be loaded or used on this machine; the text is one sentence for the user."""
 
 
 class WeightsError(Exception):

@@ -1,7 +1,4 @@
-"""Every option the engine has: its kind, its range, its default, and what was set. Names are YaneuraOu's.
-
-Only options that do something stand here.
-"""
+"""The USI options: kind, range, default and present value of each. Names are YaneuraOu's."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ FALSE_WORDS = frozenset({"false", "0", "no", "off"})
 
 @dataclass(frozen=True)
 class Spin:
-    """A whole number in a range; what lies outside is clamped."""
+    """An integer; numbers outside the range are clamped."""
 
     default: int
     least: int
@@ -25,7 +22,7 @@ class Spin:
         return f"spin default {self.default} min {self.least} max {self.most}"
 
     def read(self, text: str) -> int:
-        """The clamped number; ValueError where the text is none."""
+        """The clamped number. ValueError where the text is not a number."""
         return min(max(int(float(text)), self.least), self.most)
 
 
@@ -40,7 +37,7 @@ class Check:
         return f"check default {str(self.default).lower()}"
 
     def read(self, text: str) -> bool:
-        """ValueError where the text is neither a yes nor a no."""
+        """The value. ValueError where the text is in neither TRUE_WORDS nor FALSE_WORDS."""
         word = text.lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
             raise ValueError(text)
@@ -49,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Combo:
-    """One of some words."""
+    """One of several words."""
 
     default: str
     words: tuple[str, ...]
@@ -59,7 +56,7 @@ class Combo:
         return " ".join([f"combo default {self.default}", *(f"var {word}" for word in self.words)])
 
     def read(self, text: str) -> str:
-        """The word as declared, whatever case it came in; ValueError where it is none of them."""
+        """The word as declared, found in any case. ValueError where it is none of them."""
         for word in self.words:
             if word.lower() == text.lower():
                 return word
@@ -68,7 +65,7 @@ class Combo:
 
 @dataclass(frozen=True)
 class Text:
-    """Any text; empty is written `<empty>`."""
+    """Any text; `<empty>` means empty."""
 
     default: str = ""
 
@@ -113,7 +110,7 @@ DECLARED: dict[str, Kind] = {
 
 
 class Options:
-    """What is set now. Names are found whatever case they come in."""
+    """The present values. Names are found in any case."""
 
     def __init__(self) -> None:
         self._kinds = DECLARED
@@ -125,7 +122,7 @@ class Options:
         return [f"option name {name} type {kind.declaration()}" for name, kind in self._kinds.items()]
 
     def set(self, name: str, text: str) -> str | None:
-        """Set one option; returns None, or one sentence that says why it was left as it was."""
+        """Set one option. Returns None, or one sentence with the reason why it was not set."""
         known = self._names.get(name.lower())
         if known is None:
             return f"no option is named '{name}'"
@@ -136,7 +133,7 @@ class Options:
         return None
 
     def shown(self, name: str) -> str:
-        """The value as text. KeyError where there is no such option."""
+        """The value as text. KeyError for an unknown option."""
         value = self._values[name]
         if isinstance(value, bool):
             return str(value).lower()

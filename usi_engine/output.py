@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 
 class Writer:
-    """Writes lines to a binary stream from any thread. When nobody reads any more, it goes quiet instead of raising."""
+    """Writes lines to a binary stream, from any thread. Once the reader has closed it, writing does nothing."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -19,7 +19,7 @@ class Writer:
         self.lines([text])
 
     def lines(self, texts: list[str]) -> None:
-        """Write lines that stay together."""
+        """Write lines with no other line between them."""
         data = "".join(text + "\n" for text in texts).encode("ascii", "backslashreplace")
         with self._lock:
             if self.closed:

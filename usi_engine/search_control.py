@@ -32,7 +32,7 @@ class SearchControl:
 
     def __init__(
         self,
-        stop: StopToken,
+        stop: StopToken | NoStop,
         limits: TimeLimits,
         pondering: bool = False,
         infinite: bool = False,

@@ -29,6 +29,7 @@ from usi_engine.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limi
 
 if TYPE_CHECKING:
     from core_ext.board import Board
+    from core_ext.engine import StopToken
 
 # Undeclared options for tuning: this prefix and the name of a constant of the search.
 TUNING_PREFIX = "Tune_"
@@ -126,8 +127,6 @@ class Session:
         if self._job is not None:
             self._job.thread.join(LEAVE_SECONDS)
 
-    # What happens when.
-
     def _end_job(self, at: float) -> None:
         control = self._job.control if self._job else None
         self._job = None
@@ -137,14 +136,12 @@ class Session:
         self._clock_start = max(self._clock_start, control.answered_at if control else at)
 
     def _receive(self, command: Posted) -> None:
-        if isinstance(command, STATELESS):
-            self._do(command)
-            return
         self._stop_search_for(command)
-        self._queue.append(command)
-        if isinstance(command, URGENT) and not self._go_is_queued():
-            self._queue.pop()
+        urgent = isinstance(command, URGENT) and not self._go_is_queued()
+        if urgent or isinstance(command, STATELESS):
             self._do(command)
+        else:
+            self._queue.append(command)
 
     def _stop_search_for(self, command: Posted) -> None:
         """Stop the running search where this command must not wait for its end."""
@@ -152,7 +149,7 @@ class Session:
         self._leaving = self._leaving or isinstance(command, Quit)
         if control is None:
             return
-        if isinstance(command, STOPS_SEARCH) or (isinstance(command, STOPS_WAITING) and control.must_wait):
+        if isinstance(command, STOPS_SEARCH) or (control.must_wait and isinstance(command, STOPS_WAITING)):
             control.stop()
 
     def _go_is_queued(self) -> bool:
@@ -191,7 +188,7 @@ class Session:
         self._job = Job(threading.Thread(target=body, name="job", daemon=True), control, go)
         self._job.thread.start()
 
-    # The commands.
+    # Commands.
 
     def _usi(self, command: protocol.Usi) -> None:
         head = [f"id name {NAME} {__version__}", f"id author {AUTHOR}"]
@@ -290,7 +287,7 @@ class Session:
             control.stop()
         return control
 
-    def _cleared_stop(self) -> Any:
+    def _cleared_stop(self) -> StopToken | NoStop:
         try:
             stop = self._resources.stop
         except CoreError:
@@ -361,7 +358,7 @@ class Session:
 
 
 def allowed_during_search(command: Posted) -> bool:
-    """Whether it uses nothing that a running search uses."""
+    """Whether it can be carried out while a search runs."""
     if isinstance(command, protocol.Question):
         return command.what != "eval"
     return isinstance(command, protocol.GetOption)
