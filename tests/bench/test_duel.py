@@ -133,6 +133,6 @@ def test_chart_of_rules_turns_the_record_round(tmp_path: Path) -> None:
 
 def test_a_constant_of_the_search_is_a_whole_number() -> None:
     assert duel.constant("LmrBase=-34") == ("LmrBase", -34)
-    assert duel.constant("NEW_ITERATION_SHARE=0.5") == ("BEGIN_SHARE", 0.5)
+    assert duel.constant("NEW_ITERATION_SHARE=0.5") == ("NEW_ITERATION_SHARE", 0.5)
     with pytest.raises(ValueError, match=r"0\.5"):
         duel.constant("LmrBase=0.5")
