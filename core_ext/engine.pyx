@@ -309,14 +309,14 @@ cdef class MateSolver:
         `board` is ignored. ValueError for another aim.
         """
         cdef Board given = board
-        cdef int status, wanted
+        cdef int status, goal
         if aim not in _AIMS:
             raise ValueError(f"unknown aim '{aim}'; one of {', '.join(_AIMS)}")
-        wanted = _AIMS[aim]
+        goal = _AIMS[aim]
         set_root(&self.solver, &given.pos)
         self.solver.node_limit = node_limit
         with nogil:
-            status = solve(&self.solver, &self.solution, wanted)
+            status = solve(&self.solver, &self.solution, goal)
         return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
 
     @property

@@ -79,11 +79,6 @@ class SearchControl:
         """Whether the answer must wait for `stop` or `ponderhit`."""
         return not self._stopped and (self._pondering or self._infinite)
 
-    @property
-    def stopped(self) -> bool:
-        """Whether `stop`, or a command that implies it, has come."""
-        return self._stopped
-
     def stop(self) -> None:
         """End the search and answer now."""
         with self._changed:

@@ -1,4 +1,4 @@
-"""The opening book: read whole and on the disk alike, and chosen from by value and count."""
+"""The opening book: read whole or searched on the disk, and the choice by value and count."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_line_ends_and_bom(tmp_path: Path) -> None:
 
 
 def test_not_a_book(tmp_path: Path) -> None:
-    """Each reason names the file."""
+    """The error names the file."""
     with pytest.raises(BookError, match=r"nothing\.db"):
         Book(str(tmp_path / "nothing.db"))
     with pytest.raises(BookError, match="does not begin with"):
@@ -71,12 +71,12 @@ def test_not_a_book(tmp_path: Path) -> None:
     ],
 )
 def test_read_move(line: str, move: BookMove | None) -> None:
-    """What is missing is nought; what is no move is None."""
+    """Missing numbers are 0; what is not a move is None."""
     assert read_move(line) == move
 
 
 def test_choose() -> None:
-    """Among moves about as good as the best, the count weighs; a bad move is not chosen however often it was played."""
+    """Moves near the best are drawn by their count; a bad move is never chosen, however high its count."""
     moves = [BookMove("a", "", 30, 1, 3), BookMove("b", "", 0, 1, 1), BookMove("c", "", -1, 1, 1000)]
     chance = random.Random(3)
     counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(moves, chance)))
@@ -86,7 +86,7 @@ def test_choose() -> None:
 
 
 def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sorted book searched on the disk answers as when read whole: 300 positions that it holds and 100 others."""
+    """A sorted book gives the same moves searched on the disk as read whole: 300 of its positions and 100 others."""
     chance = random.Random(11)
     sfens = sorted({random_position(chance) for _ in range(400)})
     held = sfens[::2] + sfens[1::4]
@@ -133,7 +133,7 @@ def test_play_from_the_book(tmp_path: Path) -> None:
 
 
 def test_an_illegal_book_move_is_not_played(tmp_path: Path) -> None:
-    """A book that lies is not believed."""
+    """Book moves that are not legal are skipped."""
     path = write(tmp_path, SMALL.replace("7g7f", "7g7e").replace("2g2f 8c8d", "2g2f 2g2f"))
     engine = InProcess(lambda: make_core(Script()))
     engine.send("setoption name USI_Hash value 1", f"setoption name BookFile value {path}", "go byoyomi 1000")

@@ -1,4 +1,4 @@
-"""Options: declared as users know them, clamped, never fatal."""
+"""The USI options: declarations, clamping, refusals."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def test_declarations_have_the_protocols_form() -> None:
     assert all(DECLARATION.fullmatch(line) for line in lines)
 
 
-def test_users_are_told_of_every_option() -> None:
+def test_readme_lists_every_option() -> None:
     text = README.read_text(encoding="utf-8")
     assert [name for name in DECLARED if f"`{name}`" not in text] == []
 
 
 def test_defaults() -> None:
-    """Names and defaults are those that users know."""
+    """The documented defaults."""
     options = Options()
     for name, value in DEFAULTS.items():
         assert options.listing(name) == [f"{name} = {value}"]
@@ -62,7 +62,7 @@ def test_defaults() -> None:
 
 @pytest.mark.parametrize("name", DECLARED)
 def test_defaults_can_be_set(name: str) -> None:
-    """A GUI that sends every default back changes nothing and meets no complaint."""
+    """Every default can be set, which changes nothing."""
     options = Options()
     before = options.shown(name)
     assert options.set(name, "" if before == "<empty>" else before) is None
@@ -82,7 +82,7 @@ def test_spin(text: str, value: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1e999", "0x10", "four"])
 def test_bad_spin(text: str) -> None:
-    """What is no number changes nothing and is quoted."""
+    """What is not a number changes nothing and is quoted."""
     options = Options()
     options.set("Threads", "3")
     trouble = options.set("Threads", text)
@@ -91,7 +91,7 @@ def test_bad_spin(text: str) -> None:
 
 
 def test_check() -> None:
-    """Yes and no in the ways GUIs write them."""
+    """True and false as GUIs write them."""
     options = Options()
     for text, value in (("true", True), ("FALSE", False), ("1", True), ("0", False), ("on", True), ("off", False)):
         assert options.set("USI_Ponder", text) is None

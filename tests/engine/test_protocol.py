@@ -113,7 +113,7 @@ def test_malformed(line: str) -> None:
 
 
 def test_numbers() -> None:
-    """Lenient where a number is meant, None elsewhere, never a surprise."""
+    """Numbers are read leniently; anything else is None."""
     assert [read_number(text) for text in ("7", "7.9", "-7", "1e400", "nan", "inf", "", "x")] == [
         7, 7, 0, None, None, None, None, None,
     ]  # fmt: skip
@@ -127,7 +127,7 @@ def test_decode() -> None:
 
 
 def test_any_bytes_are_read() -> None:
-    """No line whatever makes the reader fail: 5,000 seeded mixtures of words, numbers and noise."""
+    """No line makes the reader fail: 5,000 seeded mixtures of words, numbers and random bytes."""
     chance = random.Random(7)
     words = ["", "position", "sfen", "startpos", "moves", "go", "btime", "mate", "nodes", "setoption", "name", "value"]
     words += ["perft", "bench", "ponderhit", "gameover", "-1", "x"]

@@ -1,4 +1,4 @@
-"""Commands that meet the end of a search: whatever comes first, every go has exactly one answer and nothing hangs."""
+"""Commands that arrive as a search ends: in any order every go has exactly one answer, and nothing hangs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMES = 200
 SEARCH_SECONDS = 0.002
 PONDER = "go ponder btime 1000 wtime 1000 byoyomi 50"
 
-# Two hundred engines are made: with the weights of the package that would take a minute and 9 GB.
+# Two hundred engines are made: with the internal weights that would take a minute and 9 GB.
 SMALL = ["setoption name EvalFile value material", "setoption name USI_Hash value 1", "setoption name Threads value 2"]
 
 Maker = Callable[[], InProcess]
@@ -30,7 +30,7 @@ def scripted_core() -> Core:
 
 @pytest.fixture(params=["scripted", "real"])
 def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
-    """Makes engines that are ready; ends those that were left when the next one is made."""
+    """Makes engines that are ready; each ends the one before."""
     made: list[InProcess] = []
 
     def close() -> None:
@@ -57,14 +57,14 @@ def waits(seed: int) -> Iterator[float]:
 
 
 def one_answer_each(engine: InProcess, goes: int) -> None:
-    """All goes are answered, no more; the engine still listens."""
+    """Every go so far has had its one answer; the engine still responds."""
     engine.send("isready")
     engine.expect("^readyok$")
     assert sum(line.startswith("bestmove") for line in engine.seen) == goes
 
 
 def test_stop_at_the_end_of_a_search(make: Maker) -> None:
-    """Stop comes when the search ends of itself."""
+    """`stop` arrives about when the search ends by itself."""
     engine = make()
     for goes, wait in enumerate(waits(1), 1):
         engine.send("go depth 4")
@@ -88,7 +88,7 @@ def test_stop_and_ponderhit_together(make: Maker) -> None:
 
 
 def test_stop_then_go_at_once(make: Maker) -> None:
-    """The stop of one go never reaches the next one, and the next never loses its own."""
+    """The stop of one go never ends the next, which has a stop of its own."""
     engine = make()
     for goes, wait in enumerate(waits(3), 1):
         engine.send("go infinite")
@@ -111,7 +111,7 @@ def test_quit_while_searching(make: Maker) -> None:
 
 
 def test_end_of_input_while_pondering(make: Maker) -> None:
-    """A GUI that dies takes the engine with it."""
+    """Where the GUI is gone, the engine ends."""
     for wait in waits(5):
         engine = make()
         engine.send(PONDER)

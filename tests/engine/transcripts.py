@@ -1,6 +1,6 @@
 """Conversations with the engine that must hold with any core.
 
-`>` sends, `<` waits for a line that matches, `!` sees that none matches for so many seconds, `|` ends the input.
+`>` sends, `<` waits for a line that matches, `!` checks that none matches for so many seconds, `|` ends the input.
 At the end every go must have had exactly one answer.
 """
 
@@ -308,7 +308,7 @@ TRANSCRIPTS = {
         > go ponder btime 1000 wtime 1000 byoyomi 1000
         |
         < ^bestmove""",
-    "quit with goes in line": """
+    "quit with goes queued": """
         > isready\\ngo infinite\\nquit
         < ^readyok$
         < ^bestmove""",
@@ -476,7 +476,7 @@ TRANSCRIPTS = {
         < ^sfen lnsgkgsnl/
         < ^key [0-9a-f]{16}$
         < ^checkers$""",
-    "moves and useless moves": """
+    "moves with and without GenerateAllLegalMoves": """
         > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1
         > moves
         < ^[^+]*3d3c\\+[^+]*$
