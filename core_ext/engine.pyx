@@ -64,7 +64,8 @@ cdef class StopToken:
         A Worker compares the deadline with the clock itself, so no thread needs to wake up in time. A MateSolver
         reacts to `set` only.
         """
-        self.stop.deadline = monotonic_ns() + <long long>(max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY) * 1e9)
+        cdef double delay = max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY)
+        self.stop.deadline = monotonic_ns() + <long long>(delay * 1e9)
 
     def clear(self):
         """Withdraw the stop and the deadline."""
