@@ -276,7 +276,7 @@ cdef class MateSolver:
     """A proof-number search for mates, with a proof table of `megabytes` (ValueError below 1, MemoryError).
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
-    `count_useless` useless interpositions count as moves of a mate. Except for `nodes`, `expanded` and `hashfull`,
+    `count_useless` futile interpositions count as moves of a mate. Except for `nodes`, `expanded` and `hashfull`,
     everything belongs to the thread that solves.
     """
 
@@ -303,7 +303,7 @@ cdef class MateSolver:
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
         """(`mate`, moves), (`nomate`, []) or, at the stop or the node limit, (`unknown`, []); without the GIL.
 
-        The moves are checks and replies that end in mate except for useless interpositions: drops in front of a
+        The moves are checks and replies that end in mate except for futile interpositions: drops in front of a
         slider that captures them with mate again, even if it does not keep the piece. `aim`: `first` returns the
         first mate found; `shorter` goes on looking for a shorter one about as long as the proof took; `shortest`
         until the line is the shortest mate against the longest defence (`proved_shortest`). The game before
