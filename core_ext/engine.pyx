@@ -7,7 +7,9 @@ from core_ext.eval.evaluate cimport (
     EVALUATION_TERMS, FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator,
     init_evaluator,
 )
-from core_ext.base.stop cimport Stop, past_deadline, monotonic_ns
+from core_ext.base.stop cimport (
+    Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
+)
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
 from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
@@ -49,17 +51,16 @@ cdef class StopToken:
     cdef Stop stop
 
     def set(self):
-        self.stop.requested = 1
+        request_stop(&self.stop)
 
     def set_in(self, seconds: float):
-        self.stop.deadline = monotonic_ns() + <long long>(max(min(<double>seconds, FAR_OFF), -FAR_OFF) * 1e9)
+        set_deadline(&self.stop, monotonic_ns() + <long long>(max(min(<double>seconds, FAR_OFF), -FAR_OFF) * 1e9))
 
     def clear(self):
-        self.stop.requested = 0
-        self.stop.deadline = 0
+        clear_stop(&self.stop)
 
     def is_set(self):
-        return self.stop.requested != 0 or past_deadline(&self.stop)
+        return bool(stop_requested(&self.stop) or past_deadline(&self.stop))
 
 
 cdef class Table:
@@ -223,7 +224,7 @@ cdef class MateSolver:
             raise ValueError(f"a mate table of {megabytes} MB")
         self.solver.count_useless = count_useless
         self.stop = stop
-        self.solver.stop = &stop.stop.requested
+        self.solver.stop = &stop.stop
         allocate_solver(&self.solver, megabytes)
 
     def __dealloc__(self):

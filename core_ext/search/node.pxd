@@ -5,7 +5,7 @@ its moves.
 from libc.string cimport memcpy
 
 from core_ext.eval.evaluate cimport evaluate
-from core_ext.base.stop cimport next_check, past_deadline
+from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.search.history cimport capture_entry
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
@@ -47,7 +47,7 @@ cdef inline void make_null(Searcher *s, Frame *frame) noexcept nogil:
 
 
 cdef inline bint must_stop(Searcher *s) noexcept nogil:
-    if s.stop.requested or (s.nodes >= s.next_check and out_of_time(s)):
+    if stop_requested(s.stop) or (s.nodes >= s.next_check and out_of_time(s)):
         s.stopped = True
     return s.stopped
 
