@@ -13,16 +13,16 @@ from core_ext.base.stop cimport (
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
 from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
-from core_ext.search.search cimport allocate_searcher, forget, free_searcher, search_root
-from core_ext.search.stack cimport FRAMES_BEHIND, RootMove, Searcher
+from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
+from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, SOLVED_UNKNOWN, Solution, solve,
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
-    free_table, table_fill,
+    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
+    tt_new_search,
 )
 from core_ext.shogi.types cimport BLACK, int32_t, MAX_MOVES, MAX_PLY, Move, NO_MOVE
 from core_ext.shogi.types cimport (
@@ -64,28 +64,28 @@ cdef class StopToken:
 
 
 cdef class Table:
-    cdef TableMemory table
+    cdef TranspositionTable table
     cdef readonly int megabytes
 
     def __init__(self, megabytes: int):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
-        free_table(&self.table)
-        allocate_table(&self.table, megabytes)
+        tt_free(&self.table)
+        tt_allocate(&self.table, megabytes)
         self.megabytes = megabytes
 
     def __dealloc__(self):
-        free_table(&self.table)
+        tt_free(&self.table)
 
     def clear(self):
         with nogil:
-            clear_table(&self.table)
+            tt_clear(&self.table)
 
     def new_search(self):
-        age_table(&self.table)
+        tt_new_search(&self.table)
 
     def hashfull(self):
-        return table_fill(&self.table)
+        return tt_hashfull(&self.table)
 
 
 cdef class RootLine:
@@ -134,7 +134,7 @@ cdef class Worker:
         free_searcher(&self.searcher)
 
     def new_game(self):
-        forget(&self.searcher)
+        clear_searcher(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
                   declaration: str = "CSARule27", include_all: bool = False):
@@ -173,9 +173,9 @@ cdef class Worker:
             root.pv_length = 1
         self.searcher.root_count = len(chosen)
         self.searcher.nodes = 0
-        for i in range(MAX_PLY + FRAMES_BEHIND + 2):
-            self.searcher.frames[i].killers[0] = NO_MOVE
-            self.searcher.frames[i].killers[1] = NO_MOVE
+        for i in range(MAX_PLY + STACK_OFFSET + 2):
+            self.searcher.stack[i].killers[0] = NO_MOVE
+            self.searcher.stack[i].killers[1] = NO_MOVE
 
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
         cdef int plies = depth, low = alpha, high = beta, start = first, value
