@@ -4,9 +4,8 @@ moves.
 
 from libc.string cimport memcpy
 
-from core_ext.base.debug cimport ASSERT
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.eval.evaluate cimport EVALUATION_TERMS, FV_SCALE, evaluate, evaluate_terms
+from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport corrected
 from core_ext.search.history cimport capture_entry, move_slot, pawn_history, piece_to_entry
@@ -22,7 +21,7 @@ from core_ext.shogi.position cimport (
     do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, try_move,
 )
 from core_ext.shogi.types cimport (
-    BLACK, INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, int32_t, placed_piece, to_square,
+    INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
 )
 
 cdef enum:
@@ -168,24 +167,6 @@ cdef inline int mate_node(Searcher *s, Node *node, Move move) noexcept nogil:
     return node.best_value
 
 
-cdef inline bint value_matches_scratch(Searcher *s, int value) noexcept nogil:
-    """Debug builds: whether the evaluation by differences is the one from scratch; compared at one node in 64."""
-    cdef int32_t terms[EVALUATION_TERMS]
-    cdef int sum = 0, i
-    if s.nodes & 63:
-        return True
-    evaluate_terms(s.evaluator, &s.pos, terms)
-    for i in range(EVALUATION_TERMS):
-        sum += terms[i]
-    return value == (sum if s.pos.side == BLACK else -sum) // FV_SCALE
-
-
-cdef inline int evaluate_node(Searcher *s) noexcept nogil:
-    cdef int value = evaluate(s.evaluator, &s.pos)
-    ASSERT(value_matches_scratch(s, value))
-    return value
-
-
 cdef inline bint is_improving(const Stack *ss) noexcept nogil:
     """The static value is better than two plies ago (four, where that was in check)."""
     if (ss - 2).static_value != NO_VALUE:
@@ -206,7 +187,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     if node.tt.hit:
         node.raw_value = node.tt.static_value
     if node.raw_value == NO_VALUE:
-        node.raw_value = evaluate_node(s)
+        node.raw_value = evaluate(s.evaluator, &s.pos)
     ss.static_value = node.value = corrected(s, ss, node.raw_value)
     if node.tt.hit and not is_decisive(node.tt_value):
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
