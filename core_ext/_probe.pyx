@@ -1,4 +1,4 @@
-"""The core's insides for the tests and the benches: what is kept while playing beside the same rebuilt from scratch.
+"""Access to the core's internals for tests and benches: incremental values, and the same from scratch.
 
 Positions come in as sfen text and moves as USI text; nothing here is fast but the timed loops.
 """
@@ -77,7 +77,7 @@ def hand_facts(counts, other):
 
 
 cdef class Probe:
-    """A position whose every field can be looked at."""
+    """A position with access to every field."""
 
     cdef Position pos
 
@@ -189,7 +189,7 @@ cdef class Probe:
         return see(&self.pos, <Move>parse_move(&self.pos, move))
 
     def find_repetition(self, limit: int = 1000):
-        """What the search is told: `none`, `draw`, `win`, `lose`, `superior`, `inferior`."""
+        """The repetition as the search judges it: `none`, `draw`, `win`, `lose`, `superior`, `inferior`."""
         return _REPETITIONS[find_repetition(&self.pos, limit)]
 
     def time_legal(self, calls: int, include_all: bool = True):
@@ -216,7 +216,7 @@ cdef class Probe:
 # ---- the evaluation ----
 
 def bonapieces(sfen: str):
-    """The piece lists of a position: as Black sees them, as White does; without the padding."""
+    """The piece lists of a position from Black's view and from White's, without the padding."""
     cdef Position pos
     cdef PieceLists lists
     cdef int count, i

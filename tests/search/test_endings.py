@@ -206,7 +206,7 @@ def test_no_declaration_in_check_outside_or_with_nine() -> None:
     ("4p4/4K4/9/9/9/9/9/9/k8 b - 1".replace("4p4", "4+p4"), "5b5a"),  # it may capture
     ("4G4/4K4/9/9/9/9/9/9/k8 b - 1", None),
     ("3g5/4K4/9/9/9/9/9/9/k8 b - 1", None),
-    ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook sees through the king
+    ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook would attack through the king
     ("9/9/4K4/9/9/9/9/9/k8 b - 1", None),
     (START, None),
 ])
