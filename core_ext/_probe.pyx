@@ -1,4 +1,4 @@
-"""The core's insides for the tests and the benches: what is kept while playing beside the same rebuilt from scratch.
+"""Access to the core's internals for tests and benches: incremental values, and the same from scratch.
 
 Positions come in as sfen text and moves as USI text; nothing here is fast but the timed loops.
 """
@@ -13,8 +13,9 @@ from core_ext.eval.evaluate cimport (
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
 from core_ext.shogi.movegen cimport (
-    generate_captures, generate_checks, generate_drops, generate_evasions, generate_legal, generate_pseudo_legal,
-    generate_quiet_checks, generate_quiets, has_legal_move, is_legal, is_useless,
+    CheckInfo, generate_captures, generate_checks, generate_drops, generate_evasions, generate_legal,
+    generate_pseudo_legal, generate_quiet_checks, generate_quiets, has_legal_move, init_check_info, is_legal,
+    is_useless,
 )
 from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
@@ -22,11 +23,23 @@ from core_ext.shogi.position cimport (
     REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, do_move, do_null, find_dirty, find_repetition,
     free_position, reserve_plies, undo_move, undo_null,
 )
+from core_ext.search.history cimport (
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories, PAWN_HISTORY_LIMIT,
+    allocate_histories, free_histories, update_entry,
+)
+from core_ext.search.movepick cimport (
+    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, next_move,
+)
+from core_ext.search.tt cimport (
+    BUCKET, TTData, TTEntry, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe,
+    tt_store, value_from_table, value_to_table,
+)
+from core_ext.search.tune cimport TUNABLES, tune
 from core_ext.shogi.see cimport see, see_at_least
 from core_ext.shogi.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE, captured_piece,
-    int32_t, is_drop, is_promotion, moved_piece, type_of,
+    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE,
+    captured_piece, int16_t, int32_t, is_drop, is_promotion, moved_piece, type_of,
 )
 
 _REPETITIONS = {
@@ -64,7 +77,7 @@ def hand_facts(counts, other):
 
 
 cdef class Probe:
-    """A position whose every field can be looked at."""
+    """A position with access to every field."""
 
     cdef Position pos
 
@@ -159,6 +172,10 @@ cdef class Probe:
         cdef int word
         return [format_move(<Move>word) for word in range(1 << 16) if is_legal(&self.pos, <Move>word)]
 
+    def word(self, move: str):
+        """The 16 bits of a move that can be read here."""
+        return parse_move(&self.pos, move)
+
     def has_legal_move(self):
         return bool(has_legal_move(&self.pos))
 
@@ -172,7 +189,7 @@ cdef class Probe:
         return see(&self.pos, <Move>parse_move(&self.pos, move))
 
     def find_repetition(self, limit: int = 1000):
-        """What the search is told: `none`, `draw`, `win`, `lose`, `superior`, `inferior`."""
+        """The repetition as the search judges it: `none`, `draw`, `win`, `lose`, `superior`, `inferior`."""
         return _REPETITIONS[find_repetition(&self.pos, limit)]
 
     def time_legal(self, calls: int, include_all: bool = True):
@@ -199,7 +216,7 @@ cdef class Probe:
 # ---- the evaluation ----
 
 def bonapieces(sfen: str):
-    """The piece lists of a position: as Black sees them, as White does; without the padding."""
+    """The piece lists of a position from Black's view and from White's, without the padding."""
     cdef Position pos
     cdef PieceLists lists
     cdef int count, i
@@ -231,12 +248,16 @@ cdef struct Walk:
     uint64_t undone
 
 
-cdef uint64_t draw(Walk *walk) noexcept nogil:
+cdef uint64_t random_word(uint64_t *state) noexcept nogil:
     """xorshift64*"""
-    walk.state ^= walk.state >> 12
-    walk.state ^= walk.state << 25
-    walk.state ^= walk.state >> 27
-    return walk.state * <uint64_t>0x2545F4914F6CDD1D
+    state[0] ^= state[0] >> 12
+    state[0] ^= state[0] << 25
+    state[0] ^= state[0] >> 27
+    return state[0] * <uint64_t>0x2545F4914F6CDD1D
+
+
+cdef uint64_t draw(Walk *walk) noexcept nogil:
+    return random_word(&walk.state)
 
 
 cdef int full_value(const Walk *walk) noexcept nogil:
@@ -322,3 +343,130 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
         "evaluated": walk.evaluated, "wrong": walk.wrong, "kings": walk.kings, "captures": walk.captures,
         "promotions": walk.promotions, "drops": walk.drops, "nulls": walk.nulls, "undone": walk.undone,
     }
+
+
+# ---- the search's move picker ----
+
+_PURPOSES = {
+    "main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "quiescence checks": PICK_QUIESCENCE_CHECKS,
+    "probcut": PICK_PROBCUT,
+}
+
+
+cdef class PickerProbe:
+    """The staged move picker over histories filled at random, so that its order differs from seed to seed."""
+
+    cdef Histories *histories
+    cdef uint64_t state         # of the random numbers
+
+    def __cinit__(self, seed: int):
+        cdef size_t i
+        cdef int16_t *entry
+        self.histories = allocate_histories()
+        self.state = seed * 2 + 1
+        entry = <int16_t *>self.histories
+        for i in range(sizeof(Histories) // sizeof(int16_t)):
+            entry[i] = <int16_t>(<int>(random_word(&self.state) % 12001) - 6000)
+
+    def __dealloc__(self):
+        free_histories(self.histories)
+
+    def pick(self, Probe probe not None, purpose: str, hash_move: str = "", killers=(0, 0), ply: int = 9,
+             threshold: int = 0, skip_quiets_after: int = 1000):
+        """The moves in order. Killers are 16-bit words, legal or not. skip_quiets is set after so many moves."""
+        cdef Picker picker
+        cdef CheckInfo check
+        cdef ScoredMove scored[2 * MAX_MOVES]
+        cdef int first = parse_move(&probe.pos, hash_move) if hash_move else NO_MOVE
+        init_check_info(&probe.pos, &check)
+        init_picker(&picker, &probe.pos, self.histories, scored, _PURPOSES[purpose], <Move>first)
+        picker.check = &check
+        picker.ply = ply
+        picker.threshold = threshold
+        picker.killers = [<Move><int>killers[0], <Move><int>killers[1]]
+        picker.pawn_history = &self.histories.pawn[random_word(&self.state) & 255]
+        for i in range(4):
+            picker.continuations[i] = &self.histories.continuation[1 + i][random_word(&self.state) % SQUARES]
+        return self._drain(&picker, skip_quiets_after)
+
+    cdef list _drain(self, Picker *picker, int skip_quiets_after):
+        cdef Move move
+        found = []
+        while True:
+            picker.skip_quiets = len(found) >= skip_quiets_after
+            move = next_move(picker)
+            if not move:
+                return found
+            found.append(format_move(move))
+
+
+# ---- the transposition table ----
+
+cdef class TableProbe:
+    """The transposition table's own functions, and its entries as raw words."""
+
+    cdef TranspositionTable table
+
+    def __cinit__(self, megabytes: int = 1):
+        tt_allocate(&self.table, megabytes)
+
+    def __dealloc__(self):
+        tt_free(&self.table)
+
+    def clear(self):
+        tt_clear(&self.table)
+
+    def new_search(self):
+        tt_new_search(&self.table)
+
+    def store(self, key: int, move: int, value: int, static_value: int, depth: int, bound: int, on_pv: bool):
+        tt_store(&self.table, key, <Move><int>move, value, static_value, depth, bound, on_pv)
+
+    def probe(self, key: int):
+        """(move, value, static value, depth, bound, on_pv), or None."""
+        cdef TTData data
+        tt_probe(&self.table, key, &data)
+        if not data.hit:
+            return None
+        return data.move, data.value, data.static_value, data.depth, data.bound, bool(data.on_pv)
+
+    def bucket(self, key: int):
+        """The (check, data) words of the key's bucket. Keys that differ only in the lower 32 bits share one."""
+        cdef TTEntry *entry = tt_bucket(&self.table, key)
+        return [(entry[i].check, entry[i].data) for i in range(BUCKET)]
+
+    def write(self, key: int, place: int, check: int, data: int):
+        """Overwrite an entry of the bucket, as another thread might."""
+        cdef TTEntry *entry = tt_bucket(&self.table, key) + <int>place
+        entry.check = check
+        entry.data = data
+
+
+def table_value(value: int, ply: int):
+    """(what the table stores for a value found at the ply, what a probe at the ply makes of that)."""
+    cdef int stored = value_to_table(value, ply)
+    return stored, value_from_table(stored, ply)
+
+
+# ---- histories and constants ----
+
+HISTORY_LIMITS = {
+    "butterfly": BUTTERFLY_LIMIT, "capture": CAPTURE_LIMIT, "continuation": CONTINUATION_LIMIT,
+    "pawn": PAWN_HISTORY_LIMIT, "correction": CORRECTION_LIMIT,
+}
+
+
+def updated_entry(value: int, bonus: int, limit: int):
+    """A history entry after one update."""
+    cdef int16_t entry = value
+    update_entry(&entry, bonus, limit)
+    return entry
+
+
+def tune_fields():
+    """Some constants as the search reads them, the first and the last among them; and how many there are."""
+    return {
+        "reverse_futility_depth": tune.reverse_futility_depth, "null_verify_share": tune.null_verify_share,
+        "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
+        "pawn_history_order": tune.pawn_history_order, "mate_scout": tune.mate_scout,
+    }, TUNABLES

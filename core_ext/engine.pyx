@@ -11,20 +11,22 @@ from core_ext.eval.evaluate cimport (
     EVALUATION_TERMS, FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator,
     init_evaluator,
 )
-from core_ext.base.stop cimport Stop, past_deadline, monotonic_ns
+from core_ext.base.stop cimport (
+    Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
+)
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
 from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
-from core_ext.search.search cimport allocate_searcher, forget, free_searcher, search_root
-from core_ext.search.stack cimport FRAMES_BEHIND, RootMove, Searcher
+from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
+from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, SOLVED_UNKNOWN, Solution, solve,
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, Table as TableMemory, age_table, allocate_table, clear_table,
-    free_table, table_fill,
+    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
+    tt_new_search,
 )
 from core_ext.shogi.types cimport (
     BLACK, INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH, MAX_MOVES, MAX_PLY,
@@ -56,7 +58,7 @@ cdef class StopToken:
 
     def set(self):
         """Stop now."""
-        self.stop.requested = 1
+        request_stop(&self.stop)
 
     def set_in(self, seconds: float):
         """Stop `seconds` from now (0 or less: now). A later call replaces an earlier one.
@@ -65,46 +67,45 @@ cdef class StopToken:
         reacts to `set` only.
         """
         cdef double delay = max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY)
-        self.stop.deadline = monotonic_ns() + <long long>(delay * 1e9)
+        set_deadline(&self.stop, monotonic_ns() + <long long>(delay * 1e9))
 
     def clear(self):
         """Withdraw the stop and the deadline."""
-        self.stop.requested = 0
-        self.stop.deadline = 0
+        clear_stop(&self.stop)
 
     def is_set(self):
         """Whether a stop was requested or the deadline has passed."""
-        return self.stop.requested != 0 or past_deadline(&self.stop)
+        return bool(stop_requested(&self.stop) or past_deadline(&self.stop))
 
 
 cdef class Table:
     """A transposition table of `megabytes`, shared by workers. ValueError below 1; MemoryError names the size."""
 
-    cdef TableMemory table
+    cdef TranspositionTable table
     cdef readonly int megabytes
 
     def __init__(self, megabytes: int):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
-        free_table(&self.table)
-        allocate_table(&self.table, megabytes)
+        tt_free(&self.table)
+        tt_allocate(&self.table, megabytes)
         self.megabytes = megabytes
 
     def __dealloc__(self):
-        free_table(&self.table)
+        tt_free(&self.table)
 
     def clear(self):
         """Forget everything."""
         with nogil:
-            clear_table(&self.table)
+            tt_clear(&self.table)
 
     def new_search(self):
         """Age every entry by one search."""
-        age_table(&self.table)
+        tt_new_search(&self.table)
 
     def hashfull(self):
         """Permille of the entries written by the present search."""
-        return table_fill(&self.table)
+        return tt_hashfull(&self.table)
 
 
 cdef class RootLine:
@@ -169,7 +170,7 @@ cdef class Worker:
 
     def new_game(self):
         """Clear the histories. (The table is the caller's.)"""
-        forget(&self.searcher)
+        clear_searcher(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
                   declaration: str = "CSARule27", include_all: bool = False):
@@ -220,9 +221,9 @@ cdef class Worker:
 
     cdef void _clear_killers(self) noexcept:
         cdef int i
-        for i in range(MAX_PLY + FRAMES_BEHIND + 2):
-            self.searcher.frames[i].killers[0] = NO_MOVE
-            self.searcher.frames[i].killers[1] = NO_MOVE
+        for i in range(MAX_PLY + STACK_OFFSET + 2):
+            self.searcher.stack[i].killers[0] = NO_MOVE
+            self.searcher.stack[i].killers[1] = NO_MOVE
 
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
         """Search the root moves from place `first` on to `depth` in the window (alpha, beta), without the GIL.
@@ -289,7 +290,7 @@ cdef class MateSolver:
             raise ValueError(f"a mate table of {megabytes} MB")
         self.solver.count_useless = count_useless
         self.stop = stop
-        self.solver.stop = &stop.stop.requested
+        self.solver.stop = &stop.stop
         allocate_solver(&self.solver, megabytes)
 
     def __dealloc__(self):

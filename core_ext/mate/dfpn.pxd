@@ -4,6 +4,7 @@ The attacker is the side to move at the root; it gives checks (OR nodes), the de
 search is unlimited, or looks for a mate within a number of plies.
 """
 
+from core_ext.base.stop cimport Stop
 from core_ext.shogi.position cimport Position
 from core_ext.mate.proof_table cimport ProofTable, Verdict
 from core_ext.shogi.types cimport Hand, Move, uint8_t, uint32_t, uint64_t
@@ -54,7 +55,7 @@ cdef struct Solver:
     uint64_t nodes          # positions set up
     uint64_t expanded       # those of them whose moves were made
     uint64_t node_limit     # 0: none
-    const int *stop
+    const Stop *stop
 
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil

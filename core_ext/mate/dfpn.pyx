@@ -13,6 +13,7 @@ What it does beyond the plain algorithm:
 
 from libc.stdlib cimport free, malloc
 
+from core_ext.base.stop cimport stop_requested
 from core_ext.shogi.bitboard cimport Bitboard, count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_or_flights
@@ -454,7 +455,7 @@ cdef void run(Solver *s) noexcept nogil:
     while True:
         frame = s.frames + s.depth
         second = weigh(s, frame)
-        if s.stop[0] or (s.node_limit and s.nodes >= s.node_limit) or out_of_room(s, frame):
+        if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or out_of_room(s, frame):
             s.stopped = True
         if s.stopped or frame.verdict.pn >= frame.pn_limit or frame.verdict.dn >= frame.dn_limit:
             leave(s, frame)

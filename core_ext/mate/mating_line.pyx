@@ -2,6 +2,7 @@
 
 from libc.string cimport memcpy
 
+from core_ext.base.stop cimport Stop, clear_stop
 from core_ext.mate.dfpn cimport Child, MAX_FRAMES, Solver, UNLIMITED, explore, make, prove
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport generate_evasions
@@ -108,9 +109,11 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
 
 cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
     """The line of the proof itself; it is put together whatever the stop says, for it is short work."""
-    cdef const int *stop = s.stop
-    cdef int quiet = 0, length
-    s.stop = &quiet
+    cdef const Stop *stop = s.stop
+    cdef Stop never
+    cdef int length
+    clear_stop(&never)
+    s.stop = &never
     s.node_limit = 0
     length = mating_line(s, line, room, UNLIMITED)
     s.stop = stop

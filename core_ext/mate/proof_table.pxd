@@ -1,5 +1,6 @@
 """What the mate search knows: proof and disproof numbers, proofs and refutations with the hands they hold for."""
 
+from core_ext.base.stop cimport Stop
 from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
 
 cdef enum:
@@ -24,7 +25,7 @@ cdef struct ProofTable:
     void *block
     uint64_t capacity
     uint64_t used
-    const int *stop       # cuts a clearing short
+    const Stop *stop      # cuts a clearing short
     bint broken             # one was cut short
 
 # What the table, or a first look, says of a node.

@@ -4,6 +4,7 @@ from libc.string cimport memset
 
 from core_ext.shogi.hand cimport hand_covers
 from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.base.stop cimport stop_requested
 from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
 
 cdef enum:
@@ -154,7 +155,7 @@ cdef void close_gaps(ProofTable *table) noexcept nogil:
         start += 1
     slot = start
     for step in range(table.capacity):
-        if step % SAMPLE == 0 and table.stop[0]:
+        if step % SAMPLE == 0 and stop_requested(table.stop):
             table.broken = True
             return
         entry = table.entries[slot]

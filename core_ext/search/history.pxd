@@ -1,11 +1,14 @@
-"""What moves did well: the statistics that order moves and steer reductions, one set a thread.
+"""Move histories: statistics of past searches that order moves and steer pruning and reductions, one set a thread.
 
-Every entry moves towards its bonus and is drawn back to zero in proportion ("gravity", Stockfish): it stays within its
-limit.
+An update adds a bonus and draws the entry back to zero in proportion to it ("gravity", Stockfish), so that every entry
+stays within its limit.
 """
 
+from core_ext.shogi.bitboard cimport Bitboard
+from core_ext.shogi.position cimport Position, pieces
 from core_ext.shogi.types cimport (
-    Move, PIECES, PIECE_TYPES, Move32, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
+    BLACK, Move, PAWN, PIECES, PIECE_TYPES, Move32, SQUARES, WHITE, captured_piece, int16_t, placed_piece, to_square,
+    type_of, uint64_t,
 )
 
 cdef enum:
@@ -14,21 +17,21 @@ cdef enum:
     BUTTERFLY_LIMIT = 7183
     CAPTURE_LIMIT = 10692
     CONTINUATION_LIMIT = 29952
-    SHAPE_LIMIT = 8192
-    SHAPES = 256                # slots of pawn structures
+    PAWN_HISTORY_LIMIT = 8192
+    PAWN_HISTORY_SLOTS = 256    # hashed pawn structures
     CORRECTION_LIMIT = 1024
     CORRECTION_SLOTS = 1 << 14
 
-# What an evaluation's error is remembered by.
+# The keys of the correction history; see correction.pxd.
 cdef enum:
-    BY_HANDS
-    BY_MOVE         # the last one
-    BY_PAWNS
-    BY_CASTLE       # of the side to move: king, golds, silvers
-    BY_OTHER_CASTLE
+    CORRECTION_HANDS
+    CORRECTION_MOVE             # the last move
+    CORRECTION_PAWNS
+    CORRECTION_GENERALS         # king, golds and silvers of the side to move
+    CORRECTION_OTHER_GENERALS   # of the other side
     CORRECTIONS
 
-# By the piece as it stands after the move, and its destination.
+# [piece as it stands after the move][destination]
 cdef struct PieceTo:
     int16_t at[PIECES][SQUARES]
 
@@ -36,16 +39,17 @@ cdef struct Histories:
     int16_t butterfly[2][MOVE_SLOTS]
     int16_t low_ply[LOW_PLIES][MOVE_SLOTS]
     int16_t capture[PIECES][SQUARES][PIECE_TYPES]
-    PieceTo continuation[PIECES][SQUARES]   # [] of the earlier move; piece 0: no earlier move
-    PieceTo shape[SHAPES]       # [] of the pawn structure
-    int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [by which key][side to move]
+    PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
+    PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
+    int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
 
 cdef Histories *allocate_histories() except NULL
 cdef void free_histories(Histories *histories) noexcept nogil
 cdef void clear_histories(Histories *histories) noexcept nogil
 
 
-cdef inline void nudge(int16_t *entry, int bonus, int limit) noexcept nogil:
+cdef inline void update_entry(int16_t *entry, int bonus, int limit) noexcept nogil:
+    """Add the bonus, less its share of the entry."""
     cdef int size
     bonus = limit if bonus > limit else -limit if bonus < -limit else bonus
     size = bonus if bonus > 0 else -bonus
@@ -62,3 +66,14 @@ cdef inline int16_t *capture_entry(Histories *histories, Move32 move) noexcept n
 
 cdef inline int16_t *piece_to_entry(PieceTo *table, Move32 move) noexcept nogil:
     return &table.at[placed_piece(move)][to_square(move)]
+
+
+cdef inline int hash_squares(Bitboard squares) noexcept nogil:
+    """14 bits: the high bits of two products."""
+    return <int>((squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F) >> 50)
+
+
+cdef inline PieceTo *pawn_history(Histories *histories, const Position *pos) noexcept nogil:
+    """The table for the pawns of both sides as they stand."""
+    cdef int slot = hash_squares(pieces(pos, BLACK, PAWN)) ^ hash_squares(pieces(pos, WHITE, PAWN)) * 3
+    return &histories.pawn[slot & (PAWN_HISTORY_SLOTS - 1)]

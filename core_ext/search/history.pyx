@@ -19,7 +19,7 @@ cdef void free_histories(Histories *histories) noexcept nogil:
 
 
 cdef void clear_histories(Histories *histories) noexcept nogil:
-    """Nothing known. Continuations start a little low, so that moves never tried come after those that were."""
+    """All zero, but for continuations: they start slightly negative, so that moves tried before come first."""
     cdef size_t i
     cdef int16_t *entry = <int16_t *>histories.continuation
     memset(histories, 0, sizeof(Histories))

@@ -1,5 +1,5 @@
-"""The staged move picker: gives the moves of a node one by one, the most promising first, and generates no kind before
-it is due.
+"""The staged move picker: yields the moves of a node one by one, the most promising first, and generates each kind only
+when its stage begins.
 
     main search   hash move, good captures, killers, quiets and drops, bad captures
     in check      hash move, evasions
@@ -16,7 +16,7 @@ cdef enum:
     CONTINUATIONS = 4   # continuation histories that order quiets: after the moves 1, 2, 4 and 6 plies ago
 
 cdef enum:
-    STAGE_HASH      # the hash move is still to be given
+    STAGE_HASH      # the hash move comes next
     STAGE_START     # nothing is generated yet
     STAGE_GOOD_CAPTURES
     STAGE_KILLERS
@@ -41,7 +41,7 @@ cdef struct Picker:
     Histories *histories
     const CheckInfo *check
     PieceTo *continuations[CONTINUATIONS]
-    PieceTo *shape      # of the pawn structure
+    PieceTo *pawn_history   # of the position's pawn structure
     int purpose
     int stage
     int ply
@@ -49,14 +49,16 @@ cdef struct Picker:
     Move hash_move
     Move killers[2]
     int next_killer
-    bint skip_quiets    # set by the search when no further quiet move can matter
-    ScoredMove *start   # moves of the node; grows from here
+    bint skip_quiets    # the search may set it at any time: no further quiet moves
+    ScoredMove *start   # of the node's moves
     ScoredMove *current
-    ScoredMove *end     # of what is in use: free for the nodes below
-    ScoredMove *bad_end  # bad captures are kept at the front, from `start` to here
+    ScoredMove *end     # of the node's moves: the nodes below it use the memory from here on
+    ScoredMove *bad_end  # bad captures stand at the front, from `start` to here
 
+# `hash_move` must be legal, or NO_MOVE. The caller sets killers, ply, threshold, check, pawn_history and continuations.
 cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
                       Move hash_move) noexcept nogil
-# The next move, or NO_MOVE; never the same twice, all legal.
+# The next legal move, each once; NO_MOVE at the end.
 cdef Move next_move(Picker *picker) noexcept nogil
+# Neither a capture nor a pawn's promotion: what generate_captures leaves out.
 cdef bint is_quiet(const Position *pos, Move move) noexcept nogil

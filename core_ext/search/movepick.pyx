@@ -7,7 +7,7 @@ from core_ext.shogi.movegen cimport (
 )
 from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport see_at_least, see_value
-from core_ext.search.tune cimport CAPTURE_WEIGHT, CHECK_BONUS, LOSING_SHARE, SHAPE_ORDER, tune
+from core_ext.search.tune cimport tune
 from core_ext.shogi.types cimport (
     MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, Move32, captured_piece, from_square, is_drop, is_promotion, moved_piece,
     to_square, type_of,
@@ -15,10 +15,10 @@ from core_ext.shogi.types cimport (
 
 cdef enum:
     EVASION_CAPTURE = 1 << 20   # captures before all other evasions
+    ANY_EXCHANGE = -20000       # no exchange loses more than that
 
 
 cdef bint is_quiet(const Position *pos, Move move) noexcept nogil:
-    """Neither a capture nor a pawn's promotion: what generate_captures leaves out."""
     if is_drop(move):
         return True
     if pos.board[to_square(move)]:
@@ -49,28 +49,28 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
 # ---- scores ----
 
 cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
-    """What it captures and what it gains by promoting, then what such captures did before."""
+    """The gain by capture and promotion, then the capture history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     cdef int mover = type_of(moved_piece(move32))
     cdef int gain = see_value(type_of(captured_piece(move32)))
     if is_promotion(move):
         gain += see_value(mover + PROMOTED) - see_value(mover)
-    return tune[CAPTURE_WEIGHT] * gain + capture_entry(picker.histories, move32)[0]
+    return tune.capture_weight * gain + capture_entry(picker.histories, move32)[0]
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
-    """What the move did in other positions, and after the same earlier moves; checks are looked at sooner."""
+    """Butterfly, continuation, pawn and low-ply history; checks get a bonus."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
     score += 2 * piece_to_entry(picker.continuations[0], move32)[0]
     score += piece_to_entry(picker.continuations[1], move32)[0]
     score += piece_to_entry(picker.continuations[2], move32)[0]
     score += piece_to_entry(picker.continuations[3], move32)[0] >> 1
-    score += tune[SHAPE_ORDER] * piece_to_entry(picker.shape, move32)[0] // 32
+    score += tune.pawn_history_order * piece_to_entry(picker.pawn_history, move32)[0] // 32
     if picker.ply < LOW_PLIES:
-        score += 8 * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
-    if tune[CHECK_BONUS] and picker.check != NULL and gives_check(picker.pos, picker.check, move):
-        score += tune[CHECK_BONUS]
+        score += tune.low_ply_order * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
+    if tune.check_bonus and picker.check != NULL and gives_check(picker.pos, picker.check, move):
+        score += tune.check_bonus
     return score
 
 
@@ -89,7 +89,7 @@ ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil
 
 
 cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, Scorer score) noexcept nogil:
-    """Append the moves with their scores, without the hash move, which was given before."""
+    """Append the moves with their scores, but not the hash move, which came first."""
     while move != last:
         if move[0] != picker.hash_move:
             picker.end.move = move[0]
@@ -99,9 +99,9 @@ cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, S
 
 
 cdef inline Move take_best(Picker *picker) noexcept nogil:
-    """The best move from `current` on, which steps past it; there must be one.
+    """Remove and return the best move from `current` on; there must be one.
 
-    Selection and not sorting: of a hundred quiet moves a node with a small depth looks at a handful.
+    Selection and not sorting: a shallow node searches only a few of a hundred quiet moves.
     """
     cdef ScoredMove *best = picker.current
     cdef ScoredMove *other = best + 1
@@ -119,40 +119,40 @@ cdef inline Move take_best(Picker *picker) noexcept nogil:
 
 # ---- stages ----
 
-cdef void start_captures(Picker *picker) noexcept nogil:
+cdef void add_captures(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     add_moves(picker, moves, generate_captures(picker.pos, moves, False), capture_score)
 
 
-cdef Move *without_killers(const Picker *picker, Move *move, const Move *last) noexcept nogil:
-    """Take the killers out of a list of quiet moves, in place: where they are in it, they were given before."""
-    cdef Move *kept = move
+cdef Move *remove_killers(const Picker *picker, Move *move, const Move *last) noexcept nogil:
+    """Remove the killers, which came before, from a list of quiet moves in place; returns its new end."""
+    cdef Move *end = move
     while move != last:
         if move[0] != picker.killers[0] and move[0] != picker.killers[1]:
-            kept[0] = move[0]
-            kept += 1
+            end[0] = move[0]
+            end += 1
         move += 1
-    return kept
+    return end
 
 
-cdef void start_quiets(Picker *picker) noexcept nogil:
+cdef void add_quiets(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *last = generate_drops(picker.pos, generate_quiets(picker.pos, moves, False))
-    add_moves(picker, moves, without_killers(picker, moves, last), quiet_score)
+    add_moves(picker, moves, remove_killers(picker, moves, last), quiet_score)
 
 
-cdef void start_evasions(Picker *picker) noexcept nogil:
+cdef void add_evasions(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     add_moves(picker, moves, generate_evasions(picker.pos, moves, False), evasion_score)
 
 
-cdef void start_checks(Picker *picker) noexcept nogil:
+cdef void add_checks(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     add_moves(picker, moves, generate_quiet_checks(picker.pos, moves), quiet_score)
 
 
 cdef Move next_good_capture(Picker *picker) noexcept nogil:
-    """The best capture that does not lose; losing ones are set aside. NO_MOVE when all are seen."""
+    """The best capture that does not lose material; losing ones move to the bad captures. NO_MOVE at the end."""
     cdef Move move
     cdef ScoredMove chosen
     cdef int margin
@@ -163,7 +163,7 @@ cdef Move next_good_capture(Picker *picker) noexcept nogil:
             if see_at_least(picker.pos, move, picker.threshold):
                 return move
             continue
-        margin = -chosen.score * tune[LOSING_SHARE] // 1024 if picker.purpose == PICK_MAIN else -20000
+        margin = -chosen.score * tune.good_capture_see // 1024 if picker.purpose == PICK_MAIN else ANY_EXCHANGE
         if see_at_least(picker.pos, move, margin):
             return move
         picker.bad_end[0] = chosen
@@ -186,7 +186,7 @@ cdef inline Move next_of_list(Picker *picker) noexcept nogil:
 
 
 cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
-    """The next move of the stage the picker is in; NO_MOVE when it is through."""
+    """The next move of the picker's stage; NO_MOVE at its end."""
     if picker.stage == STAGE_GOOD_CAPTURES:
         return next_good_capture(picker)
     if picker.stage == STAGE_KILLERS:
@@ -208,20 +208,20 @@ cdef int stage_after(const Picker *picker) noexcept nogil:
     return STAGE_BAD_CAPTURES if picker.stage == STAGE_QUIETS else STAGE_DONE
 
 
-cdef void enter(Picker *picker, int stage) noexcept nogil:
-    """Generate what the stage gives, behind what is kept."""
+cdef void enter_stage(Picker *picker, int stage) noexcept nogil:
+    """Generate the moves of the stage, behind the bad captures."""
     picker.stage = stage
     if stage == STAGE_GOOD_CAPTURES:
-        start_captures(picker)
+        add_captures(picker)
     elif stage == STAGE_EVASIONS:
-        start_evasions(picker)
+        add_evasions(picker)
     elif stage == STAGE_CHECKS:
         picker.current = picker.end
-        start_checks(picker)
+        add_checks(picker)
     elif stage == STAGE_QUIETS:
         picker.current = picker.end
         if not picker.skip_quiets:
-            start_quiets(picker)
+            add_quiets(picker)
     elif stage == STAGE_BAD_CAPTURES:
         picker.current = picker.start
         picker.end = picker.bad_end
@@ -236,5 +236,5 @@ cdef Move next_move(Picker *picker) noexcept nogil:
         move = next_of_stage(picker)
         if move:
             break
-        enter(picker, stage_after(picker))
+        enter_stage(picker, stage_after(picker))
     return move

@@ -1,25 +1,25 @@
-"""What happens at a node beside the rules and the recursion: its start, its end by the rules of the game, the table,
-its moves.
+"""The steps of a node that neither search nor select: its start, the end of the game, the table, the static value, its
+moves.
 """
 
 from libc.string cimport memcpy
 
+from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate
-from core_ext.base.stop cimport next_check, past_deadline
-from core_ext.search.history cimport capture_entry
 from core_ext.mate.mate_in_one cimport mate_in_one
-from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
+from core_ext.search.correction cimport corrected
+from core_ext.search.history cimport capture_entry, move_slot, pawn_history, piece_to_entry
 from core_ext.search.movepick cimport Picker, is_quiet
+from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, is_decisive
+from core_ext.search.tt cimport (
+    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
+)
+from core_ext.search.tune cimport tune
+from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
 from core_ext.shogi.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
     do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, try_move,
 )
-from core_ext.search.pruning cimport corrected, decided, quiet_history, shape_table
-from core_ext.search.stack cimport Candidate, FRAMES_BEHIND, Frame, Node, Searcher, TRIED_MOVES
-from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, prefetch_entry, probe, store, value_from_table, value_to_table,
-)
-from core_ext.search.tune cimport MATE_IN_ONE, tune
 from core_ext.shogi.types cimport (
     INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
 )
@@ -31,44 +31,45 @@ cdef enum:
 
 # ---- moving along the line ----
 
-cdef inline void make_move(Searcher *s, Frame *frame, Move move, Move32 move32) noexcept nogil:
-    frame.move = move32
-    frame.continuation = &s.histories.continuation[placed_piece(move32)][to_square(move32)]
-    prefetch_entry(s.table, key_after(&s.pos, move32))
+cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noexcept nogil:
+    ss.move = move32
+    ss.continuation = &s.histories.continuation[placed_piece(move32)][to_square(move32)]
+    tt_prefetch(s.table, key_after(&s.pos, move32))
     do_move(&s.pos, move)
     s.nodes += 1
 
 
-cdef inline void make_null(Searcher *s, Frame *frame) noexcept nogil:
-    frame.move = NULL_MOVE
-    frame.continuation = &s.histories.continuation[0][0]
+cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
+    ss.move = NULL_MOVE
+    ss.continuation = &s.histories.continuation[0][0]
     do_null(&s.pos)
-    prefetch_entry(s.table, full_key(&s.pos))
+    tt_prefetch(s.table, full_key(&s.pos))
 
 
-cdef inline bint must_stop(Searcher *s) noexcept nogil:
-    if s.stop.requested or (s.nodes >= s.next_check and out_of_time(s)):
+cdef inline bint check_stop(Searcher *s) noexcept nogil:
+    """Set and return s.stopped. The flag is read at every node, the clock at every CHECK_INTERVAL of them."""
+    if stop_requested(s.stop) or (s.nodes >= s.next_check and limit_reached(s)):
         s.stopped = True
     return s.stopped
 
 
-cdef inline bint out_of_time(Searcher *s) noexcept nogil:
-    """Whether the nodes or the clock have run out; else says when to look again."""
+cdef inline bint limit_reached(Searcher *s) noexcept nogil:
+    """The node limit or the deadline; sets the node count of the next check."""
     s.next_check = next_check(s.nodes, s.node_limit)
     return (s.node_limit and s.nodes >= s.node_limit) or past_deadline(s.stop)
 
 
-cdef inline void copy_line(Frame *frame, Move move) noexcept nogil:
-    """This node's principal variation: the move, then the child's."""
-    cdef Frame *child = frame + 1
-    frame.pv[0] = move
-    memcpy(frame.pv + 1, child.pv, child.pv_length * sizeof(Move))
-    frame.pv_length = child.pv_length + 1
+cdef inline void update_pv(Stack *ss, Move move) noexcept nogil:
+    """The move, then the child's principal variation."""
+    cdef Stack *child = ss + 1
+    ss.pv[0] = move
+    memcpy(ss.pv + 1, child.pv, child.pv_length * sizeof(Move))
+    ss.pv_length = child.pv_length + 1
 
 
-cdef inline void open_node(Searcher *s, Node *node, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
-    cdef Frame *frame = s.frames + FRAMES_BEHIND + ply
-    node.frame = frame
+cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
+    cdef Stack *ss = s.stack + STACK_OFFSET + ply
+    node.ss = ss
     node.alpha = alpha
     node.beta = beta
     node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1
@@ -78,14 +79,14 @@ cdef inline void open_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.in_check = in_check(&s.pos)
     node.best_value = -INFINITE
     node.best_move = NO_MOVE
-    node.first_alpha = alpha
+    node.original_alpha = alpha
     node.move_count = 0
     node.quiet_count = 0
     node.capture_count = 0
-    frame.pv_length = 0
-    frame.shape = shape_table(s)
-    (frame + 2).cutoffs = 0
-    (frame + 1).excluded = NO_MOVE
+    ss.pv_length = 0
+    ss.pawn_history = pawn_history(s.histories, &s.pos)
+    (ss + 2).cutoffs = 0
+    (ss + 1).excluded = NO_MOVE
     if node.pv and ply + 1 > s.seldepth:
         s.seldepth = ply + 1
 
@@ -97,9 +98,8 @@ cdef inline int draw_value(const Searcher *s) noexcept nogil:
 # ---- the end of the game ----
 
 cdef inline bint repetition_value(Searcher *s, int ply, int *value) noexcept nogil:
-    """A position that came before: judged as if it were played out. Better or worse hands count only within the
-    search.
-    """
+    """A repeated position has its value by the rules. Superior and inferior ones count only where the earlier one is
+    below the root."""
     cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
     if repetition == NO_REPETITION:
         return False
@@ -132,86 +132,93 @@ cdef inline bint game_over(Searcher *s, int ply, int *value) noexcept nogil:
 
 # ---- the table and the static value ----
 
-cdef inline void look_up(Searcher *s, Node *node) noexcept nogil:
-    """What the table knows; a hash move that is not legal here belongs to another position with the same key."""
-    probe(s.table, full_key(&s.pos), &node.hash)
-    node.hash_value = NO_VALUE
-    if node.hash.hit:
-        node.hash_value = value_from_table(node.hash.value, node.ply)
-        if node.hash.move and not is_legal(&s.pos, node.hash.move):
-            node.hash.move = NO_MOVE
-    node.hash_capture = node.hash.move != NO_MOVE and not is_quiet(&s.pos, node.hash.move)
-    node.frame.on_pv = node.pv or (node.hash.hit and node.hash.on_pv)
+cdef inline void probe_table(Searcher *s, Node *node) noexcept nogil:
+    """Fill in node.tt; a move that is not legal here comes from another position with the same key."""
+    tt_probe(s.table, full_key(&s.pos), &node.tt)
+    node.tt_value = NO_VALUE
+    if node.tt.hit:
+        node.tt_value = value_from_table(node.tt.value, node.ply)
+        if node.tt.move and not is_legal(&s.pos, node.tt.move):
+            node.tt.move = NO_MOVE
+    node.tt_capture = node.tt.move != NO_MOVE and not is_quiet(&s.pos, node.tt.move)
+    node.ss.on_pv = node.pv or (node.tt.hit and node.tt.on_pv)
 
 
-cdef inline void keep(Searcher *s, const Node *node, int value, int bound, int depth, Move move) noexcept nogil:
-    store(s.table, full_key(&s.pos), move, value_to_table(value, node.ply), node.raw_value, depth, bound,
-          node.frame.on_pv)
+cdef inline void store_node(Searcher *s, const Node *node, int value, int bound, int depth, Move move) noexcept nogil:
+    tt_store(s.table, full_key(&s.pos), move, value_to_table(value, node.ply), node.raw_value, depth, bound,
+             node.ss.on_pv)
 
 
-cdef inline bint finds_mate(Searcher *s, Node *node) noexcept nogil:
-    """A mate in one move ends the node; the table keeps it."""
-    cdef Move move
-    if not tune[MATE_IN_ONE] or node.in_check or node.hash.hit:
-        return False
-    move = mate_in_one(&s.pos)
-    if not move:
-        return False
+cdef inline Move find_mate(Searcher *s, const Node *node) noexcept nogil:
+    """A move that mates at once, where the table has nothing of the position; else NO_MOVE."""
+    if not tune.mate_in_one or node.in_check or node.tt.hit or node.ss.excluded:
+        return NO_MOVE
+    return mate_in_one(&s.pos)
+
+
+cdef inline int mate_node(Searcher *s, Node *node, Move move) noexcept nogil:
+    """Store a node that the move mates in; returns its value."""
     node.raw_value = NO_VALUE
     node.best_value = MATE - node.ply - 1
-    keep(s, node, node.best_value, BOUND_EXACT, MAX_DEPTH, move)
+    store_node(s, node, node.best_value, BOUND_EXACT, MAX_DEPTH, move)
     if node.pv:
-        node.frame.pv[0] = move
-        node.frame.pv_length = 1
-    return True
+        node.ss.pv[0] = move
+        node.ss.pv_length = 1
+    return node.best_value
 
 
-cdef inline bint improves(const Frame *frame) noexcept nogil:
-    """Better than two plies ago (four, where that was in check)."""
-    if (frame - 2).static_value != NO_VALUE:
-        return frame.static_value > (frame - 2).static_value
-    if (frame - 4).static_value != NO_VALUE:
-        return frame.static_value > (frame - 4).static_value
+cdef inline bint is_improving(const Stack *ss) noexcept nogil:
+    """The static value is better than two plies ago (four, where that was in check)."""
+    if (ss - 2).static_value != NO_VALUE:
+        return ss.static_value > (ss - 2).static_value
+    if (ss - 4).static_value != NO_VALUE:
+        return ss.static_value > (ss - 4).static_value
     return True
 
 
 cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
-    """The evaluation, corrected by what earlier searches taught; `value` also by the table's bound."""
-    cdef Frame *frame = node.frame
+    """The evaluation, corrected by the correction history; `value` also by the table's bound."""
+    cdef Stack *ss = node.ss
     if node.in_check:
-        frame.static_value = NO_VALUE
-        node.raw_value = NO_VALUE
-        node.value = NO_VALUE
+        ss.static_value = node.raw_value = node.value = NO_VALUE
         node.improving = False
         return
-    if node.hash.hit and node.hash.static_value != NO_VALUE:
-        node.raw_value = node.hash.static_value
-    else:
+    node.raw_value = NO_VALUE
+    if node.tt.hit:
+        node.raw_value = node.tt.static_value
+    if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
-    frame.static_value = corrected(s, frame, node.raw_value)
-    node.value = frame.static_value
-    if node.hash.hit and not decided(node.hash_value):
-        if node.hash.bound & (BOUND_LOWER if node.hash_value > node.value else BOUND_UPPER):
-            node.value = node.hash_value
-    node.improving = improves(frame)
+    ss.static_value = node.value = corrected(s, ss, node.raw_value)
+    if node.tt.hit and not is_decisive(node.tt_value):
+        if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
+            node.value = node.tt_value
+    node.improving = is_improving(ss)
 
 
 # ---- moves ----
 
-cdef inline void describe(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
+cdef inline int quiet_history(Searcher *s, const Stack *ss, const Candidate *move) noexcept nogil:
+    """Sum of butterfly, continuation and pawn history."""
+    return (2 * s.histories.butterfly[s.pos.side][move_slot(move.move)]
+            + piece_to_entry((ss - 1).continuation, move.move32)[0]
+            + piece_to_entry((ss - 2).continuation, move.move32)[0]
+            + tune.pawn_history_weight * piece_to_entry(ss.pawn_history, move.move32)[0] // 32)
+
+
+cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
     candidate.move = move
     candidate.move32 = to_move32(&s.pos, move)
     candidate.quiet = is_quiet(&s.pos, move)
     candidate.checks = gives_check(&s.pos, &node.check, move)
-    candidate.killer = move == node.frame.killers[0] or move == node.frame.killers[1]
+    candidate.killer = move == node.ss.killers[0] or move == node.ss.killers[1]
     candidate.extension = 0
     if candidate.quiet:
-        candidate.history = quiet_history(s, node.frame, candidate)
+        candidate.history = quiet_history(s, node.ss, candidate)
     else:
         candidate.history = capture_entry(s.histories, candidate.move32)[0]
 
 
-cdef inline void remember_tried(Node *node, const Candidate *move) noexcept nogil:
+cdef inline void add_tried_move(Node *node, const Candidate *move) noexcept nogil:
     if move.quiet and node.quiet_count < TRIED_MOVES:
         node.quiets[node.quiet_count] = move.move
         node.quiet_count += 1
@@ -220,8 +227,8 @@ cdef inline void remember_tried(Node *node, const Candidate *move) noexcept nogi
         node.capture_count += 1
 
 
-cdef inline bint accept(Node *node, Move move, int value) noexcept nogil:
-    """Take the value into account; True where it beats beta."""
+cdef inline bint update_best(Node *node, Move move, int value) noexcept nogil:
+    """Raise the best value, alpha and the principal variation to a move's value; returns whether it beats beta."""
     if value <= node.best_value:
         return False
     node.best_value = value
@@ -229,17 +236,17 @@ cdef inline bint accept(Node *node, Move move, int value) noexcept nogil:
         return False
     node.best_move = move
     if node.pv:
-        copy_line(node.frame, move)
+        update_pv(node.ss, move)
     if value >= node.beta:
-        node.frame.cutoffs += 1
+        node.ss.cutoffs += 1
         return True
     node.alpha = value
     return False
 
 
-cdef inline void set_histories(Picker *picker, const Frame *frame) noexcept nogil:
-    picker.shape = frame.shape
-    picker.continuations[0] = (frame - 1).continuation
-    picker.continuations[1] = (frame - 2).continuation
-    picker.continuations[2] = (frame - 4).continuation
-    picker.continuations[3] = (frame - 6).continuation
+cdef inline void set_picker_histories(Picker *picker, const Stack *ss) noexcept nogil:
+    picker.pawn_history = ss.pawn_history
+    picker.continuations[0] = (ss - 1).continuation
+    picker.continuations[1] = (ss - 2).continuation
+    picker.continuations[2] = (ss - 4).continuation
+    picker.continuations[3] = (ss - 6).continuation

@@ -1,225 +1,122 @@
-"""The selective rules of the search, each a small function of the node with its reason.
+"""Selective rules that need no search of their own, each with its condition, its amounts and its reason in one place.
 
-The constants stand in tune.pyx. Most ideas are common to the modern alpha-beta engines; the source named is the one
-whose form was followed, the numbers are ours.
+The rules that search (null move, ProbCut, singular extension, late move reduction) stand in the same form in
+search.pyx. The constants are in tune.h, by rule. Most ideas are common to modern alpha-beta engines; the source named
+is the one whose form was followed, the numbers are ours.
 """
 
-from core_ext.shogi.bitboard cimport Bitboard
-from core_ext.search.history cimport (
-    BY_CASTLE, BY_HANDS, BY_MOVE, BY_OTHER_CASTLE, BY_PAWNS, CORRECTION_SLOTS, PieceTo, SHAPES, move_slot,
-    piece_to_entry,
-)
-from core_ext.search.movepick cimport Picker
-from core_ext.shogi.position cimport Position, pieces
-from core_ext.search.stack cimport Candidate, Frame, Node, Searcher
-from core_ext.shogi.see cimport see_at_least, see_value
+from core_ext.search.movepick cimport is_quiet
+from core_ext.search.stack cimport Candidate, Node, Searcher, clamp
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
-from core_ext.search.tune cimport (
-    BONUS_LIMIT, BONUS_SLOPE, CAPTURE_FUTILITY_BASE, CAPTURE_FUTILITY_SLOPE, CAPTURE_SEE_SLOPE, CORRECTION_CASTLE,
-    CORRECTION_PAWNS, CORRECTION_WEIGHT, FUTILITY_BASE, FUTILITY_DEPTH, FUTILITY_SLOPE, HISTORY_PRUNE, IIR_DEPTH,
-    LMP_BASE, LMP_DEPTH, LMP_SLOPE, LMR_BASE, LMR_CHECK, LMR_CUT, LMR_CUTOFFS, LMR_HASH_CAPTURE, LMR_HISTORY,
-    LMR_KILLER, LMR_NOT_IMPROVING, LMR_PV, MALUS_LIMIT, MALUS_SLOPE, NULL_BASE, NULL_DIVISOR, NULL_EVAL, NULL_MARGIN,
-    NULL_SLOPE, PROBCUT_DEPTH, QUIET_SEE_SLOPE, REVERSE_FUTILITY_DEPTH, REVERSE_FUTILITY_SLOPE, SINGULAR_DEPTH,
-    SHAPE_HISTORY, SINGULAR_MARGIN, tune,
-)
+from core_ext.search.tune cimport tune
+from core_ext.shogi.movegen cimport gives_check
+from core_ext.shogi.see cimport see_at_least, see_value
 from core_ext.shogi.types cimport (
-    BLACK, GOLDS, MATE_BOUND, Move, NULL_MOVE, PAWN, SILVER, WHITE, captured_piece, int16_t, type_of, uint64_t,
+    INFINITE, MATE_BOUND, Move, captured_piece, is_promotion, to_square, type_of,
 )
 
 
-cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
-    return least if value < least else greatest if value > greatest else value
+# ---- table cutoff ----
 
-
-cdef inline bint decided(int value) noexcept nogil:
-    """A mate or a win by rule: margins mean nothing there."""
-    return value >= MATE_BOUND or value <= -MATE_BOUND
-
-
-# ---- the structure of pawns ----
-
-cdef inline int mixed(Bitboard squares) noexcept nogil:
-    """A slot for a set of squares: the high bits of two products."""
-    return <int>((squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F) >> 50)
-
-
-cdef inline PieceTo *shape_table(Searcher *s) noexcept nogil:
-    """The history of moves under the present pawns of both sides (pawn history, Stockfish 2023)."""
-    cdef int slot = mixed(pieces(&s.pos, BLACK, PAWN)) ^ mixed(pieces(&s.pos, WHITE, PAWN)) * 3
-    return &s.histories.shape[slot & (SHAPES - 1)]
-
-
-# ---- the static value ----
-
-cdef inline int castle_slot(const Position *pos, int color) noexcept nogil:
-    cdef Bitboard golds = pieces(pos, color, GOLDS), silvers = pieces(pos, color, SILVER)
-    return (mixed(golds) ^ (mixed(silvers) * 3) ^ (pos.king[color] * 151)) & (CORRECTION_SLOTS - 1)
-
-
-cdef inline int correction_slot(Searcher *s, const Frame *frame, int key) noexcept nogil:
-    if key == BY_HANDS:
-        return s.pos.state.hand_key >> 50 & (CORRECTION_SLOTS - 1)
-    if key == BY_MOVE:
-        return ((frame - 1).move >> 16 & 31) << 7 | ((frame - 1).move & 127)
-    if key == BY_PAWNS:
-        return mixed(pieces(&s.pos, s.pos.side, PAWN)) ^ mixed(s.pos.kind[PAWN]) * 5 & (CORRECTION_SLOTS - 1)
-    return castle_slot(&s.pos, s.pos.side if key == BY_CASTLE else 1 - s.pos.side)
-
-
-cdef inline int16_t *correction_entry(Searcher *s, const Frame *frame, int key) noexcept nogil:
-    return &s.histories.correction[key][s.pos.side][correction_slot(s, frame, key)]
-
-
-cdef inline int corrected(Searcher *s, const Frame *frame, int value) noexcept nogil:
-    """The evaluation's error in nodes that share something with this one was learned as the search went (correction
-    history, Stockfish 2024)."""
-    cdef int error = tune[CORRECTION_WEIGHT] * (correction_entry(s, frame, BY_HANDS)[0]
-                                                + correction_entry(s, frame, BY_MOVE)[0])
-    error += tune[CORRECTION_PAWNS] * correction_entry(s, frame, BY_PAWNS)[0]
-    error += tune[CORRECTION_CASTLE] * (correction_entry(s, frame, BY_CASTLE)[0]
-                                        + correction_entry(s, frame, BY_OTHER_CASTLE)[0])
-    return clamp(value + error // 1024, -MATE_BOUND + 1, MATE_BOUND - 1)
-
-
-# ---- giving a whole node up ----
-
-cdef inline bint hash_cuts(const Node *node) noexcept nogil:
+cdef inline bint tt_cuts(const Node *node) noexcept nogil:
     """An earlier search of at least this depth already decides against the window."""
-    if node.pv or not node.hash.hit or node.hash.depth < node.depth or node.frame.excluded:
+    if node.pv or not node.tt.hit or node.tt.depth < node.depth or node.ss.excluded:
         return False
-    if node.hash_value >= node.beta:
-        return (node.hash.bound & BOUND_LOWER) != 0
-    return (node.hash.bound & BOUND_UPPER) != 0
+    if node.tt_value >= node.beta:
+        return (node.tt.bound & BOUND_LOWER) != 0
+    return (node.tt.bound & BOUND_UPPER) != 0
 
 
-cdef inline bint futile_for_opponent(const Node *node) noexcept nogil:
-    """So far above beta that the opponent is not expected to catch up in the plies left (reverse futility)."""
-    return (not node.frame.on_pv and node.depth < tune[REVERSE_FUTILITY_DEPTH] and node.value < MATE_BOUND
-            and node.beta > -MATE_BOUND
-            and node.value - tune[REVERSE_FUTILITY_SLOPE] * (node.depth - node.improving) >= node.beta)
+# ---- reverse futility pruning: the node fails high ----
+
+cdef inline bint may_prune_node(const Node *node) noexcept nogil:
+    """The rules that decide a node before any of its moves need a static value, and do not apply to the search of a
+    singular move's alternatives."""
+    return not node.in_check and not node.ss.excluded
 
 
-cdef inline bint may_pass(const Searcher *s, const Node *node) noexcept nogil:
-    """Above beta even before moving: see whether passing holds (null move). Shogi has next to no zugzwang."""
-    return (not node.pv and (node.frame - 1).move != NULL_MOVE and not node.frame.excluded and node.beta > -MATE_BOUND
-            and node.value >= node.beta and node.ply >= s.null_from
-            and node.frame.static_value >= node.beta - tune[NULL_SLOPE] * node.depth + tune[NULL_MARGIN])
+cdef inline bint reverse_futility(const Node *node) noexcept nogil:
+    """So far above beta that the opponent is not expected to catch up in the plies left."""
+    return (may_prune_node(node) and not node.ss.on_pv and node.depth < tune.reverse_futility_depth
+            and node.value < MATE_BOUND and node.beta > -MATE_BOUND
+            and node.value - tune.reverse_futility_slope * (node.depth - node.improving) >= node.beta)
 
 
-cdef inline int null_reduction(const Node *node) noexcept nogil:
-    return (tune[NULL_BASE] + node.depth // tune[NULL_DIVISOR]
-            + clamp((node.value - node.beta) // tune[NULL_EVAL], 0, 4))
+cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
+    return (node.value + node.beta) // 2
 
 
-cdef inline int without_hash_move(const Node *node) noexcept nogil:
-    """Depth taken off where no hash move is known: a shallower search finds one for the next time (internal iterative
-    reduction, E. Schröder)."""
-    if node.hash.move or node.depth < tune[IIR_DEPTH] or not (node.pv or node.cut):
-        return 0
-    return 1
+# ---- internal iterative reduction: the node is searched less deep ----
+
+cdef inline int iir_reduction(const Node *node) noexcept nogil:
+    """Without a hash move a shallower search is cheaper, and stores a move for the next time (E. Schröder)."""
+    return (may_prune_node(node) and not node.tt.move and node.depth >= tune.iir_depth
+            and (node.pv or node.cut))
 
 
-cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
-    """A capture that beats beta by a margin in a shallow search will beat beta in the full one (ProbCut, M. Buro)."""
-    if node.pv or node.depth < tune[PROBCUT_DEPTH] or decided(node.beta) or node.frame.excluded:
-        return False
-    return not (node.hash.hit and node.hash.depth >= node.depth - 3 and node.hash_value < raised_beta)
+# ---- moves left out of the main search ----
 
+cdef inline bint may_prune_moves(const Node *node) noexcept nogil:
+    """Off the principal variation, once a move is found that does not get mated."""
+    return not node.pv and node.best_value > -MATE_BOUND
 
-# ---- leaving moves out ----
 
 cdef inline int late_move_limit(const Node *node) noexcept nogil:
-    """How many moves a node of this depth looks at before the quiet ones left are given up."""
-    if node.depth >= tune[LMP_DEPTH]:
+    """Late move pruning: after so many moves of a shallow node, no further quiet move is searched."""
+    if node.depth >= tune.lmp_depth:
         return 1 << 20
-    return (tune[LMP_BASE] + tune[LMP_SLOPE] * node.depth * node.depth // 64) // (1 if node.improving else 2)
+    return (tune.lmp_base + tune.lmp_slope * node.depth * node.depth // 64) // (1 if node.improving else 2)
 
 
-cdef inline bint skips_quiet(Searcher *s, const Node *node, const Candidate *move, int reduced) noexcept nogil:
-    """Little history, a static value too low to be lifted by a quiet move, or a piece given away."""
-    if move.history < -tune[HISTORY_PRUNE] * node.depth:
+cdef inline bint prunes_quiet(Searcher *s, const Node *node, const Candidate *move, int lmr_depth) noexcept nogil:
+    """Bad history, a static value too low for a quiet move to reach alpha (futility), or material lost."""
+    cdef int depth = clamp(lmr_depth + tune.history_depth * move.history // (128 * 1024), 0, node.depth)
+    if move.history < -tune.history_prune * node.depth:
         return True
-    if not node.in_check and reduced < tune[FUTILITY_DEPTH] \
-            and node.frame.static_value + tune[FUTILITY_BASE] + tune[FUTILITY_SLOPE] * reduced <= node.alpha:
+    if not node.in_check and depth < tune.futility_depth \
+            and node.ss.static_value + tune.futility_base + tune.futility_slope * depth <= node.alpha:
         return True
-    return not see_at_least(&s.pos, move.move, -tune[QUIET_SEE_SLOPE] * reduced * reduced)
+    return not see_at_least(&s.pos, move.move, -tune.quiet_see_slope * depth * depth)
 
 
-cdef inline bint skips_capture(Searcher *s, const Node *node, const Candidate *move, int reduced) noexcept nogil:
-    """A capture or check that cannot reach alpha even with what it takes, or that loses too much."""
-    cdef int gain = see_value(type_of(captured_piece(move.move32)))
-    if not move.checks and not node.in_check and reduced < 7 \
-            and (node.frame.static_value + tune[CAPTURE_FUTILITY_BASE] + tune[CAPTURE_FUTILITY_SLOPE] * reduced + gain
+cdef inline bint prunes_capture(Searcher *s, const Node *node, const Candidate *move, int lmr_depth) noexcept nogil:
+    """A capture that cannot reach alpha even with what it takes (futility), or a capture or check that loses too much
+    material."""
+    cdef int depth = clamp(lmr_depth, 0, node.depth), gain = see_value(type_of(captured_piece(move.move32)))
+    if not move.checks and not node.in_check and depth < tune.capture_futility_depth \
+            and (node.ss.static_value + tune.capture_futility_base + tune.capture_futility_slope * depth + gain
                  <= node.alpha):
         return True
-    return not see_at_least(&s.pos, move.move, -tune[CAPTURE_SEE_SLOPE] * node.depth)
+    return not see_at_least(&s.pos, move.move, -tune.capture_see_slope * node.depth)
 
 
-cdef inline bint skips(Searcher *s, Node *node, Picker *picker, const Candidate *move) noexcept nogil:
-    """Whether the move is left out; never while the node is being mated."""
-    cdef int reduced
-    if node.best_value <= -MATE_BOUND:
-        return False
-    picker.skip_quiets = node.move_count >= late_move_limit(node)
-    reduced = node.depth - base_reduction(s, node) // 1024
+cdef inline bint prunes_move(Searcher *s, const Node *node, const Candidate *move, int lmr_depth) noexcept nogil:
+    """`lmr_depth`: the node's depth less the reduction of a move so late in the list."""
     if not move.quiet or move.checks:
-        return skips_capture(s, node, move, clamp(reduced, 0, node.depth))
-    return skips_quiet(s, node, move, clamp(reduced + move.history // 8192, 0, node.depth))
+        return prunes_capture(s, node, move, lmr_depth)
+    return prunes_quiet(s, node, move, lmr_depth)
 
 
-# ---- how deep to search a move ----
+# ---- moves left out of quiescence ----
 
-cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The hash move, backed by a deep enough search: if all others fall short of it by a margin, it is searched
-    deeper.
-    """
-    return (move == node.hash.move and not node.frame.excluded and node.depth >= tune[SINGULAR_DEPTH]
-            and node.ply < 2 * s.root_depth and not decided(node.hash_value) and (node.hash.bound & BOUND_LOWER)
-            and node.hash.depth >= node.depth - 3)
+cdef inline bint prunes_evasion(Searcher *s, const Node *node, Move move) noexcept nogil:
+    """In check: a late quiet move that loses material, once a move is found that does not get mated."""
+    return (node.best_value > -MATE_BOUND and node.move_count > tune.quiescence_evasions and is_quiet(&s.pos, move)
+            and not see_at_least(&s.pos, move, 0))
 
 
-cdef inline int singular_beta(const Node *node) noexcept nogil:
-    return node.hash_value - tune[SINGULAR_MARGIN] * node.depth // 64
+cdef inline int futility_value(Searcher *s, const Node *node, Move move) noexcept nogil:
+    """What a capture can raise the value to at most; INFINITE for promotions and checks, which have no such limit."""
+    if is_promotion(move) or gives_check(&s.pos, &node.check, move):
+        return INFINITE
+    return node.ss.static_value + tune.quiescence_futility + see_value(type_of(s.pos.board[to_square(move)]))
 
 
-cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
-    """Late moves are searched less deep, by the logarithms of depth and number (in 1/1024 ply)."""
-    cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
-    return product + (0 if node.improving else tune[LMR_NOT_IMPROVING])
+cdef inline bint prunes_late_capture(const Node *node, Move move, int futility) noexcept nogil:
+    """All captures but the first few, unless they recapture, promote or give check."""
+    return (futility < INFINITE and node.move_count > tune.quiescence_moves
+            and to_square(move) != to_square(<Move>(node.ss - 1).move))
 
 
-cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
-    """The late-move reduction of a move, in 1/1024 ply: more where a cut is expected, less on the principal variation,
-    for checks, killers and moves with a good history."""
-    cdef int plies = base_reduction(s, node) - tune[LMR_BASE]
-    if node.cut:
-        plies += tune[LMR_CUT]
-    if node.hash_capture:
-        plies += tune[LMR_HASH_CAPTURE]
-    if node.frame.on_pv:
-        plies -= tune[LMR_PV]
-    if move.checks:
-        plies -= tune[LMR_CHECK]
-    if move.killer or move.move == node.hash.move:
-        plies -= tune[LMR_KILLER]
-    if (node.frame + 1).cutoffs > 3:
-        plies += tune[LMR_CUTOFFS]
-    return plies - move.history * tune[LMR_HISTORY] // 128
-
-
-cdef inline int quiet_history(Searcher *s, const Frame *frame, const Candidate *move) noexcept nogil:
-    """What butterfly, continuation and pawn-structure histories say of a quiet move."""
-    return (2 * s.histories.butterfly[s.pos.side][move_slot(move.move)]
-            + piece_to_entry((frame - 1).continuation, move.move32)[0]
-            + piece_to_entry((frame - 2).continuation, move.move32)[0]
-            + tune[SHAPE_HISTORY] * piece_to_entry(frame.shape, move.move32)[0] // 32)
-
-
-cdef inline int bonus_of(int depth) noexcept nogil:
-    """What a move that cut is credited with."""
-    return clamp(tune[BONUS_SLOPE] * depth - 80, 0, tune[BONUS_LIMIT])
-
-
-cdef inline int malus_of(int depth) noexcept nogil:
-    """What the moves tried before it are charged."""
-    return clamp(tune[MALUS_SLOPE] * depth - 80, 0, tune[MALUS_LIMIT])
+cdef inline bint loses_material(Searcher *s, Move move) noexcept nogil:
+    return not see_at_least(&s.pos, move, -tune.quiescence_see)

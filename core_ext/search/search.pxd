@@ -1,13 +1,12 @@
 """One thread's search of a root to a depth."""
 
-from core_ext.shogi.position cimport Position
 from core_ext.search.stack cimport Searcher
-from core_ext.shogi.types cimport Move
 
+# Everything but the evaluator, the table and the stop.
 cdef int allocate_searcher(Searcher *s) except -1
 cdef void free_searcher(Searcher *s) noexcept nogil
-# Forget what earlier searches of the game taught.
-cdef void forget(Searcher *s) noexcept nogil
+# For a new game: clears the histories.
+cdef void clear_searcher(Searcher *s) noexcept nogil
 # Search the root moves from the `first`-best on in the window to the depth; they are sorted afterwards, best first.
 # The value is void where s.stopped is true afterwards.
 cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil

@@ -1,42 +1,42 @@
-"""Principal-variation search and quiescence. The rules that make it selective stand in rules.pxd, a function each."""
+"""Principal-variation search and quiescence.
+
+`search_node` lists the steps of a node in order. The selective rules that search stand before it, each with its
+condition, its amounts and its action together; those that do not are in pruning.pxd. The constants are in tune.h.
+"""
 
 from libc.math cimport log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from core_ext.eval.evaluate cimport evaluate
+from core_ext.search.correction cimport update_correction
 from core_ext.search.history cimport allocate_histories, clear_histories, free_histories
-from core_ext.shogi.movegen cimport gives_check, init_check_info
+from core_ext.search.history_updates cimport (
+    update_after_lmr, update_after_tt_cutoff, update_histories, update_prior_move,
+)
 from core_ext.search.movepick cimport (
-    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, is_quiet,
-    next_move,
+    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, next_move,
 )
 from core_ext.search.node cimport (
-    accept, describe, finds_mate, game_over, keep, look_up, make_move, make_null, must_stop, open_node, remember_tried,
-    set_histories, set_static_value,
+    add_tried_move, check_stop, find_mate, game_over, init_candidate, init_node, make_move, make_null, mate_node,
+    probe_table, set_picker_histories, set_static_value, store_node, update_best,
 )
-from core_ext.shogi.position cimport allocate_position, to_move32, free_position, undo_move, undo_null
 from core_ext.search.pruning cimport (
-    clamp, decided, futile_for_opponent, hash_cuts, may_be_singular, may_pass, may_probcut, null_reduction, reduction,
-    singular_beta, skips, without_hash_move,
+    futility_value, iir_reduction, late_move_limit, loses_material, may_prune_moves, may_prune_node, prunes_evasion,
+    prunes_late_capture, prunes_move, reverse_futility, reverse_futility_value, tt_cuts,
 )
-from core_ext.search.stack cimport Candidate, FRAMES_BEHIND, Node, RootMove, Searcher
-from core_ext.shogi.see cimport see_at_least, see_value
-from core_ext.search.history_updates cimport teach_correction, teach_cut, teach_hash_cut, teach_prior, teach_research
+from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Searcher, clamp, is_decisive
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
-from core_ext.search.tune cimport (
-    CHECK_EXTENSION_DEPTH, DEEPER_MARGIN, DOUBLE_MARGIN, LMR_SCALE, NULL_VERIFY, PROBCUT_MARGIN, QUIESCENCE_CHECKS,
-    QUIESCENCE_FUTILITY, QUIESCENCE_MOVES, STAND_PAT_SHARE, tune,
-)
+from core_ext.search.tune cimport tune
+from core_ext.shogi.movegen cimport init_check_info
+from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, is_promotion, to_square,
-    type_of, uint64_t,
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
 )
 
 # ---- memory ----
 
 cdef int allocate_searcher(Searcher *s) except -1:
-    """Everything but the evaluator, the table and the stop."""
     memset(s, 0, sizeof(Searcher))
     allocate_position(&s.pos, 2 * MAX_PLY)
     s.histories = allocate_histories()
@@ -58,126 +58,219 @@ cdef void free_searcher(Searcher *s) noexcept nogil:
     s.move_memory = NULL
 
 
-cdef void forget(Searcher *s) noexcept nogil:
+cdef void clear_searcher(Searcher *s) noexcept nogil:
     clear_histories(s.histories)
 
 
-# ---- whole-node rules that search ----
+# ---- null move ----
 
-cdef bint pass_holds(Searcher *s, Node *node, int *value) noexcept nogil:
-    """Null move: beta holds although the opponent moves twice. Deep ones are verified without it."""
-    cdef int depth = node.depth - null_reduction(node)
-    make_null(s, node.frame)
+cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
+    """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off."""
+    return (may_prune_node(node) and not node.pv and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
+            and node.value >= node.beta and node.ply >= s.null_from
+            and node.ss.static_value >= node.beta - tune.null_slope * node.depth + tune.null_margin)
+
+
+cdef inline int null_move_reduction(const Node *node) noexcept nogil:
+    return (tune.null_base + node.depth // tune.null_divisor
+            + clamp((node.value - node.beta) // tune.null_eval, 0, tune.null_eval_limit))
+
+
+cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept nogil:
+    """Verification of a deep null move: a reduced search without null moves in its first plies reaches beta too."""
+    cdef int value
+    if s.null_from or node.depth < tune.null_verify:
+        return True
+    s.null_from = node.ply + tune.null_verify_share * clamp(depth, 1, MAX_DEPTH) // 100
+    value = search_node(s, node.beta - 1, node.beta, depth, node.ply, False)
+    s.null_from = 0
+    return value >= node.beta
+
+
+cdef bint try_null_move(Searcher *s, const Node *node, int *value) noexcept nogil:
+    """Whether a reduced search reaches beta although the opponent moves twice."""
+    cdef int depth = node.depth - null_move_reduction(node)
+    if not may_null_move(s, node):
+        return False
+    make_null(s, node.ss)
     value[0] = -search_node(s, -node.beta, -node.beta + 1, depth, node.ply + 1, False)
     undo_null(&s.pos)
     if value[0] < node.beta or s.stopped:
         return False
-    if decided(value[0]):
+    if is_decisive(value[0]):
         value[0] = node.beta
-    if s.null_from or node.depth < tune[NULL_VERIFY]:
-        return True
-    s.null_from = node.ply + 3 * clamp(depth, 1, MAX_DEPTH) // 4
-    depth = search_node(s, node.beta - 1, node.beta, depth, node.ply, False)
-    s.null_from = 0
-    return depth >= node.beta
+    return verify_null_move(s, node, depth)
 
 
-cdef bint probcuts(Searcher *s, Node *node, int *value) noexcept nogil:
-    """A good capture whose shallow search beats beta by a margin."""
-    cdef int raised = node.beta + tune[PROBCUT_MARGIN] - 40 * node.improving
+# ---- ProbCut (M. Buro) ----
+
+cdef inline int probcut_beta(const Node *node) noexcept nogil:
+    return node.beta + tune.probcut_margin - tune.probcut_improving * node.improving
+
+
+cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
+    """Unless the table already says that a search of that depth stays below the raised beta."""
+    if not may_prune_node(node) or node.pv or node.depth < tune.probcut_depth or is_decisive(node.beta):
+        return False
+    return not (node.tt.hit and node.tt.depth > node.depth - tune.probcut_reduction and node.tt_value < raised_beta)
+
+
+cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_beta) noexcept nogil:
+    """Quiescence first; the reduced search only where that reaches the raised beta."""
+    cdef int value
+    make_move(s, node.ss, move, to_move32(&s.pos, move))
+    value = -quiescence(s, -raised_beta, -raised_beta + 1, 0, node.ply + 1)
+    if value >= raised_beta:
+        value = -search_node(s, -raised_beta, -raised_beta + 1, node.depth - tune.probcut_reduction, node.ply + 1,
+                             not node.cut)
+    undo_move(&s.pos)
+    return value
+
+
+cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
+    """Whether a good capture beats beta by a margin in a shallow search: it will then beat beta in the full one."""
+    cdef int raised_beta = probcut_beta(node)
     cdef Picker picker
     cdef Move move
     cdef ScoredMove *base = s.free_moves
-    if s.stopped or not may_probcut(node, raised):
+    if s.stopped or not may_probcut(node, raised_beta):
         return False
-    init_picker(&picker, &s.pos, s.histories, base, PICK_PROBCUT, node.hash.move if node.hash_capture else NO_MOVE)
-    picker.threshold = raised - node.frame.static_value
+    init_picker(&picker, &s.pos, s.histories, base, PICK_PROBCUT, node.tt.move if node.tt_capture else NO_MOVE)
+    picker.threshold = raised_beta - node.ss.static_value
     move = next_move(&picker)
     while move:
         s.free_moves = picker.end
-        make_move(s, node.frame, move, to_move32(&s.pos, move))
-        value[0] = -quiescence(s, -raised, -raised + 1, 0, node.ply + 1)
-        if value[0] >= raised:
-            value[0] = -search_node(s, -raised, -raised + 1, node.depth - 4, node.ply + 1, not node.cut)
-        undo_move(&s.pos)
-        if s.stopped:
+        value[0] = search_probcut(s, node, move, raised_beta)
+        if s.stopped or value[0] >= raised_beta:
             break
-        if value[0] >= raised:
-            s.free_moves = base
-            keep(s, node, value[0], BOUND_LOWER, node.depth - 3, move)
-            return not decided(value[0])
         move = next_move(&picker)
     s.free_moves = base
-    return False
-
-
-cdef bint gives_up(Searcher *s, Node *node, int *value) noexcept nogil:
-    """The rules that decide a whole node before any of its moves is searched."""
-    if node.in_check or node.frame.excluded:
+    if s.stopped or not move:
         return False
-    if futile_for_opponent(node):
-        value[0] = (node.value + node.beta) // 2
-        return True
-    if may_pass(s, node) and pass_holds(s, node, value):
-        return True
-    node.depth -= without_hash_move(node)
-    return probcuts(s, node, value)
+    store_node(s, node, value[0], BOUND_LOWER, node.depth - tune.probcut_reduction + 1, move)
+    return not is_decisive(value[0])
 
 
-cdef bint extend_singular(Searcher *s, Node *node, Candidate *move, int *value) noexcept nogil:
-    """Search the node without the hash move: where all else falls short, the hash move is extended; where even without
-    it beta is beaten, the node is cut (multi-cut, Y. Bjornsson). Returns whether it is cut."""
-    cdef int beta = singular_beta(node)
-    node.frame.excluded = move.move
-    value[0] = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
-    node.frame.excluded = NO_MOVE
-    if s.stopped:
-        return False
-    if value[0] < beta:
-        move.extension = 2 if not node.pv and value[0] < beta - tune[DOUBLE_MARGIN] else 1
-    elif value[0] >= node.beta and not decided(value[0]):
-        return True
-    elif node.hash_value >= node.beta:
-        move.extension = -2
-    elif node.cut:
-        move.extension = -1
-    return False
+# ---- singular extension and multi-cut (Y. Björnsson) ----
+
+cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
+    """The hash move, where the table has a lower bound from a search nearly as deep as this one."""
+    return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth
+            and node.ply < 2 * s.root_depth and not is_decisive(node.tt_value) and (node.tt.bound & BOUND_LOWER)
+            and node.tt.depth >= node.depth - tune.singular_hash_depth)
 
 
-cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int new_depth, int plies) noexcept nogil:
-    """Late-move reduction: a reduced zero-window search, and the full depth only where that beats alpha.
+cdef inline int singular_beta(const Node *node) noexcept nogil:
+    return node.tt_value - tune.singular_margin * node.depth // 64
 
-    A good history undoes a reduction and never deepens a move: lines of such moves would not come to an end.
-    """
-    cdef int reduced = clamp(new_depth - plies // 1024, 1, new_depth)
-    cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
-    if value > node.alpha and reduced < new_depth:
-        if value > node.best_value + tune[DEEPER_MARGIN] + 2 * new_depth:    # much better than the best: look deeper
-            new_depth += 1
-        elif value < node.best_value + new_depth:
-            new_depth -= 1
-        if reduced < new_depth:
-            value = -search_node(s, -node.alpha - 1, -node.alpha, new_depth, node.ply + 1, not node.cut)
-            if move.quiet and not s.stopped:
-                teach_research(node, move.move32, new_depth, value)
+
+cdef int search_alternatives(Searcher *s, const Node *node, Move move) noexcept nogil:
+    """The value of the node without the move, by a search of half the depth."""
+    cdef int beta = singular_beta(node), value
+    node.ss.excluded = move
+    value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
+    node.ss.excluded = NO_MOVE
     return value
 
+
+cdef inline bint multi_cut(const Node *node, int alternative) noexcept nogil:
+    """Even another move reaches beta."""
+    return alternative >= singular_beta(node) and alternative >= node.beta and not is_decisive(alternative)
+
+
+cdef inline int singular_extension(const Node *node, int alternative) noexcept nogil:
+    """Plies for the hash move: more where it is the only good move, fewer where a cut is likely anyway."""
+    cdef int beta = singular_beta(node)
+    if alternative < beta:
+        return 2 if not node.pv and alternative < beta - tune.double_margin else 1
+    if node.tt_value >= node.beta:
+        return -2
+    return -1 if node.cut else 0
+
+
+# ---- late move reduction: amounts in 1/1024 ply ----
+
+cdef inline bint may_reduce(const Node *node) noexcept nogil:
+    return node.depth >= 2 and node.move_count > 1
+
+
+cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
+    """By the logarithms of depth and move number."""
+    cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
+    return product + (0 if node.improving else tune.lmr_not_improving)
+
+
+cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
+    """More where a cut is expected, less on the principal variation, for checks, killers and moves of good history."""
+    cdef int amount
+    if node.move_count <= 1 + node.pv:
+        return 0
+    amount = base_reduction(s, node) - tune.lmr_base
+    if node.cut:
+        amount += tune.lmr_cut
+    if node.tt_capture:
+        amount += tune.lmr_hash_capture
+    if node.ss.on_pv:
+        amount -= tune.lmr_pv
+    if move.checks:
+        amount -= tune.lmr_check
+    if move.killer or move.move == node.tt.move:
+        amount -= tune.lmr_killer
+    if (node.ss + 1).cutoffs > tune.lmr_cutoff_count:
+        amount += tune.lmr_cutoffs
+    return amount - move.history * tune.lmr_history // 128
+
+
+cdef inline int full_depth(const Node *node, int reduced_value, int depth) noexcept nogil:
+    """Depth of the second search: a ply more or less by how far the reduced search beat the best move so far."""
+    if reduced_value > node.best_value + tune.deeper_margin + tune.deeper_slope * depth:
+        return depth + 1
+    return depth - (reduced_value < node.best_value + tune.shallower_slope * depth)
+
+
+cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int depth) noexcept nogil:
+    """A reduced zero-window search, and the full depth only where that beats alpha.
+
+    A good history cancels a reduction but never makes a move deeper: lines of such moves would not end.
+    """
+    cdef int reduced = clamp(depth - reduction(s, node, move) // 1024, 1, depth)
+    cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
+    if value <= node.alpha or reduced >= depth:
+        return value
+    depth = full_depth(node, value, depth)
+    if reduced < depth:
+        value = -search_node(s, -node.alpha - 1, -node.alpha, depth, node.ply + 1, not node.cut)
+        if move.quiet and not s.stopped:
+            update_after_lmr(node, move.move32, depth, value)
+    return value
+
+
+# ---- the main search ----
 
 cdef int search_move(Searcher *s, Node *node, const Candidate *move) noexcept nogil:
     """The value of a move: zero window first, the open window where it is the first or beats alpha (PVS)."""
-    cdef int new_depth = node.depth - 1 + move.extension, value = -INFINITE
-    cdef int plies = reduction(s, node, move) if node.depth >= 2 and node.move_count > 1 + node.pv else 0
-    (node.frame + 1).pv_length = 0
-    make_move(s, node.frame, move.move, move.move32)
-    if node.depth >= 2 and node.move_count > 1:
-        value = search_reduced(s, node, move, new_depth, plies)
+    cdef int depth = node.depth - 1 + move.extension, value = -INFINITE
+    (node.ss + 1).pv_length = 0
+    make_move(s, node.ss, move.move, move.move32)
+    if may_reduce(node):
+        value = search_reduced(s, node, move, depth)
     elif not node.pv or node.move_count > 1:
-        value = -search_node(s, -node.alpha - 1, -node.alpha, new_depth, node.ply + 1, not node.cut)
+        value = -search_node(s, -node.alpha - 1, -node.alpha, depth, node.ply + 1, not node.cut)
     if node.pv and (node.move_count == 1 or value > node.alpha):
-        (node.frame + 1).pv_length = 0
-        value = -search_node(s, -node.beta, -node.alpha, new_depth, node.ply + 1, False)
+        (node.ss + 1).pv_length = 0
+        value = -search_node(s, -node.beta, -node.alpha, depth, node.ply + 1, False)
     undo_move(&s.pos)
     return value
+
+
+cdef void init_main_picker(Searcher *s, Node *node, Picker *picker) noexcept nogil:
+    init_check_info(&s.pos, &node.check)
+    init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_MAIN, node.tt.move)
+    picker.killers[0] = node.ss.killers[0]
+    picker.killers[1] = node.ss.killers[1]
+    picker.ply = node.ply
+    picker.check = &node.check
+    set_picker_histories(picker, node.ss)
 
 
 cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
@@ -185,150 +278,142 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     cdef Picker picker
     cdef Candidate candidate
     cdef ScoredMove *base = s.free_moves
-    cdef int value = 0
+    cdef int value
     cdef Move move
-    init_check_info(&s.pos, &node.check)
-    init_picker(&picker, &s.pos, s.histories, base, PICK_MAIN, node.hash.move)
-    picker.killers[0] = node.frame.killers[0]
-    picker.killers[1] = node.frame.killers[1]
-    picker.ply = node.ply
-    picker.check = &node.check
-    set_histories(&picker, node.frame)
+    init_main_picker(s, node, &picker)
     while True:
         move = next_move(&picker)
         if not move:
             break
-        if move == node.frame.excluded:
+        if move == node.ss.excluded:
             continue
         s.free_moves = picker.end
         node.move_count += 1
-        describe(s, node, move, &candidate)
-        if not node.pv and skips(s, node, &picker, &candidate):
-            continue
-        if may_be_singular(s, node, move) and extend_singular(s, node, &candidate, &value):
-            node.best_value = value
-            break
-        if candidate.checks and node.depth > tune[CHECK_EXTENSION_DEPTH]:
-            candidate.extension = 1
+        init_candidate(s, node, move, &candidate)
+        if may_prune_moves(node):
+            picker.skip_quiets = node.move_count >= late_move_limit(node)
+            if prunes_move(s, node, &candidate, node.depth - base_reduction(s, node) // 1024):
+                continue
+        if may_be_singular(s, node, move):
+            value = search_alternatives(s, node, move)
+            if not s.stopped and multi_cut(node, value):
+                node.best_value = value
+                break
+            candidate.extension = singular_extension(node, value)
         value = search_move(s, node, &candidate)
-        if s.stopped:
+        if s.stopped or update_best(node, move, value):
             break
-        if accept(node, move, value):
-            break
-        remember_tried(node, &candidate)
+        add_tried_move(node, &candidate)
     s.free_moves = base
     return node.best_value
 
 
-cdef int close_node(Searcher *s, Node *node) noexcept nogil:
-    """No legal move is a loss; otherwise learn from the result and keep it."""
+cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
+    """The node's value: a loss without legal moves; else the histories are updated and the result stored."""
     cdef int bound
     if s.stopped:
         return 0
     if node.move_count == 0:
-        return node.alpha if node.frame.excluded else node.ply - MATE
+        return node.alpha if node.ss.excluded else node.ply - MATE
     if node.best_move:
-        teach_cut(s, node)
-    elif not node.frame.excluded:
-        teach_prior(s, node)
-    if node.frame.excluded:
+        update_histories(s, node)
+    elif not node.ss.excluded:
+        update_prior_move(s, node)
+    if node.ss.excluded:
         return node.best_value
     bound = BOUND_LOWER if node.best_value >= node.beta else BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
-    keep(s, node, node.best_value, bound, node.depth, node.best_move)
-    teach_correction(s, node)
+    store_node(s, node, node.best_value, bound, node.depth, node.best_move)
+    update_correction(s, node)
     return node.best_value
 
 
 cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
-    """The value of the position within the window, to `depth` plies; the rules in their order."""
+    """The value of the position within the window, to `depth` plies: the steps of a node in their order."""
     cdef Node node
+    cdef Move mate
     cdef int value = 0
     if depth <= 0:
         return quiescence(s, alpha, beta, 0, ply)
-    open_node(s, &node, alpha, beta, depth, ply, cut)
-    if must_stop(s) or ply >= MAX_PLY - 1:
+    init_node(s, &node, alpha, beta, depth, ply, cut)
+    if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
-    if not node.frame.excluded:
+    if not node.ss.excluded:
         if game_over(s, ply, &value):
             return value
-        # No mate from here on can be better or worse than one already found.
+        # Mate distance: no mate from here on is better or worse than one already found.
         node.alpha = clamp(alpha, ply - MATE, MATE)
         node.beta = clamp(beta, -MATE, MATE - ply - 1)
         if node.alpha >= node.beta:
             return node.alpha
-    look_up(s, &node)
-    if hash_cuts(&node):
-        teach_hash_cut(s, &node)
-        return node.hash_value
-    if not node.frame.excluded and finds_mate(s, &node):
-        return node.best_value
+    probe_table(s, &node)
+    if tt_cuts(&node):
+        update_after_tt_cutoff(s, &node)
+        return node.tt_value
+    mate = find_mate(s, &node)
+    if mate:
+        return mate_node(s, &node, mate)
     set_static_value(s, &node)
-    if gives_up(s, &node, &value) or s.stopped:
+    if reverse_futility(&node):
+        return reverse_futility_value(&node)
+    if try_null_move(s, &node, &value) or s.stopped:
+        return value
+    node.depth -= iir_reduction(&node)
+    if try_probcut(s, &node, &value) or s.stopped:
         return value
     search_moves(s, &node)
-    return close_node(s, &node)
+    return finish_node(s, &node)
 
 
 # ---- quiescence ----
 
-cdef bint stands_pat(Searcher *s, Node *node) noexcept nogil:
-    """Out of check the side to move may leave all captures alone. A value above beta is only half believed."""
-    if node.in_check:
-        return False
+cdef int stand_pat(Searcher *s, Node *node) noexcept nogil:
+    """The value of a node whose static value reaches beta: between the two, because a static value may be wrong."""
     node.best_value = node.value
-    if node.best_value > node.alpha:
-        node.alpha = node.best_value
-    if node.best_value < node.beta:
-        return False
-    if not decided(node.best_value) and not decided(node.beta):
-        node.best_value -= (node.best_value - node.beta) * tune[STAND_PAT_SHARE] // 100
-    return True
+    if not is_decisive(node.best_value) and not is_decisive(node.beta):
+        node.best_value -= (node.best_value - node.beta) * tune.stand_pat_share // 100
+    if not node.tt.hit:
+        store_node(s, node, node.best_value, BOUND_LOWER, -1, NO_MOVE)
+    return node.best_value
 
 
-cdef inline bint takes_back(const Node *node, Move move) noexcept nogil:
-    return to_square(move) == to_square(<Move>(node.frame - 1).move)
+cdef bint prune_capture(Searcher *s, Node *node, Move move) noexcept nogil:
+    """Leave a capture or check out or not. A futile one raises the best value to the most it could have reached."""
+    cdef int futility = futility_value(s, node, move)
+    if prunes_late_capture(node, move, futility):
+        return True
+    if futility <= node.alpha:
+        if futility > node.best_value:
+            node.best_value = futility
+        return True
+    return loses_material(s, move)
 
 
-cdef inline bint too_quiet(Searcher *s, Node *node, Move move) noexcept nogil:
-    """A capture late in the list, or that cannot lift the static value to alpha, or that loses material."""
-    cdef int hope
-    if node.best_value <= -MATE_BOUND:
-        return False
-    if node.in_check:
-        return node.move_count > 3 and is_quiet(&s.pos, move) and not see_at_least(&s.pos, move, 0)
-    if not gives_check(&s.pos, &node.check, move):
-        if node.move_count > tune[QUIESCENCE_MOVES] and not takes_back(node, move) and not is_promotion(move):
-            return True
-        hope = node.frame.static_value + tune[QUIESCENCE_FUTILITY] + see_value(type_of(s.pos.board[to_square(move)]))
-        if hope <= node.alpha and not is_promotion(move):
-            if hope > node.best_value:
-                node.best_value = hope
-            return True
-    return not see_at_least(&s.pos, move, -20)
+cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker, int depth) noexcept nogil:
+    cdef int purpose = PICK_QUIESCENCE_CHECKS if depth > -tune.quiescence_checks else PICK_QUIESCENCE
+    init_check_info(&s.pos, &node.check)
+    init_picker(picker, &s.pos, s.histories, s.free_moves, purpose,
+                node.tt.move if node.in_check or node.tt_capture else NO_MOVE)
+    set_picker_histories(picker, node.ss)
 
 
 cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
     cdef Picker picker
     cdef ScoredMove *base = s.free_moves
-    cdef Move move, hash_move = node.hash.move
-    cdef int value, purpose = PICK_QUIESCENCE_CHECKS if depth > -tune[QUIESCENCE_CHECKS] else PICK_QUIESCENCE
-    if not node.in_check and not node.hash_capture:
-        hash_move = NO_MOVE
-    init_check_info(&s.pos, &node.check)
-    init_picker(&picker, &s.pos, s.histories, base, purpose, hash_move)
-    set_histories(&picker, node.frame)
+    cdef Move move
+    cdef int value
+    init_quiescence_picker(s, node, &picker, depth)
     while True:
         move = next_move(&picker)
         if not move:
             break
         node.move_count += 1
-        if too_quiet(s, node, move):
+        if prunes_evasion(s, node, move) if node.in_check else prune_capture(s, node, move):
             continue
         s.free_moves = picker.end
-        make_move(s, node.frame, move, to_move32(&s.pos, move))
+        make_move(s, node.ss, move, to_move32(&s.pos, move))
         value = -quiescence(s, -node.beta, -node.alpha, depth - 1, node.ply + 1)
         undo_move(&s.pos)
-        if s.stopped or accept(node, move, value):
+        if s.stopped or update_best(node, move, value):
             break
     s.free_moves = base
     return node.best_value
@@ -337,48 +422,51 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
 cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexcept nogil:
     """Captures, promotions and on the first ply checks until the position is quiet; all evasions in check."""
     cdef Node node
+    cdef Move mate
     cdef int value = 0
-    open_node(s, &node, alpha, beta, 0, ply, False)
-    if must_stop(s) or ply >= MAX_PLY - 1:
+    init_node(s, &node, alpha, beta, 0, ply, False)
+    if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
     if game_over(s, ply, &value):
         return value
-    look_up(s, &node)
-    node.depth = 0
-    if hash_cuts(&node):
-        return node.hash_value
-    if finds_mate(s, &node):
-        return node.best_value
+    probe_table(s, &node)
+    if tt_cuts(&node):
+        return node.tt_value
+    mate = find_mate(s, &node)
+    if mate:
+        return mate_node(s, &node, mate)
     set_static_value(s, &node)
-    if stands_pat(s, &node):
-        if not node.hash.hit:
-            keep(s, &node, node.best_value, BOUND_LOWER, -1, NO_MOVE)
-        return node.best_value
+    if not node.in_check:
+        if node.value >= node.beta:
+            return stand_pat(s, &node)
+        node.best_value = node.value
+        node.alpha = node.value if node.value > node.alpha else node.alpha
     quiesce_moves(s, &node, depth)
     if s.stopped:
         return 0
     if node.in_check and node.move_count == 0:
         return ply - MATE
-    keep(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER, 0, node.best_move)
+    store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER, 0,
+               node.best_move)
     return node.best_value
 
 
 # ---- the root ----
 
-cdef void prepare(Searcher *s, int depth) noexcept nogil:
-    """Frames and reductions for a new search of the root."""
+cdef void init_search(Searcher *s, int depth) noexcept nogil:
+    """Stack and reductions for a new search of the root."""
     cdef int i
-    cdef double scale = tune[LMR_SCALE]
+    cdef double scale = tune.lmr_scale
     for i in range(1, 256):
         s.reductions[i] = <int>(scale * log(i))
-    for i in range(MAX_PLY + FRAMES_BEHIND + 2):
-        s.frames[i].excluded = NO_MOVE
-        s.frames[i].cutoffs = 0
-        s.frames[i].pv_length = 0
-    for i in range(FRAMES_BEHIND):
-        s.frames[i].move = NO_MOVE
-        s.frames[i].continuation = &s.histories.continuation[0][0]
-        s.frames[i].static_value = NO_VALUE
+    for i in range(MAX_PLY + STACK_OFFSET + 2):
+        s.stack[i].excluded = NO_MOVE
+        s.stack[i].cutoffs = 0
+        s.stack[i].pv_length = 0
+    for i in range(STACK_OFFSET):
+        s.stack[i].move = NO_MOVE
+        s.stack[i].continuation = &s.histories.continuation[0][0]
+        s.stack[i].static_value = NO_VALUE
     s.stopped = False
     s.root_depth = depth
     s.seldepth = 0
@@ -386,23 +474,21 @@ cdef void prepare(Searcher *s, int depth) noexcept nogil:
     s.free_moves = s.move_memory
 
 
-cdef void record(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
-    """What the root learned of a move; one that neither came first nor beat alpha says nothing but that it is not
-    better.
-    """
+cdef void update_root_move(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
+    """The result of a root move. One that neither came first nor beat alpha is only known not to be better."""
     if node.move_count > 1 and value <= node.alpha:
         root.value = -INFINITE
         return
     root.value = value
-    root.bound = BOUND_UPPER if value <= node.first_alpha else BOUND_LOWER if value >= node.beta else BOUND_EXACT
+    root.bound = BOUND_UPPER if value <= node.original_alpha else BOUND_LOWER if value >= node.beta else BOUND_EXACT
     root.seldepth = s.seldepth
     root.pv[0] = root.move
-    memcpy(root.pv + 1, (node.frame + 1).pv, (node.frame + 1).pv_length * sizeof(Move))
-    root.pv_length = (node.frame + 1).pv_length + 1
+    memcpy(root.pv + 1, (node.ss + 1).pv, (node.ss + 1).pv_length * sizeof(Move))
+    root.pv_length = (node.ss + 1).pv_length + 1
 
 
-cdef void sort_roots(Searcher *s, int first) noexcept nogil:
-    """Best first; moves that say nothing keep their order."""
+cdef void sort_root_moves(Searcher *s, int first) noexcept nogil:
+    """Best first; moves of unknown value (-INFINITE) keep their order."""
     cdef int i, j
     cdef RootMove moving
     for i in range(first + 1, s.root_count):
@@ -416,34 +502,44 @@ cdef void sort_roots(Searcher *s, int first) noexcept nogil:
         s.roots[j] = moving
 
 
-cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
-    cdef Node node
+cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta) noexcept nogil:
+    init_search(s, depth)
+    init_node(s, node, alpha, beta, depth, 0, False)
+    probe_table(s, node)
+    node.ss.on_pv = True
+    set_static_value(s, node)
+    init_check_info(&s.pos, &node.check)
+
+
+cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
     cdef Candidate candidate
     cdef RootMove *root
     cdef int i, value
-    cdef uint64_t before
-    prepare(s, depth)
-    open_node(s, &node, alpha, beta, depth, 0, False)
-    look_up(s, &node)
-    node.frame.on_pv = True
-    set_static_value(s, &node)
-    init_check_info(&s.pos, &node.check)
+    cdef uint64_t nodes_before
+    for i in range(first, s.root_count):
+        root = s.roots + i
+        nodes_before = s.nodes
+        node.move_count += 1
+        init_candidate(s, node, root.move, &candidate)
+        value = search_move(s, node, &candidate)
+        if check_stop(s):
+            break
+        root.nodes += s.nodes - nodes_before
+        update_root_move(s, node, root, value)
+        if update_best(node, root.move, value):
+            break
+
+
+cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
+    cdef Node node
+    cdef int i
+    init_root(s, &node, depth, alpha, beta)
     for i in range(first, s.root_count):
         s.roots[i].previous = s.roots[i].value
         s.roots[i].value = -INFINITE
-    for i in range(first, s.root_count):
-        root = s.roots + i
-        before = s.nodes
-        node.move_count += 1
-        describe(s, &node, root.move, &candidate)
-        value = search_move(s, &node, &candidate)
-        if must_stop(s):
-            break
-        root.nodes += s.nodes - before
-        record(s, &node, root, value)
-        if accept(&node, root.move, value):
-            break
-    sort_roots(s, first)
+    search_root_moves(s, &node, first)
+    sort_root_moves(s, first)
     if not s.stopped and first == 0 and node.best_move:
-        keep(s, &node, node.best_value, BOUND_LOWER if node.best_value >= beta else BOUND_EXACT, depth, node.best_move)
+        store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= beta else BOUND_EXACT, depth,
+                   node.best_move)
     return node.best_value

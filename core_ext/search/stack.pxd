@@ -1,4 +1,4 @@
-"""The state of one searching thread, of a line of play in it, and of a node."""
+"""The state of a search thread, of the line it is searching (the search stack), and of a node; and value helpers."""
 
 from core_ext.eval.evaluate cimport Evaluator
 from core_ext.base.stop cimport Stop
@@ -6,12 +6,12 @@ from core_ext.search.history cimport Histories, PieceTo
 from core_ext.shogi.movegen cimport CheckInfo
 from core_ext.search.movepick cimport ScoredMove
 from core_ext.shogi.position cimport DeclarationRule, Position
-from core_ext.search.tt cimport Found, Table
-from core_ext.shogi.types cimport MAX_PLY, Move, Move32, uint64_t
+from core_ext.search.tt cimport TTData, TranspositionTable
+from core_ext.shogi.types cimport MATE_BOUND, MAX_PLY, Move, Move32, uint64_t
 
 cdef enum:
-    FRAMES_BEHIND = 6       # frames before the root, so that "six plies ago" always has one
-    TRIED_MOVES = 32        # quiet moves and captures a node remembers to have tried in vain
+    STACK_OFFSET = 6        # entries before the root's, so that "six plies ago" always has one
+    TRIED_MOVES = 32        # how many quiet moves, and how many captures, a node keeps for the history updates
 
 cdef struct RootMove:
     Move move
@@ -23,16 +23,16 @@ cdef struct RootMove:
     int pv_length
     Move pv[MAX_PLY + 1]
 
-# What a node leaves for the nodes after it on the line.
-cdef struct Frame:
-    Move32 move           # being searched; 0 or NULL_MOVE where there is none
-    PieceTo *continuation   # the continuation history after that move
-    PieceTo *shape          # the history of moves under the pawns as they stand
+# An entry of the search stack, one a ply; `ss` points to the current node's, `ss - 1` is its parent's.
+cdef struct Stack:
+    Move32 move             # being searched; 0 or NULL_MOVE where there is none
+    PieceTo *continuation   # continuation history after that move
+    PieceTo *pawn_history   # of the position's pawn structure
     Move excluded           # left out by a singular search, else NO_MOVE
     Move killers[2]
-    int static_value        # NO_VALUE in check
-    int cutoffs             # how often children failed high
-    bint on_pv              # on a principal variation, now or when the table saw it
+    int static_value        # corrected; NO_VALUE in check
+    int cutoffs             # nodes of this ply that failed high since the node two plies above was entered
+    bint on_pv              # on a principal variation, now or when the table's entry was stored
     int pv_length
     Move pv[MAX_PLY + 1]
 
@@ -40,12 +40,12 @@ cdef struct Searcher:
     Position pos
     Evaluator *evaluator
     Histories *histories
-    Table *table
+    TranspositionTable *table
     const Stop *stop        # requested by another thread, or past its deadline
     bint stopped
     uint64_t nodes
     uint64_t node_limit     # 0: none
-    uint64_t next_check      # the node count that calls for a look at limit and clock
+    uint64_t next_check     # the node count at which limit and clock are checked next
     int seldepth
     int root_depth
     int null_from           # no null move before this ply while one is verified
@@ -56,31 +56,31 @@ cdef struct Searcher:
     int root_count
     ScoredMove *move_memory
     ScoredMove *free_moves  # next free place of move_memory
-    int reductions[256]
-    Frame frames[MAX_PLY + FRAMES_BEHIND + 2]
+    int reductions[256]     # lmr_scale * log(i)
+    Stack stack[MAX_PLY + STACK_OFFSET + 2]
 
 cdef struct Node:
-    Frame *frame
+    Stack *ss
     int alpha
     int beta
+    int original_alpha      # before any move raised it
     int depth
     int ply
     bint pv                 # the window is open
     bint cut                # expected to fail high
     bint in_check
     bint improving          # the static value is better than two plies ago
-    Found hash
-    int hash_value          # from the root's view; NO_VALUE without a hit
-    bint hash_capture       # the hash move changes material
+    TTData tt
+    int tt_value            # counted from the root; NO_VALUE without a hit
+    bint tt_capture         # the table's move is not quiet
     int raw_value           # static value before correction
-    int value               # static value, made better by what the table knows
+    int value               # static value, or the table's where its bound makes that better
     int best_value
     Move best_move
-    int first_alpha
     int move_count
     int quiet_count
     int capture_count
-    Move quiets[TRIED_MOVES]
+    Move quiets[TRIED_MOVES]        # searched without a cut, for the history updates
     Move captures[TRIED_MOVES]
     CheckInfo check
 
@@ -91,5 +91,14 @@ cdef struct Candidate:
     bint quiet
     bint checks
     bint killer
-    int history             # what the histories say of a quiet move
+    int history             # sum of the histories that apply to it
     int extension
+
+
+cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
+    return least if value < least else greatest if value > greatest else value
+
+
+cdef inline bint is_decisive(int value) noexcept nogil:
+    """A mate or a win by rule: margins mean nothing there."""
+    return value >= MATE_BOUND or value <= -MATE_BOUND

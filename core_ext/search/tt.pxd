@@ -1,4 +1,4 @@
-"""The transposition table: what a search found out about a position, shared by all threads.
+"""The transposition table: search results by position, shared by all threads.
 
 Entry, 16 bytes, two words:
     check   the position's full key XOR the data word
@@ -21,18 +21,18 @@ cdef enum:
     GENERATIONS = 32
     DEPTH_OFFSET = 8
 
-cdef struct Entry:
+cdef struct TTEntry:
     uint64_t check
     uint64_t data
 
-cdef struct Table:
-    Entry *entries
+cdef struct TranspositionTable:
+    TTEntry *entries
     uint64_t buckets
     void *block
     int generation
 
-# What a probe found; all zero where it found nothing.
-cdef struct Found:
+# A copy of what an entry holds. Without a hit there is no move and no bound, and the rest is undefined.
+cdef struct TTData:
     bint hit
     Move move
     int value
@@ -41,45 +41,53 @@ cdef struct Found:
     int bound
     bint on_pv
 
-cdef int allocate_table(Table *table, int megabytes) except -1
-cdef void free_table(Table *table) noexcept nogil
-cdef void clear_table(Table *table) noexcept nogil
-cdef void age_table(Table *table) noexcept nogil
-cdef int table_fill(const Table *table) noexcept nogil
-cdef void store(Table *table, uint64_t key, Move move, int value, int static_value, int depth, int bound,
-                bint on_pv) noexcept nogil
+# An empty table of so many megabytes; MemoryError where there is no room.
+cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1
+cdef void tt_free(TranspositionTable *table) noexcept nogil
+cdef void tt_clear(TranspositionTable *table) noexcept nogil
+# Starts a new generation: what is stored from now on is one search newer.
+cdef void tt_new_search(TranspositionTable *table) noexcept nogil
+# Permille of entries written in this generation, from a sample of the first thousand.
+cdef int tt_hashfull(const TranspositionTable *table) noexcept nogil
+# `value` and `static_value` fit in 16 bits, `value` has been through value_to_table; `depth` is from -8 to 247.
+cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value, int static_value, int depth,
+                   int bound, bint on_pv) noexcept nogil
 
 
-cdef inline Entry *bucket_of(const Table *table, uint64_t key) noexcept nogil:
+cdef inline TTEntry *tt_bucket(const TranspositionTable *table, uint64_t key) noexcept nogil:
     return table.entries + ((key >> 32) * table.buckets >> 32) * BUCKET
 
 
-cdef inline void prefetch_entry(const Table *table, uint64_t key) noexcept nogil:
-    prefetch(bucket_of(table, key))
+cdef inline void tt_prefetch(const TranspositionTable *table, uint64_t key) noexcept nogil:
+    prefetch(tt_bucket(table, key))
 
 
-cdef inline void probe(const Table *table, uint64_t key, Found *found) noexcept nogil:
-    cdef const Entry *entry = bucket_of(table, key)
-    cdef uint64_t data
+cdef inline void tt_probe(const TranspositionTable *table, uint64_t key, TTData *data) noexcept nogil:
+    cdef const TTEntry *entry = tt_bucket(table, key)
+    cdef uint64_t word
     cdef int i
     for i in range(BUCKET):
-        data = entry[i].data
-        if (entry[i].check ^ data) == key and data:
-            found.hit = True
-            found.move = <Move>(data & 0xFFFF)
-            found.value = <int16_t>(data >> 16 & 0xFFFF)
-            found.static_value = <int16_t>(data >> 32 & 0xFFFF)
-            found.depth = <int>(data >> 48 & 0xFF) - DEPTH_OFFSET
-            found.bound = data >> 56 & 3
-            found.on_pv = (data >> 58 & 1) != 0
+        word = entry[i].data
+        if (entry[i].check ^ word) == key and word:
+            tt_unpack(word, data)
             return
-    found.hit = False
-    found.move = 0
-    found.bound = BOUND_NONE
-    found.on_pv = False
+    data.hit = False
+    data.move = 0
+    data.bound = BOUND_NONE
+    data.on_pv = False
 
 
-# A mate counts plies from the root in the search and from its own node in the table.
+cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
+    data.hit = True
+    data.move = <Move>(word & 0xFFFF)
+    data.value = <int16_t>(word >> 16 & 0xFFFF)
+    data.static_value = <int16_t>(word >> 32 & 0xFFFF)
+    data.depth = <int>(word >> 48 & 0xFF) - DEPTH_OFFSET
+    data.bound = word >> 56 & 3
+    data.on_pv = (word >> 58 & 1) != 0
+
+
+# A mate value counts plies from the root in the search, and from the entry's own position in the table.
 cdef inline int value_to_table(int value, int ply) noexcept nogil:
     return value + ply if value >= MATE_BOUND else value - ply if value <= -MATE_BOUND else value
 

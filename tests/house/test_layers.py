@@ -13,7 +13,9 @@ FLOORS = {
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
     "eval": ["bonapiece", "symmetry", "evaluate"],
     "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
-    "search": ["tt", "tune", "history", "movepick", "stack", "pruning", "history_updates", "node", "search"],
+    "search": [
+        "tt", "tune", "history", "movepick", "stack", "correction", "pruning", "history_updates", "node", "search",
+    ],
     "learn": ["quiescence_leaf", "record", "factorized", "shards"],
     "": ["board", "engine", "records", "training", "_probe"],
 }

@@ -1,6 +1,7 @@
 """Repetition, judged by the whole game, and declaration by every rule."""
 
 import random
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.shogi.slow_shogi import START, Game, Position
 RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
 
 
-def play(board, *moves):
+def play(board: Board, *moves: str) -> Board:
     for move in moves:
         board.push(move)
     return board
@@ -19,7 +20,7 @@ def play(board, *moves):
 
 # ---- repetition ----
 
-def test_the_fourth_time_and_not_the_third():
+def test_the_fourth_time_and_not_the_third() -> None:
     board = Board()
     for _ in range(3):
         assert board.repetition() == "none"
@@ -27,14 +28,14 @@ def test_the_fourth_time_and_not_the_third():
     assert board.repetition() == "draw"
 
 
-def test_the_side_to_move_matters():
+def test_the_side_to_move_matters() -> None:
     """The same pieces with the other side to move are another position."""
     board = Board("4k4/9/9/9/9/9/9/9/4K4 b - 1")
     play(board, "5i5h", "5a5b", "5h5i", "5b6a", "5i5h", "6a5a", "5h5i", "5a5b", "5i5h", "5b5a", "5h5i", "5a6a")
     assert board.repetition() == twin_of(board).repetition()
 
 
-def twin_of(board):
+def twin_of(board: Board) -> Game:
     """The twin's game with the same moves."""
     back, moves = board.copy(), board.moves()
     for _ in moves:
@@ -45,7 +46,7 @@ def twin_of(board):
     return game
 
 
-def test_the_hands_matter():
+def test_the_hands_matter() -> None:
     """Four times the same board, but a pawn is gained on the way."""
     board = Board("k8/9/9/4p4/9/9/9/4R4/3K5 b - 1")
     play(board, "5h5g", "9a8a", "5g5h", "8a9a")  # twice, with the pawn on the board
@@ -57,7 +58,7 @@ def test_the_hands_matter():
     assert board.repetition() == "draw"
 
 
-def test_perpetual_check_loses_for_the_checker():
+def test_perpetual_check_loses_for_the_checker() -> None:
     board = play(Board("4k4/9/9/9/9/9/9/4R4/K8 w - 1"), "5a6a")
     for _ in range(3):
         play(board, "5h6h", "6a5a", "6h5h", "5a6a")
@@ -66,7 +67,7 @@ def test_perpetual_check_loses_for_the_checker():
     assert board.repetition() == "win"
 
 
-def test_one_quiet_move_in_the_cycle_makes_it_a_draw():
+def test_one_quiet_move_in_the_cycle_makes_it_a_draw() -> None:
     board = play(Board("4k4/9/9/9/9/9/9/4R4/K8 w - 1"), "5a6a")
     for cycle in range(3):
         if cycle == 1:
@@ -75,14 +76,14 @@ def test_one_quiet_move_in_the_cycle_makes_it_a_draw():
     assert board.repetition() == twin_of(board).repetition() == "draw"
 
 
-def test_both_sides_check_on_every_move():
+def test_both_sides_check_on_every_move() -> None:
     """Kings that uncover checks on each other by turns: a draw."""
     sfen = "9/9/4r4/4k4/9/4K4/4R4/9/9 b - 1"
     board, game = mutual_checks(sfen)
     assert board.repetition() == game.repetition()
 
 
-def mutual_checks(sfen):
+def mutual_checks(sfen: str) -> tuple[Board, Game]:
     board, rng = Board(sfen), random.Random(1)
     for _ in range(60):
         moves = board.checking_moves() or board.legal_moves()
@@ -92,7 +93,7 @@ def mutual_checks(sfen):
     return board, twin_of(board)
 
 
-def test_long_cycles_count():
+def test_long_cycles_count() -> None:
     """A cycle of 64 plies: no window of recent moves would see it."""
     board = Board("k8/9/9/9/9/9/9/9/8K b - 1")
     away = [f"{file}i{file + 1}i" for file in range(1, 9)] + ["9i9h"]
@@ -105,7 +106,7 @@ def test_long_cycles_count():
 
 
 @pytest.mark.parametrize("seed", range(36))
-def test_repetition_of_the_twin(seed):
+def test_repetition_of_the_twin(seed: int) -> None:
     game, moves = positions.cycling_game(seed)
     board, twin = Board(game.positions[0].sfen()), Game(game.positions[0].sfen())
     for move in moves:
@@ -114,7 +115,7 @@ def test_repetition_of_the_twin(seed):
         assert board.repetition() == twin.repetition(), board.moves()
 
 
-def test_taking_back_undoes_the_count():
+def test_taking_back_undoes_the_count() -> None:
     board = Board()
     for _ in range(3):
         play(board, "5i5h", "5a5b", "5h5i", "5b5a")
@@ -126,7 +127,7 @@ def test_taking_back_undoes_the_count():
 
 # ---- declaration ----
 
-def entered(seed, count):
+def entered(seed: int, count: int) -> Iterator[str]:
     """Positions about the edge of a declaration: an entered king, helpers of every kind, handicaps too."""
     rng = random.Random(seed)
     for _ in range(count):
@@ -147,8 +148,8 @@ def entered(seed, count):
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_declaration_of_the_twin(rule):
-    seen = {"win": 0, None: 0}
+def test_declaration_of_the_twin(rule: str) -> None:
+    seen: dict[str | None, int] = {"win": 0, None: 0}
     for sfen in entered(7, 700):
         expected = Position(sfen).declaration_move(rule)
         board = Board(sfen)
@@ -172,7 +173,7 @@ DECLARED = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
     ("RB3P", "CSARule24", True),   # 31
     ("RB3P", "NoEnteringKing", False),
 ])
-def test_points_for_black(hand, rule, wins):
+def test_points_for_black(hand: str, rule: str, wins: bool) -> None:
     assert Board(DECLARED.format(hand)).can_declare(rule) is wins
 
 
@@ -185,15 +186,15 @@ def test_points_for_black(hand, rule, wins):
     ("P", "CSARule24H", True),
     ("P", "CSARule27", False),
 ])
-def test_points_for_white(hand, rule, wins):
+def test_points_for_white(hand: str, rule: str, wins: bool) -> None:
     assert Board(positions.turned_sfen(DECLARED.format(hand))).can_declare(rule) is wins
 
 
-def test_handicap_counts_only_for_white():
+def test_handicap_counts_only_for_white() -> None:
     assert not Board(DECLARED.format("P")).can_declare("CSARule27H")
 
 
-def test_no_declaration_in_check_outside_or_with_nine():
+def test_no_declaration_in_check_outside_or_with_nine() -> None:
     assert not Board(DECLARED.replace("GGGG5", "GGGG1s3").format("RB")).can_declare()
     assert not Board("1+R+B6/GGGG5/+P+P+P+P5/4K4/9/9/9/9/k8 b RB 1").can_declare()
     assert not Board("1+R+B1K4/GGGG5/+P+P+P6/9/9/9/9/9/4k4 b RB2P 1").can_declare()
@@ -205,11 +206,11 @@ def test_no_declaration_in_check_outside_or_with_nine():
     ("4p4/4K4/9/9/9/9/9/9/k8 b - 1".replace("4p4", "4+p4"), "5b5a"),  # it may capture
     ("4G4/4K4/9/9/9/9/9/9/k8 b - 1", None),
     ("3g5/4K4/9/9/9/9/9/9/k8 b - 1", None),
-    ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook sees through the king
+    ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook would attack through the king
     ("9/9/4K4/9/9/9/9/9/k8 b - 1", None),
     (START, None),
 ])
-def test_try(sfen, move):
+def test_try(sfen: str, move: str | None) -> None:
     assert Board(sfen).declaration_move("TryRule") == move
     turned = Board(positions.turned_sfen(sfen))
     assert turned.declaration_move("TryRule") == (move and positions.turned_move(move))

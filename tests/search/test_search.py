@@ -1,4 +1,4 @@
-"""The search of one depth through its door: right at mates and at the rules' ends, deterministic, obedient."""
+"""The search of one depth through the public API: mates, ends by rule, determinism, limits and stops."""
 
 import threading
 import time
@@ -51,7 +51,7 @@ def test_finds_short_mates(worker: Worker, length: int) -> None:
         assert deepen(worker, sfen, length + 8, 400_000) >= MATE_BOUND, sfen
 
 
-def test_mated_side_sees_it(worker: Worker) -> None:
+def test_value_of_being_mated(worker: Worker) -> None:
     rows = [row.split("\t") for row in shared_file("mate_problems.tsv").read_text().splitlines()]
     _, sfen, solution = next(row for row in rows if row[0] == "3")
     board = Board(sfen)
@@ -70,7 +70,7 @@ def test_principal_variation_is_legal_and_leads_with_the_root_move(worker: Worke
     assert best.bound == "exact"
 
 
-def test_values_stay_inside_an_aspiration_window_or_say_so(worker: Worker) -> None:
+def test_values_outside_an_aspiration_window_are_bounds(worker: Worker) -> None:
     value = deepen(worker, MIDDLE_GAME, 6)
     assert worker.search(7, value + 300, value + 301) <= value + 300
     assert worker.search(7, value - 301, value - 300) >= value - 300
@@ -86,7 +86,7 @@ def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
     assert second.value > -INFINITE
 
 
-def test_only_the_wanted_root_moves_are_searched(worker: Worker) -> None:
+def test_only_the_given_root_moves_are_searched(worker: Worker) -> None:
     assert worker.set_root(Board(), ["9g9f", "1g1f"]) == 2
     worker.search(3, -INFINITE, INFINITE)
     assert {line.pv[0] for line in worker.lines(9)} == {"9g9f", "1g1f"}
@@ -138,7 +138,7 @@ def test_a_past_deadline_stops_at_once() -> None:
 
 
 def test_a_deadline_moved_while_the_search_runs() -> None:
-    """Nobody requests a stop: the search sees by itself that its deadline is now sooner, but not before."""
+    """No thread requests a stop: the search stops at its new deadline, and not before."""
     stop = StopToken()
     worker = Worker(Table(16), stop)
     worker.configure()
@@ -157,7 +157,7 @@ def test_a_deadline_moved_while_the_search_runs() -> None:
 
 
 def test_a_far_deadline_changes_nothing() -> None:
-    """A look at the clock is no node: counts are those of a search without a deadline."""
+    """Checking the clock does not change the search: node counts are those without a deadline."""
     counts = []
     for seconds in (None, 1e300):
         stop = StopToken()
@@ -170,7 +170,7 @@ def test_a_far_deadline_changes_nothing() -> None:
     assert counts[0] == counts[1]
 
 
-def test_signal_stops_within_20_ms() -> None:
+def test_a_stop_takes_effect_within_20_ms() -> None:
     stop = StopToken()
     worker = Worker(Table(16), stop)
     worker.configure()

@@ -1,4 +1,4 @@
-"""The transposition table through its door."""
+"""The transposition table through the public API."""
 
 import pytest
 
@@ -24,8 +24,8 @@ def test_fills_as_the_search_goes_and_empties() -> None:
     assert table.hashfull() == 0
 
 
-def test_knows_what_it_searched() -> None:
-    """The second search of a root finds its values in the table: far fewer nodes."""
+def test_a_second_search_uses_the_table() -> None:
+    """The second search of a root takes far fewer nodes."""
     worker = Worker(Table(16), StopToken())
     worker.configure()
     counts = []
@@ -36,7 +36,7 @@ def test_knows_what_it_searched() -> None:
     assert counts[1] < counts[0] / 4
 
 
-def test_refuses_a_size_that_is_none() -> None:
+def test_impossible_sizes_are_refused() -> None:
     with pytest.raises(ValueError, match="0 MB"):
         Table(0)
     with pytest.raises(MemoryError, match="1000000000 MB"):

@@ -1,0 +1,63 @@
+"""Correction history (Stockfish 2024): the mean error of the evaluation in positions that share a key with this one.
+
+After a search, the difference between its value and the static value goes to one entry a key; before a search, the
+entries correct the evaluation. Keys: both hands, the last move, the pawns, the generals (king, golds, silvers) of each
+side.
+"""
+
+from core_ext.search.history cimport (
+    CORRECTIONS, CORRECTION_GENERALS, CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_GENERALS,
+    CORRECTION_PAWNS, CORRECTION_SLOTS, hash_squares, update_entry,
+)
+from core_ext.search.movepick cimport is_quiet
+from core_ext.search.stack cimport Node, Searcher, Stack, clamp, is_decisive
+from core_ext.search.tune cimport tune
+from core_ext.shogi.position cimport Position, pieces
+from core_ext.shogi.types cimport GOLDS, MATE_BOUND, PAWN, SILVER, int16_t
+
+
+cdef inline int generals_slot(const Position *pos, int color) noexcept nogil:
+    cdef int golds = hash_squares(pieces(pos, color, GOLDS)), silvers = hash_squares(pieces(pos, color, SILVER))
+    return (golds ^ (silvers * 3) ^ (pos.king[color] * 151)) & (CORRECTION_SLOTS - 1)
+
+
+cdef inline int correction_slot(const Position *pos, const Stack *ss, int key) noexcept nogil:
+    if key == CORRECTION_HANDS:
+        return pos.state.hand_key >> 50 & (CORRECTION_SLOTS - 1)
+    if key == CORRECTION_MOVE:
+        return ((ss - 1).move >> 16 & 31) << 7 | ((ss - 1).move & 127)
+    if key == CORRECTION_PAWNS:
+        return hash_squares(pieces(pos, pos.side, PAWN)) ^ hash_squares(pos.kind[PAWN]) * 5 & (CORRECTION_SLOTS - 1)
+    return generals_slot(pos, pos.side if key == CORRECTION_GENERALS else 1 - pos.side)
+
+
+cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noexcept nogil:
+    return &s.histories.correction[key][s.pos.side][correction_slot(&s.pos, ss, key)]
+
+
+cdef inline int corrected(Searcher *s, const Stack *ss, int value) noexcept nogil:
+    """The evaluation with the mean errors taken out; never decisive."""
+    cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]
+                                               + correction_entry(s, ss, CORRECTION_MOVE)[0])
+    error += tune.correction_pawns * correction_entry(s, ss, CORRECTION_PAWNS)[0]
+    error += tune.correction_generals * (correction_entry(s, ss, CORRECTION_GENERALS)[0]
+                                         + correction_entry(s, ss, CORRECTION_OTHER_GENERALS)[0])
+    return clamp(value + error // 1024, -MATE_BOUND + 1, MATE_BOUND - 1)
+
+
+cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noexcept nogil:
+    """Whether the value's bound says that the static value was off by `error` at least, in a quiet position."""
+    if node.in_check or is_decisive(node.best_value) or (node.best_move and not is_quiet(&s.pos, node.best_move)):
+        return False
+    if error < 0:
+        return node.best_value < node.beta
+    return error == 0 or node.best_move != 0
+
+
+cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil:
+    cdef int error = node.best_value - node.ss.static_value, bonus, key
+    if not has_static_error(s, node, error):
+        return
+    bonus = clamp(error * node.depth // 8, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
+    for key in range(CORRECTIONS):
+        update_entry(correction_entry(s, node.ss, key), bonus, CORRECTION_LIMIT)

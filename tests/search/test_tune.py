@@ -1,0 +1,87 @@
+"""The search's constants: one list in tune.h, the same by name, by field and by place."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from core_ext._probe import tune_fields
+from core_ext.engine import set_tunable, tunable, tunables
+
+CORE = Path(__file__).resolve().parents[2] / "core_ext"
+ROW = re.compile(r"X\((\w+), (-?\d+), (-?\d+), (-?\d+)\)")
+# Field, default, least, greatest.
+LISTED: list[tuple[str, int, int, int]] = [
+    (field, int(default), int(least), int(greatest))
+    for field, default, least, greatest in ROW.findall((CORE / "search" / "tune.h").read_text("utf-8"))
+]
+FIELDS = [row[0] for row in LISTED]
+
+
+def text_name(field: str) -> str:
+    return field.title().replace("_", "")
+
+
+@pytest.fixture(autouse=True)
+def defaults() -> Iterator[None]:
+    yield
+    for name, _, default, *_ in tunables():
+        set_tunable(name, default)
+
+
+def test_the_list_is_the_headers() -> None:
+    """Names, order, defaults and ranges; the values now are the defaults."""
+    expected = [(text_name(field), default, default, *bounds) for field, default, *bounds in LISTED]
+    assert tunables() == expected
+    assert len(set(FIELDS)) == len(FIELDS) > 60
+
+
+def test_defaults_are_within_their_ranges() -> None:
+    assert not [name for name, _, default, least, greatest in tunables() if not least <= default <= greatest]
+
+
+def test_the_declaration_for_cython_has_the_same_names() -> None:
+    declared = re.findall(r"^        int (\w+)$", (CORE / "search" / "tune.pxd").read_text("utf-8"), re.M)
+    assert [name for name in declared if name not in ("standard", "least", "greatest")] == FIELDS
+
+
+def test_every_constant_is_used() -> None:
+    """By the search, or by name (the mate search at the root)."""
+    source = "".join(path.read_text("utf-8") for path in (CORE / "search").glob("*.p[xy]*"))
+    unused = {field for field in FIELDS if not re.search(rf"\btune\.{field}\b", source)}
+    assert unused == {"mate_scout"}
+
+
+def test_setting_one_changes_that_one_alone() -> None:
+    for name, _, default, least, greatest in tunables():
+        for value in (least, greatest):
+            set_tunable(name, value)
+            assert tunable(name) == value
+            changed = {other for other, now, standard, *_ in tunables() if now != standard}
+            assert changed == ({name} if value != default else set())
+        set_tunable(name, default)
+
+
+def test_a_name_is_the_field_that_the_search_reads() -> None:
+    fields, count = tune_fields()
+    assert count == len(LISTED)
+    assert {FIELDS[0], FIELDS[-1]} <= set(fields)
+    for field, value in fields.items():
+        name = text_name(field)
+        assert tunable(name) == value
+        set_tunable(name, value + 1 if value + 1 <= {row[0]: row[4] for row in tunables()}[name] else value - 1)
+        assert tune_fields()[0] == fields | {field: tunable(name)}
+        set_tunable(name, value)
+
+
+def test_refusals_say_what_is_wrong() -> None:
+    name, before, _, least, greatest = tunables()[5]
+    for value in (least - 1, greatest + 1):
+        with pytest.raises(ValueError, match=rf"^{name} = {value} is not within {least} and {greatest}$"):
+            set_tunable(name, value)
+    assert tunable(name) == before
+    with pytest.raises(ValueError, match=r"^unknown constant 'NoSuchName'$"):
+        set_tunable("NoSuchName", 1)
+    with pytest.raises(KeyError, match="NoSuchName"):
+        tunable("NoSuchName")
