@@ -29,7 +29,7 @@ def test_kinds(start, seed):
     for position, moves in positions.walk(seed + 1100, 40, start):
         probe = Probe(position.sfen())
         for include_all in (True, False):
-            wanted = [move for move in moves if include_all or not position.is_useless(move)]
+            wanted = [move for move in moves if include_all or not position.is_dominated(move)]
             if position.is_check():
                 assert sorted(probe.generate("evasions", include_all)) == sorted(wanted), position.sfen()
                 continue
@@ -54,7 +54,7 @@ def test_checks(start, seed):
         assert len(found) == len(set(found))
         assert set(found) == checking, position.sfen()
         if not position.is_check():
-            useful = {move for move in checking if not position.is_useless(move)}
+            useful = {move for move in checking if not position.is_dominated(move)}
             _, quiets, drops = split(position, useful)
             quiet_checks = probe.generate("quiet_checks")
             assert len(quiet_checks) == len(set(quiet_checks))
@@ -71,7 +71,7 @@ def test_legal(start, seed):
         assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
         assert set(moves) <= set(probe.generate("pseudo_legal")), position.sfen()
         assert probe.has_legal_move() == bool(moves)
-        assert {move for move in moves if probe.is_useless(move)} == {m for m in moves if position.is_useless(m)}
+        assert {move for move in moves if probe.is_dominated(move)} == {m for m in moves if position.is_dominated(m)}
 
 
 def test_most_moves():

@@ -16,7 +16,7 @@ def test_moves_of_the_twin(start, seed):
     for position, moves in positions.walk(seed, 50, start):
         board = Board(position.sfen())
         assert sorted(board.legal_moves(include_all=True)) == sorted(moves), position.sfen()
-        useful = [move for move in moves if not position.is_useless(move)]
+        useful = [move for move in moves if not position.is_dominated(move)]
         assert sorted(board.legal_moves()) == sorted(useful), position.sfen()
 
 
@@ -26,7 +26,7 @@ def test_checks_of_the_twin(start, seed):
         board = Board(position.sfen())
         checking = {move for move in moves if position.gives_check(move)}
         assert set(board.checking_moves(include_all=True)) == checking, position.sfen()
-        useful = {move for move in checking if not position.is_useless(move)}
+        useful = {move for move in checking if not position.is_dominated(move)}
         assert set(board.checking_moves()) == useful, position.sfen()
         assert {move for move in moves if board.gives_check(move)} == checking, position.sfen()
 
@@ -89,7 +89,7 @@ def compare_with_cshogi(count, seed):
         legal = {cshogi.move_to_usi(move): move for move in twin.legal_moves}
         assert set(board.legal_moves(include_all=True)) == set(legal), board.sfen()
         slow = Position(board.sfen())
-        assert set(board.legal_moves()) == {move for move in legal if not slow.is_useless(move)}, board.sfen()
+        assert set(board.legal_moves()) == {move for move in legal if not slow.is_dominated(move)}, board.sfen()
         checking = {text for text, move in legal.items() if checks(twin, move)}
         assert set(board.checking_moves(include_all=True)) == checking, board.sfen()
         in_check += board.is_check()
