@@ -43,10 +43,10 @@ class Board:
     def gives_check(self, move: str) -> bool: ...
     def mate_in_one(self) -> str | None:
         """A move that mates at once, or None."""
-    def mate_in_three(self, flights: int = ...) -> list[str]:
+    def mate_in_three(self, max_escapes: int = ...) -> list[str]:
         """A mate in three plies by checks where there is none in one: check, answer, mate; [] where none is found.
 
-        Checks that seem to leave the king more than `flights` squares are not tried, nor useless non-promotions.
+        Checks that seem to leave the king more than `max_escapes` squares are not tried, nor useless non-promotions.
         """
     def repetition(self) -> str:
         """For the side to move: `none`, `draw` (fourth time), `win` (the opponent gave perpetual check), `lose`."""

@@ -138,11 +138,11 @@ cdef class Board:
         cdef Move move = mate_in_one(&self.pos)
         return None if move == NO_MOVE else format_move(move)
 
-    def mate_in_three(self, flights: int = 8):
+    def mate_in_three(self, max_escapes: int = 8):
         cdef Move line[3]
         cdef uint64_t made = 0
         reserve_plies(&self.pos, 3)
-        return names_of(line, line + 3) if mate_in_three(&self.pos, flights, line, &made) else []
+        return names_of(line, line + 3) if mate_in_three(&self.pos, max_escapes, line, &made) else []
 
     def repetition(self):
         return _REPETITIONS.get(game_repetition(&self.pos), "none")

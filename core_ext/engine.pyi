@@ -129,8 +129,8 @@ class MateSolver:
     that solves.
     """
 
-    def __init__(self, megabytes: int, stop: StopToken, count_useless: bool = ...) -> None:
-        """MemoryError where the table cannot be had. `count_useless`: useless interpositions lengthen a mate like others."""
+    def __init__(self, megabytes: int, stop: StopToken, count_all_interpositions: bool = ...) -> None:
+        """MemoryError where the table cannot be had. `count_all_interpositions`: futile interpositions lengthen a mate too."""
     def clear(self) -> None:
         """Forget everything."""
     def solve(self, board: Board, node_limit: int = ..., aim: str = ...) -> tuple[str, list[str]]:

@@ -10,7 +10,7 @@ from core_ext.eval.evaluate cimport (
 from core_ext.base.stop cimport Stop, past_deadline, monotonic_ns
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
-from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
+from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
 from core_ext.search.search cimport allocate_searcher, forget, free_searcher, search_root
 from core_ext.search.stack cimport FRAMES_BEHIND, RootMove, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
@@ -218,10 +218,10 @@ cdef class MateSolver:
     cdef StopToken stop
     cdef Solution solution
 
-    def __cinit__(self, megabytes: int, StopToken stop not None, count_useless: bool = False):
+    def __cinit__(self, megabytes: int, StopToken stop not None, count_all_interpositions: bool = False):
         if megabytes < 1:
             raise ValueError(f"a mate table of {megabytes} MB")
-        self.solver.count_useless = count_useless
+        self.solver.count_all_interpositions = count_all_interpositions
         self.stop = stop
         self.solver.stop = &stop.stop.requested
         allocate_solver(&self.solver, megabytes)
@@ -231,7 +231,7 @@ cdef class MateSolver:
 
     def clear(self):
         with nogil:
-            clear_proofs(&self.solver.table)
+            proof_table_clear(&self.solver.table)
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
         cdef Board given = board
@@ -259,7 +259,7 @@ cdef class MateSolver:
 
     @property
     def hashfull(self):
-        return table_fullness(&self.solver.table)
+        return proof_table_fullness(&self.solver.table)
 
 
 def bench_search(sfens, depth: int, megabytes: int = 16, weights=None):

@@ -133,10 +133,10 @@ def test_length_without_useless_interpositions():
             assert plies == len(line), sfen
 
 
-@pytest.mark.parametrize("count_useless", [True, False])
-def test_problems(count_useless):
+@pytest.mark.parametrize("count_all_interpositions", [True, False])
+def test_problems(count_all_interpositions):
     """All are solved, never later than the file says; counted with every interposition nearly all as the file says."""
-    solver = new_solver(count_useless=count_useless)
+    solver = new_solver(count_all_interpositions=count_all_interpositions)
     equal = total = 0
     for length, sfen in problems():
         board = Board(sfen)
@@ -145,17 +145,17 @@ def test_problems(count_useless):
         assert len(line) <= length, sfen
         total += 1
         equal += len(line) == length
-        if count_useless:
+        if count_all_interpositions:
             played = board.copy()
             for move in line:
                 played.push(move)
             assert not played.legal_moves(include_all=True), sfen
-    assert equal >= total - (11 if count_useless else 31)
+    assert equal >= total - (11 if count_all_interpositions else 31)
 
 
 def test_shortest_is_shortest():
     """What the solver calls shortest, brute force does not beat."""
-    solver = new_solver(count_useless=True)
+    solver = new_solver(count_all_interpositions=True)
     for length, sfen in problems(every=40):
         _, line = solver.solve(Board(sfen))
         if 1 < len(line) <= 7:
@@ -287,15 +287,15 @@ def test_a_pawn_may_not_mate_by_a_drop():
 def test_useless_interposition_is_not_counted():
     sfen = "8k/6S2/9/8B/8L/9/9/9/9 b P2rb4g3s3n3l17p 1"
     assert new_solver().solve(Board(sfen))[1] == ["1d2c+"]
-    assert len(new_solver(count_useless=True).solve(Board(sfen))[1]) == 3
+    assert len(new_solver(count_all_interpositions=True).solve(Board(sfen))[1]) == 3
 
 
 def test_other_pieces_in_play_are_another_problem():
     """The same board and the same hand of the attacker, but the defender has nothing to put between."""
-    solver = new_solver(count_useless=True)
+    solver = new_solver(count_all_interpositions=True)
     assert solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b - 1"))[0] == "mate"
     full = solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
-    assert full == new_solver(count_useless=True).solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
+    assert full == new_solver(count_all_interpositions=True).solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
 
 
 def test_no_king_to_mate_and_no_checks():
