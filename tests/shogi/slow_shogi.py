@@ -237,9 +237,9 @@ class Position:
         return not any(self._is_legal(move) for moves in (self._board_moves(), self._drops()) for move in moves)
 
     def is_dominated(self, move: str) -> bool:
-        """Staying unpromoted where it never helps: pawn, bishop, rook, and a lance on the last rank but one.
+        """A non-promotion that is never better: of a pawn, bishop or rook, or of a lance to the last rank but one.
 
-        (It does help against drop-pawn mate alone, which is why they are legal.)
+        (Except to avoid a drop-pawn mate.)
         """
         if move[1] == "*" or move.endswith("+"):
             return False
