@@ -1,4 +1,4 @@
-"""Solves a mate problem: the verdict, and the line of a mate."""
+"""Solves a mate problem: whether there is a mate, and its line."""
 
 from core_ext.mate.dfpn cimport MAX_MATE_PLY, Solver
 from core_ext.shogi.types cimport Move

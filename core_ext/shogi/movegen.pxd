@@ -1,4 +1,4 @@
-"""Legal moves by kind, pins and checks handled while generating.
+"""Generators of legal moves; pins and checks are handled while generating.
 
 Every generator writes moves from `out` on and returns the end; a list needs room for MAX_MOVES (drops are stored eight
 at a time). A dominated move is a non-promotion of a pawn, bishop or rook that may promote, or of a lance to the second

@@ -233,7 +233,7 @@ cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil:
     return not some(safe_squares(pos, them, escapes, without(occ, tables.square[king])))
 
 
-# ---- kinds ----
+# ---- generators ----
 
 cdef inline Bitboard empty_squares(const Position *pos) noexcept nogil:
     return without(all_squares(), occupied(pos))

@@ -77,7 +77,7 @@ cdef inline int make_piece(int color, int piece_type) noexcept nogil:
 
 
 cdef inline int raw_type(int piece_type) noexcept nogil:
-    """The type that goes to the hand: promotion taken off. A king stays a king."""
+    """The unpromoted type, in which a captured piece goes to the hand; a king remains a king."""
     return piece_type if piece_type == KING else piece_type & 7
 
 
@@ -157,5 +157,5 @@ cdef inline int captured_piece(Move32 move) noexcept nogil:
 
 
 cdef inline int placed_piece(Move32 move) noexcept nogil:
-    """The piece as it stands on the destination: the moved piece, promoted where the move says so."""
+    """The piece as it stands on the destination: the moved piece, promoted if the move promotes."""
     return ((move >> 16) & 31) + ((move & PROMOTION) >> 11)
