@@ -1,7 +1,9 @@
 """Static exchange evaluation: what a move wins or loses once every capture on its square has been made."""
 
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport Move, Move32, captured_piece, moved_piece, placed_piece, type_of
+from core_ext.shogi.types cimport (
+    Move, Move32, captured_piece, is_promotion, moved_piece, placed_piece, type_of,
+)
 
 cdef extern from *:
     """
@@ -24,5 +26,7 @@ cdef inline int see_value(int piece_type) noexcept nogil:
 
 cdef inline int capture_gain(Move32 move) noexcept nogil:
     """The value of the captured piece, plus what the moved piece gains by promoting."""
-    return (see_value(type_of(captured_piece(move)))
-            + see_value(type_of(placed_piece(move))) - see_value(type_of(moved_piece(move))))
+    cdef int gain = see_value(type_of(captured_piece(move)))
+    if is_promotion(move):
+        gain += see_value(type_of(placed_piece(move))) - see_value(type_of(moved_piece(move)))
+    return gain

@@ -3,8 +3,10 @@ pieces leave the lines.
 """
 
 from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, lowest, meet, some, tables, without
-from core_ext.shogi.position cimport Position, attackers, occupied, placed_type, slide_attackers, to_move32
-from core_ext.shogi.types cimport BLACK, KING, Move, NO_PIECE, WHITE, from_square, is_drop, to_square
+from core_ext.shogi.position cimport Position, attackers, occupied, slide_attackers, to_move32
+from core_ext.shogi.types cimport (
+    BLACK, KING, Move, Move32, NO_PIECE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
+)
 
 cdef extern from *:
     """
@@ -30,12 +32,13 @@ cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *o
 cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept nogil:
     """Null-window form of the exchange (Stockfish's see_ge): a side stops capturing when it has reached its bound."""
     cdef int target = to_square(move), side = pos.side ^ 1, piece_type
-    cdef int balance = capture_gain(to_move32(pos, move)) - threshold
+    cdef Move32 move32 = to_move32(pos, move)
+    cdef int balance = capture_gain(move32) - threshold
     cdef Bitboard occ, all_takers, takers, origin = empty()
     cdef bint ours = True
     if balance < 0:
         return False
-    balance = see_value(placed_type(pos, move)) - balance
+    balance = see_value(type_of(placed_piece(move32))) - balance
     if balance <= 0:
         return True
     occ = occupied(pos)
