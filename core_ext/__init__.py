@@ -1,1 +1,1 @@
-"""The compiled core: rules and search of shogi."""
+"""The compiled core: the rules of shogi, evaluation, search, mate search and training."""

@@ -14,8 +14,8 @@ from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_piec
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
 from core_ext.shogi.movegen cimport (
     CheckInfo, generate_captures, generate_checks, generate_drops, generate_evasions, generate_legal,
-    generate_pseudo_legal, generate_quiet_checks, generate_quiets, has_legal_move, init_check_info, is_legal,
-    is_useless,
+    generate_pseudo_legal, generate_quiet_checks, generate_quiets, has_legal_move, init_check_info, is_dominated,
+    is_legal,
 )
 from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
@@ -179,8 +179,8 @@ cdef class Probe:
     def has_legal_move(self):
         return bool(has_legal_move(&self.pos))
 
-    def is_useless(self, move: str):
-        return bool(is_useless(&self.pos, <Move>parse_move(&self.pos, move)))
+    def is_dominated(self, move: str):
+        return bool(is_dominated(&self.pos, <Move>parse_move(&self.pos, move)))
 
     def see_at_least(self, move: str, threshold: int):
         return bool(see_at_least(&self.pos, <Move>parse_move(&self.pos, move), threshold))

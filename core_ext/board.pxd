@@ -1,4 +1,4 @@
-"""The door's memory: a Board owns a Position."""
+"""The C side of Board, for the other public modules."""
 
 from core_ext.shogi.position cimport Position
 

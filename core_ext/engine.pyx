@@ -16,7 +16,7 @@ from core_ext.base.stop cimport (
 )
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
-from core_ext.mate.proof_table cimport clear_table as clear_proofs, table_fullness
+from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
 from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
 from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
@@ -277,18 +277,18 @@ cdef class MateSolver:
     """A proof-number search for mates, with a proof table of `megabytes` (ValueError below 1, MemoryError).
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
-    `count_useless` futile interpositions count as moves of a mate. Except for `nodes`, `expanded` and `hashfull`,
-    everything belongs to the thread that solves.
+    `count_all_interpositions` futile interpositions count as moves of a mate. Except for `nodes`, `expanded` and
+    `hashfull`, everything belongs to the thread that solves.
     """
 
     cdef Solver solver
     cdef StopToken stop
     cdef Solution solution
 
-    def __cinit__(self, megabytes: int, StopToken stop not None, count_useless: bool = False):
+    def __cinit__(self, megabytes: int, StopToken stop not None, count_all_interpositions: bool = False):
         if megabytes < 1:
             raise ValueError(f"a mate table of {megabytes} MB")
-        self.solver.count_useless = count_useless
+        self.solver.count_all_interpositions = count_all_interpositions
         self.stop = stop
         self.solver.stop = &stop.stop
         allocate_solver(&self.solver, megabytes)
@@ -299,7 +299,7 @@ cdef class MateSolver:
     def clear(self):
         """Forget everything."""
         with nogil:
-            clear_proofs(&self.solver.table)
+            proof_table_clear(&self.solver.table)
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
         """(`mate`, moves), (`nomate`, []) or, at the stop or the node limit, (`unknown`, []); without the GIL.
@@ -339,4 +339,4 @@ cdef class MateSolver:
     @property
     def hashfull(self):
         """Permille of the proof table in use."""
-        return table_fullness(&self.solver.table)
+        return proof_table_fullness(&self.solver.table)

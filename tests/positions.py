@@ -1,4 +1,4 @@
-"""Positions for the tests: a few fixed ones, seeded random walks from them, and the board turned round."""
+"""Positions for the tests: fixed ones, seeded random walks from them, and rotation with colours swapped."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from core_ext.board import Board
 from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parent / "data"
 
 MATSURI = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"  # the usual benchmark, 207 moves
 MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"  # 593, the most there can be
@@ -23,16 +21,19 @@ TWO_PIECE_HANDICAP = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 
 STARTS = (START, START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP)
 
 
-def shared_file(file_name: str) -> Path:
-    """A file of the shared data; the test is skipped where it is not there."""
-    path = SHARED / file_name
-    if not path.exists():
-        pytest.skip(f"no shared data: {path.name} is not beside the project")
-    return path
+def data_file(name: str) -> Path:
+    """A file of tests/data."""
+    return DATA / name
+
+
+def data_rows(name: str) -> list[list[str]]:
+    """The fields of each line of a `.tsv` file of tests/data; comment lines are left out."""
+    lines = data_file(name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
 def random_boards(seed: int, plies: int) -> Iterator[Board]:
-    """One core board after each random move of a game; a new game begins where one has ended."""
+    """The board after each random move; starts a new game if one has ended."""
     chance = random.Random(seed)
     board = Board()
     for _ in range(plies):
@@ -45,7 +46,7 @@ def random_boards(seed: int, plies: int) -> Iterator[Board]:
 
 
 def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
-    """A random move, often a capture, a promotion or a check: walks of quiet moves alone see little of the rules."""
+    """A random move, often a capture, a promotion or a check, so that walks exercise the rules."""
     wish = rng.random()
     if wish < 0.25:
         taken = {f"{file}{RANKS[rank - 1]}" for file, rank in position.board}
@@ -60,7 +61,7 @@ def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
 
 
 def walk(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, list[str]]]:
-    """Positions of one random game by the twin's rules, each with its legal moves; ends early where there is none."""
+    """The positions of one random game with their legal moves, by the rulebook twin; ends without a legal move."""
     rng = random.Random(seed)
     position = Position(start)
     for _ in range(plies):
@@ -103,7 +104,7 @@ def cycling_game(seed: int) -> tuple[Game, list[str]]:
     It plays the same move whenever it meets the same position, mostly a check.
     """
     rng = random.Random(seed)
-    game, played = Game(SPARSE[seed % len(SPARSE)]), []
+    game, played = Game(SPARSE[seed % len(SPARSE)]), list[str]()
     replies: dict[str, str] = {}
     while len(played) < 400 and game.repetition() == "none":
         moves = sorted(game.now.legal_moves())
@@ -127,7 +128,7 @@ def turned_move(move: str) -> str:
 
 
 def turned_sfen(sfen: str) -> str:
-    """The board turned round and the colours swapped."""
+    """The position rotated by 180 degrees with colours swapped."""
     position = Position(sfen)
     turned = Position(START)
     turned.board = {(10 - file, 10 - rank): piece.swapcase() for (file, rank), piece in position.board.items()}
@@ -149,7 +150,7 @@ def square_name(square: tuple[int, int]) -> str:
 
 
 def every_move_text() -> Iterator[str]:
-    """Every text that reads as a move."""
+    """Every well-formed move text."""
     names = [square_name(square) for square in ALL_SQUARES]
     for target in names:
         yield from (f"{kind}*{target}" for kind in HAND_ORDER)

@@ -1,1 +1,1 @@
-"""What every floor stands on: memory, the processor, time, stopping; nothing of shogi."""
+"""Memory, processor features, time, stop flag: what is not about shogi."""

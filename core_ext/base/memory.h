@@ -1,4 +1,4 @@
-/* Large blocks, zeroed by the system when first touched, on huge pages where the system grants them. */
+/* Large zeroed blocks of memory, on huge pages if the system grants them. */
 #ifndef KOMADORI_MEMORY_H
 #define KOMADORI_MEMORY_H
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #define KOMADORI_HUGE_PAGE ((size_t)2 << 20)
 
-/* *block is what release_large takes; the result is aligned to a huge page, or NULL. */
+/* Returns memory aligned to a huge page, or NULL; *block gets the pointer for release_large. */
 static inline void *allocate_large(size_t bytes, void **block)
 {
     uintptr_t start;

@@ -1,6 +1,6 @@
-"""Large blocks of memory on huge pages where the system grants them."""
+"""Large zeroed blocks of memory, on huge pages if the system grants them."""
 
 cdef extern from "base/memory.h" nogil:
-    # Zeroed; `block[0]` is what release_large takes. NULL where there is no memory.
+    # NULL if there is no memory; `block[0]` gets the pointer for release_large.
     void *allocate_large(size_t bytes, void **block)
     void release_large(void *block)

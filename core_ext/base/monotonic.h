@@ -1,4 +1,4 @@
-/* A clock that never goes back, in nanoseconds since some moment: for deadlines within one process. */
+/* Monotonic time in nanoseconds, for deadlines within one process. */
 #ifndef KOMADORI_MONOTONIC_H
 #define KOMADORI_MONOTONIC_H
 #include <stdint.h>
@@ -14,7 +14,7 @@ static inline int64_t monotonic_ns(void)
     LARGE_INTEGER count, frequency;
     QueryPerformanceFrequency(&frequency);
     QueryPerformanceCounter(&count);
-    /* In two parts: the product of a long uptime and a thousand million would not fit. */
+    /* In two parts, for count * 10^9 overflows after a long uptime. */
     return count.QuadPart / frequency.QuadPart * 1000000000
         + count.QuadPart % frequency.QuadPart * 1000000000 / frequency.QuadPart;
 }

@@ -1,5 +1,5 @@
-/* Does this processor have the instructions that the other modules were compiled for?
- * This file alone is compiled for the plainest processor; setup.py passes CORE_EXT_NEEDS_... for what the others use. */
+/* Whether this processor has the instruction sets that the other modules were compiled for. The module that includes
+ * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_... for what the others use. */
 #ifndef KOMADORI_PROCESSOR_H
 #define KOMADORI_PROCESSOR_H
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #elif defined(_M_X64)
 #include <intrin.h>
 #include <string.h>
-/* MSVC knows the levels v2 and v3 only: leaf 1 for SSE4.2 and POPCNT, leaf 7 for AVX2 and BMI2. */
+/* The builds by MSVC use the levels v2 and v3 only: leaf 1 for SSE4.2 and POPCNT, leaf 7 for AVX2 and BMI2. */
 static int lacks_leaf(const char *feature)
 {
     int one[4], seven[4];

@@ -1,11 +1,11 @@
-"""Whether this processor can run the core. Import this module, and ask it, before any other of the core."""
+"""Whether this processor can run the core: import this module, and call it, before any other of the core."""
 
 cdef extern from "base/processor.h":
     const char *missing_instructions()
 
 
 def processor_error() -> str | None:
-    """One sentence where an instruction set is missing that the core was compiled for, else None."""
+    """A sentence that names an instruction set the core needs and this processor lacks; None if it has all."""
     cdef const char *missing = missing_instructions()
     if missing == NULL:
         return None

@@ -1,6 +1,6 @@
-/* What C has no word for, each with a form for gcc and clang, for MSVC, and a portable one. */
-#ifndef KOMADORI_INTRINSICS_H
-#define KOMADORI_INTRINSICS_H
+/* Intrinsics: bit scan, popcount, prefetch, vector addition; for gcc and clang, for MSVC, and in portable C. */
+#ifndef KOMADORI_SIMD_H
+#define KOMADORI_SIMD_H
 #include <stdint.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ static inline void prefetch(const void *address)
 #endif
 }
 
-/* For a loop that waits for another thread. */
+/* A hint to the processor in a spin loop. */
 static inline void relax(void)
 {
 #if defined(KOMADORI_SSE2)

@@ -1,68 +1,69 @@
-"""Mate search by proof numbers: is there a mate by checks, and by which moves?
+"""Df-pn mate search: depth-first proof-number search for a mate by checks, in any number of plies or within a limit.
 
-The attacker is the side to move at the root; it gives checks (OR nodes), the defender answers them (AND nodes). A
-search is unlimited, or looks for a mate within a number of plies.
+The attacker is the side to move at the root. It gives checks: its nodes are OR nodes; those of the defender, who
+answers the checks, are AND nodes. A proof (pn 0) is a mate, a disproof (dn 0) means that there is none.
 """
 
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.position cimport Position
-from core_ext.mate.proof_table cimport ProofTable, Verdict
+from core_ext.mate.proof_table cimport ProofTable, PnResult
 from core_ext.shogi.types cimport Hand, Move, uint8_t, uint32_t, uint64_t
 
 cdef enum:
-    UNLIMITED = 20000       # plies remaining, where no limit was set
-    MAX_FRAMES = 4096       # the deepest line
-    MAX_CHILDREN = 1 << 18  # of all nodes of the current line together
+    UNLIMITED = 20000       # `remaining` of a search without a limit on the plies
+    MAX_MATE_PLY = 4096     # the deepest line
+    MAX_CHILDREN = 1 << 18  # of all nodes on the current line together
 
 cdef struct Child:
     uint64_t key
     Hand hand               # the attacker's after the move
-    Verdict verdict
-    uint32_t peak           # in the leader of a group: its greatest number
-    int leader              # the first child of its group; children of one group are all but the same move
-    int remaining
+    PnResult result
+    uint32_t max_phi        # in the leader of a group: the greatest phi of the group
+    int leader              # the first child of its group; moves of one group are treated as one move
+    int remaining           # as in PnNode, as is blocked_slider
     Move move
-    uint8_t context         # see Frame
-    uint8_t returned        # the captured piece goes back: a useless interposition taken
+    uint8_t blocked_slider
+    uint8_t returned        # the capture of a futile interposition: the piece goes back to the defender's hand
 
-cdef struct Frame:
-    uint64_t key
-    uint64_t path
-    uint64_t nodes_before
-    Hand hand
-    uint32_t pn_limit
-    uint32_t dn_limit
-    Verdict verdict
-    int first
+# A node on the current line.
+cdef struct PnNode:
+    uint64_t key            # board, set of pieces, `remaining` and `blocked_slider`, without the hands
+    uint64_t path_key       # hash of the positions on the way to the node, in their order
+    uint64_t nodes_before   # nodes of the search before the node was entered
+    Hand hand               # the attacker's
+    uint32_t thpn           # thresholds of the proof and the disproof number
+    uint32_t thdn
+    PnResult result
+    int first               # the node's children: `count` from `first` on in Solver.children
     int count
-    int chosen
+    int chosen              # the child to search next
     int remaining           # plies within which to mate
-    int context             # 1 + square of the slider whose check was just interposed by a drop; 0 else
-    bint attacking
-    bint returned
+    int blocked_slider      # 1 + square of the checking slider that the last move, a drop, interposed against; else 0
+    bint attacking          # OR node
 
 cdef struct Solver:
     Position pos
     ProofTable table
-    Frame *frames
+    PnNode *stack           # the current line, by depth
     Child *children
-    int depth
-    int base                # plies on the board before the search: the frame of its root stands here
+    int depth               # plies on the board
+    int base                # depth of the root of the search: the plies before it count as the line's for repetitions
     int attacker
-    uint64_t salt           # of the set of pieces in play
-    bint count_useless      # whether useless interpositions lengthen a mate
-    bint stopped
-    uint64_t nodes          # positions set up
-    uint64_t expanded       # those of them whose moves were made
+    uint64_t salt           # part of every key: the set of pieces in play, the attacker, the way of counting
+    bint count_all_interpositions   # whether futile interpositions lengthen a mate
+    bint stopped            # by the stop flag, the node limit or for want of room
+    uint64_t nodes          # moves made
+    uint64_t expanded       # nodes whose moves were generated
     uint64_t node_limit     # 0: none
     const Stop *stop
 
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
-# Search the position in solver.pos (for a mate within `remaining` plies); its children are in the frame at solver.base
-# then. To go back to a position of the last solver.base plies is the attacker's failure.
-cdef void explore(Solver *solver, bint attacking, int remaining, int context) noexcept nogil
-# The verdict on it; pn and dn are both above 0 where the search was stopped.
-cdef Verdict prove(Solver *solver, bint attacking, int remaining, int context) noexcept nogil
-cdef void make(Solver *solver, Move move, bint returned) noexcept nogil
+# Search the position in solver.pos, for a mate within `remaining` plies. Afterwards its node is stack[solver.base],
+# with its children from children[0] on. A repetition of one of the solver.base positions before it counts as no mate.
+cdef void search_root(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
+# The same, with the result; from the table alone if it is stored there. Unsolved (pn and dn above 0) if stopped.
+cdef PnResult prove(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
+# `returned`: the captured piece goes to the defender's hand instead of the attacker's.
+cdef void make_move(Solver *solver, Move move, bint returned) noexcept nogil

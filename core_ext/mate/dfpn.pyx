@@ -1,14 +1,16 @@
-"""Depth-first proof-number search (A. Nagai, 2002) for mates by checks.
+"""Depth-first proof-number search (df-pn; A. Nagai, 2002) for mates by checks.
 
-What it does beyond the plain algorithm:
-- Thresholds of 1 + 3/16 (J. Pawlewicz and L. Lew, 2007) keep it from jumping between siblings.
-- Dominance by pieces in hand: a proof is stored with the least hand that it needs, a refutation with the greatest it
-  holds for.
-- Repetition is the attacker's failure. A refutation that rests on one is kept for the line on which it was found only
-  (A. Kishimoto and M. Mueller, 2004), so none is ever believed elsewhere; a proof never rests on one.
-- Moves that are all but the same (a piece promoted or not, drops on one square between) count once, by their greatest
-  number.
-- First numbers: the answers to a check, the checks that are left and the squares that the king can go to.
+Extensions of the plain algorithm:
+- 1 + epsilon thresholds, epsilon 3/16 (J. Pawlewicz and L. Lew, 2007), against frequent switching between siblings.
+- Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces.
+- A repetition counts as no mate. Against the graph history interaction problem a disproof that rests on a repetition is
+  stored for the path on which it was found only (A. Kishimoto and M. Mueller, 2004). A proof never rests on one.
+- Nearly equal moves (promotion or not; interposing drops on one square) form a group that counts once, with the
+  greatest number of its members, against overestimated sums.
+- Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
+
+phi and delta are Nagai's: phi is pn at an OR node and dn at an AND node, delta the other one. A node's phi is the least
+delta of its children, its delta the sum of their phis.
 """
 
 from libc.stdlib cimport free, malloc
@@ -16,54 +18,49 @@ from libc.stdlib cimport free, malloc
 from core_ext.base.stop cimport stop_requested
 from core_ext.shogi.bitboard cimport Bitboard, count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
-from core_ext.mate.mate_in_one cimport mate_or_flights
+from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
 from core_ext.shogi.position cimport (
-    Position, SEEN_SLOTS, allocate_position, copy_position, do_move, to_move32, free_position, hand_of, in_check,
-    undo_move,
+    Position, SEEN_SLOTS, allocate_position, board_key_after, copy_position, do_move, free_position, hand_of, in_check,
+    to_move32, undo_move,
 )
 from core_ext.mate.proof_pieces cimport (
-    gap, greatest, hand_before, least, refuted_before, with_monopolies, without_new_kinds,
+    both_hands, clip_disproof_hand, disproof_hand_before, hand_max, hand_min, interposition_squares, proof_hand_before,
+    with_exclusive_types,
 )
 from core_ext.mate.proof_table cimport (
-    PROOF_INFINITE, UNTAINTED, Verdict, allocate_table, clear_table, free_table, look_up, store,
+    PATH_INDEPENDENT, PROOF_INFINITE, PnResult, proof_table_allocate, proof_table_clear, proof_table_free,
+    proof_table_probe, proof_table_store,
 )
 from core_ext.shogi.types cimport (
-    Hand, KING, MAX_MOVES, Move, Move32, board_move, captured_piece, dropped_type, from_square, is_drop, is_promotion,
-    moved_piece, placed_piece, promotion_move, raw_type, to_square, type_of, uint16_t, uint32_t, uint64_t, uint8_t,
+    Hand, KING, MAX_MOVES, Move, Move32, SQUARES, board_move, captured_piece, dropped_type, from_square, is_drop,
+    is_promotion, promotion_move, raw_type, to_square, type_of, uint16_t, uint32_t, uint64_t, uint8_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
-# First proof and disproof numbers, in halves of a plain node. Together with the thresholds they were found by a random
-# search, for fewest nodes on short problems and on 250 hard positions from games (docs/mate.md).
+# Initial proof and disproof numbers; 2 is the weight of a node without heuristics. They and the thresholds' epsilon
+# were tuned by random search for the fewest nodes on short problems and on 250 hard positions from games
+# (docs/lab/mate.md).
 cdef enum:
-    ATTACK_PROOF = 2        # of the attacker's node
-    FLIGHT_PROOF = 1        # more, for each square that the king can go to
-    CHECK_DISPROOF = 3      # for each check
-    WALK_PROOF = 3          # of the defender's node: for each answer but drops
-    DROP_PROOF = 2          # for each square to drop on
-    DEFENCE_DISPROOF = 2    # of the defender's node
+    OR_PN = 2               # OR node: pn
+    ESCAPE_PN = 1           # and for each escape square of the king
+    CHECK_DN = 3            # dn, for each check
+    EVASION_PN = 3          # AND node: pn, for each evasion by a board move
+    INTERPOSITION_PN = 2    # and for each square of an interposing drop
+    AND_DN = 2              # dn
 
 
 # ---- making moves ----
 
-cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int remaining, int context) noexcept nogil:
-    cdef uint64_t key = board_key ^ s.salt ^ <uint64_t>context * <uint64_t>0xD1B54A32D192ED03
+cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int remaining, int blocked_slider) noexcept nogil:
+    cdef uint64_t key = board_key ^ s.salt ^ <uint64_t>blocked_slider * <uint64_t>0xD1B54A32D192ED03
     return key ^ <uint64_t>(remaining + 8) * <uint64_t>0x9E3779B97F4A7C15
 
 
-cdef inline uint64_t longer_path(uint64_t path, uint64_t key, Hand hand) noexcept nogil:
-    """The hash of a line: its positions in their order."""
-    cdef uint64_t mixed = (path ^ key ^ (<uint64_t>hand << 20)) * <uint64_t>0xBF58476D1CE4E5B9
+cdef inline uint64_t extend_path(uint64_t path_key, uint64_t key, Hand hand) noexcept nogil:
+    """The path key with one position more."""
+    cdef uint64_t mixed = (path_key ^ key ^ (<uint64_t>hand << 20)) * <uint64_t>0xBF58476D1CE4E5B9
     return mixed ^ (mixed >> 29)
-
-
-cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept nogil:
-    cdef uint64_t key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
-    if is_drop(move):
-        return key
-    key ^= zobrist.board[captured_piece(move)][to_square(move)]
-    return key ^ zobrist.board[moved_piece(move)][from_square(move)]
 
 
 cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexcept nogil:
@@ -78,19 +75,24 @@ cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexce
     return hand
 
 
-cdef void make(Solver *s, Move move, bint returned) noexcept nogil:
-    """`returned`: the piece captured goes back to the other hand. (Keys of hands play no part here.)"""
-    cdef Hand one
+cdef void make_move(Solver *s, Move move, bint returned) noexcept nogil:
     do_move(&s.pos, move)
     s.nodes += 1
     if returned:
-        one = hand_one(raw_type(type_of(captured_piece(s.pos.state.move))))
-        s.pos.state.hand[s.attacker] -= one
-        s.pos.state.hand[s.attacker ^ 1] += one
+        return_captured(s, raw_type(type_of(captured_piece(s.pos.state.move))))
+
+
+cdef void return_captured(Solver *s, int piece_type) noexcept nogil:
+    """Move a piece from the attacker's hand to the defender's."""
+    cdef int attacker = s.attacker
+    s.pos.state.hand[attacker] -= hand_one(piece_type)
+    s.pos.state.hand[attacker ^ 1] += hand_one(piece_type)
+    s.pos.state.hand_key -= zobrist.hand[attacker][piece_type]
+    s.pos.state.hand_key += zobrist.hand[attacker ^ 1][piece_type]
 
 
 cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept nogil:
-    """The depth of an earlier position with this board and no smaller a hand, or -1: a child there is of no use."""
+    """The depth of an earlier position on the line with this board and an attacker's hand that covers `hand`, or -1."""
     cdef int plies
     if s.pos.seen[board_key & (SEEN_SLOTS - 1)] == 0:
         return -1
@@ -100,431 +102,443 @@ cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept
     return -1
 
 
-# ---- a first look at a node ----
+# ---- initial proof and disproof numbers ----
 
-cdef inline Verdict undecided(uint32_t pn, uint32_t dn) noexcept nogil:
-    cdef Verdict verdict
-    verdict.pn = pn
-    verdict.dn = dn
-    verdict.hand = 0
-    verdict.length = 0
-    verdict.taint = UNTAINTED
-    return verdict
-
-
-cdef inline Verdict proved(Hand hand, int length) noexcept nogil:
-    cdef Verdict verdict = undecided(0, PROOF_INFINITE)
-    verdict.hand = hand
-    verdict.length = <uint16_t>length
-    return verdict
+cdef inline PnResult unsolved(uint32_t pn, uint32_t dn) noexcept nogil:
+    cdef PnResult result
+    result.pn = pn
+    result.dn = dn
+    result.hand = 0
+    result.length = 0
+    result.repetition_depth = PATH_INDEPENDENT
+    return result
 
 
-cdef inline Verdict refuted(Hand hand, int taint) noexcept nogil:
-    cdef Verdict verdict = undecided(PROOF_INFINITE, 0)
-    verdict.hand = hand
-    verdict.taint = <uint16_t>taint
-    return verdict
+cdef inline PnResult proved(Hand hand, int length) noexcept nogil:
+    cdef PnResult result = unsolved(0, PROOF_INFINITE)
+    result.hand = hand
+    result.length = <uint16_t>length
+    return result
 
 
-cdef Verdict look_at_defence(Solver *s, int remaining) noexcept nogil:
-    """The defender is to move, in check unless the move was none of ours to make."""
+cdef inline PnResult disproved(Hand hand, int repetition_depth) noexcept nogil:
+    cdef PnResult result = unsolved(PROOF_INFINITE, 0)
+    result.hand = hand
+    result.repetition_depth = <uint16_t>repetition_depth
+    return result
+
+
+cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
+    """The defender to move. A node without check is disproved."""
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last
-    cdef int walks = 0, drops = 0, moved = 0
+    cdef int evasions = 0, drops = 0, moved = 0
     if not in_check(&s.pos):
-        return refuted(hand_of(&s.pos, s.attacker), UNTAINTED)
+        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
     last = generate_evasions(&s.pos, moves, True)
     if last == moves:
-        return proved(with_monopolies(&s.pos, s.attacker, 0), 0)
+        return proved(with_exclusive_types(&s.pos, s.attacker, 0), 0)
     while move != last:
         if is_drop(move[0]):
             drops += 1
         else:
             moved += 1
-            walks += not is_promotion(move[0])
+            evasions += not is_promotion(move[0])
         move += 1
-    if remaining <= 0 and (s.count_useless or moved):
-        return refuted(hand_of(&s.pos, s.attacker), UNTAINTED)
-    return undecided(WALK_PROOF * max(walks, 1) + DROP_PROOF * min(drops, count(gap(&s.pos))), DEFENCE_DISPROOF)
+    if remaining <= 0 and (s.count_all_interpositions or moved):
+        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
+    drops = min(drops, count(interposition_squares(&s.pos)))
+    return unsolved(EVASION_PN * max(evasions, 1) + INTERPOSITION_PN * drops, AND_DN)
 
 
-cdef Verdict look_at_attack(Solver *s, int remaining, int context) noexcept nogil:
+cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move mate
-    cdef Verdict verdict
-    cdef int checks, flights = 0
+    cdef PnResult result
+    cdef int checks, escapes = 0
     if remaining >= 1:
-        mate = mate_or_flights(&s.pos, &flights)
+        mate = mate_in_one_and_escapes(&s.pos, &escapes)
         if mate:
-            make(s, mate, False)
-            verdict = proved(hand_before(with_monopolies(&s.pos, s.attacker, 0), s.pos.state.move), 1)
+            make_move(s, mate, False)
+            result = proved(proof_hand_before(with_exclusive_types(&s.pos, s.attacker, 0), s.pos.state.move), 1)
             undo_move(&s.pos)
-            return verdict
-    if not context and (remaining < 1 or (remaining == 1 and s.count_useless)):
-        return refuted(hand_of(&s.pos, s.attacker), UNTAINTED)
+            return result
+    if not blocked_slider and (remaining < 1 or (remaining == 1 and s.count_all_interpositions)):
+        return disproved(hand_of(&s.pos, s.attacker), PATH_INDEPENDENT)
     checks = <int>(generate_checks(&s.pos, moves, True) - moves)
-    if checks == 0 and not context:
-        return refuted(without_new_kinds(&s.pos, s.attacker, hand_of(&s.pos, 0) + hand_of(&s.pos, 1)), UNTAINTED)
-    return undecided(ATTACK_PROOF + FLIGHT_PROOF * flights, CHECK_DISPROOF * max(checks, 1))
+    if checks == 0 and not blocked_slider:
+        return disproved(clip_disproof_hand(&s.pos, s.attacker, both_hands(&s.pos)), PATH_INDEPENDENT)
+    return unsolved(OR_PN + ESCAPE_PN * escapes, CHECK_DN * max(checks, 1))
 
 
 # ---- expanding a node ----
 
-cdef inline int interposed_slider(const Solver *s) noexcept nogil:
-    """1 + the square of the slider that a drop would now be put before; 0 where there is none."""
-    cdef Bitboard between = gap(&s.pos)
+cdef inline int checking_slider(const Solver *s) noexcept nogil:
+    """1 + the square of the checker, if a drop can be interposed; else 0."""
+    cdef Bitboard between = interposition_squares(&s.pos)
     return 1 + lowest(s.pos.state.checkers) if some(between) else 0
 
 
-cdef Verdict first_verdict(Solver *s, const Frame *frame, const Child *child, uint64_t path) noexcept nogil:
-    cdef Verdict verdict
-    if look_up(&s.table, child.key, child.hand, path, &verdict):
-        return verdict
-    make(s, child.move, child.returned)
-    if frame.attacking:
-        verdict = look_at_defence(s, child.remaining)
+cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
+    cdef PnResult result
+    if proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
+        return result
+    make_move(s, child.move, child.returned)
+    if node.attacking:
+        result = initial_and_node(s, child.remaining)
     else:
-        verdict = look_at_attack(s, child.remaining, child.context)
+        result = initial_or_node(s, child.remaining, child.blocked_slider)
     undo_move(&s.pos)
-    store(&s.table, child.key, child.hand, path, &verdict, 0)
-    return verdict
+    proof_table_store(&s.table, child.key, child.hand, path_key, &result, 0)
+    return result
 
 
-cdef void add_child(Solver *s, Frame *frame, Move move, int context, bint returned) noexcept nogil:
+cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
     cdef Move32 move32 = to_move32(&s.pos, move)
     cdef uint64_t board_key = board_key_after(&s.pos, move32)
-    cdef Child *child = s.children + frame.first + frame.count
+    cdef Child *child = s.children + node.first + node.count
     cdef int depth
     child.move = move
     child.returned = returned
-    child.context = <uint8_t>(context if is_drop(move) else 0)
-    child.remaining = frame.remaining
-    if frame.remaining != UNLIMITED:
-        child.remaining = 0 if returned else frame.remaining - 1
-    child.hand = frame.hand if returned else hand_after(s, move32, frame.attacking)
-    child.key = node_key(s, board_key, child.remaining, child.context)
-    child.leader = leader_of(s, frame, move)
-    frame.count += 1
-    if frame.remaining == UNLIMITED:
+    child.blocked_slider = <uint8_t>(blocked_slider if is_drop(move) else 0)
+    child.remaining = node.remaining
+    if node.remaining != UNLIMITED:
+        child.remaining = 0 if returned else node.remaining - 1
+    child.hand = node.hand if returned else hand_after(s, move32, node.attacking)
+    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
+    child.leader = leader_of(s, node, move)
+    node.count += 1
+    if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
-            child.verdict = refuted(child.hand, depth)
+            child.result = disproved(child.hand, depth)
             return
-    child.verdict = first_verdict(s, frame, child, longer_path(frame.path, child.key, child.hand))
+    child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
 
-cdef int leader_of(const Solver *s, const Frame *frame, Move move) noexcept nogil:
-    """The first child that goes the same way: the other promotion, or a drop of the defender on the same square."""
+cdef int leader_of(const Solver *s, const PnNode *node, Move move) noexcept nogil:
+    """The first child of the move's group: the same move with or without promotion, or a drop of the defender on the
+    same square.
+    """
     cdef int i
     cdef Move other
-    for i in range(frame.first, frame.first + frame.count):
+    for i in range(node.first, node.first + node.count):
         other = s.children[i].move
         if to_square(other) != to_square(move):
             continue
-        if from_square(other) == from_square(move) or (is_drop(move) and is_drop(other) and not frame.attacking):
+        if from_square(other) == from_square(move) or (is_drop(move) and is_drop(other) and not node.attacking):
             return s.children[i].leader
-    return frame.first + frame.count
+    return node.first + node.count
 
 
-cdef void add_returning(Solver *s, Frame *frame) noexcept nogil:
-    """The slider takes what was interposed, and the piece goes back: if that is mate at once, it changed nothing."""
-    cdef int origin = frame.context - 1, target = to_square(s.pos.state.move)
+cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
+    """The blocked slider captures the interposed piece, which goes back to the defender's hand: if that mates at once,
+    the interposition was futile.
+    """
+    cdef int origin = node.blocked_slider - 1, target = to_square(s.pos.state.move)
     if is_legal(&s.pos, board_move(origin, target)):
-        add_child(s, frame, board_move(origin, target), 0, True)
+        add_child(s, node, board_move(origin, target), 0, True)
     if is_legal(&s.pos, promotion_move(origin, target)):
-        add_child(s, frame, promotion_move(origin, target), 0, True)
+        add_child(s, node, promotion_move(origin, target), 0, True)
 
 
-cdef void expand(Solver *s, Frame *frame) noexcept nogil:
+cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last = moves
-    cdef int context = 0
-    frame.count = 0
-    if not frame.attacking:
+    cdef int blocked_slider = 0
+    node.count = 0
+    if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
-        if frame.remaining != UNLIMITED and not s.count_useless:
-            context = interposed_slider(s)
-    elif frame.remaining >= 1:
+        if node.remaining != UNLIMITED and not s.count_all_interpositions:
+            blocked_slider = checking_slider(s)
+    elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
-        add_child(s, frame, move[0], context, False)
-        if decides(frame, &s.children[frame.first + frame.count - 1].verdict):
-            return      # nobody needs to look at the others
+        add_child(s, node, move[0], blocked_slider, False)
+        if settles_node(node, &s.children[node.first + node.count - 1].result):
+            return
         move += 1
-    if frame.context:
-        add_returning(s, frame)
+    if node.blocked_slider:
+        add_futile_captures(s, node)
 
 
-cdef inline bint decides(const Frame *frame, const Verdict *verdict) noexcept nogil:
-    """Whether one child settles the node for good."""
-    if frame.attacking:
-        return verdict.pn == 0 and verdict.length == 0
-    return verdict.dn == 0 and verdict.taint == UNTAINTED
+cdef inline bint settles_node(const PnNode *node, const PnResult *result) noexcept nogil:
+    """Whether this result of one child solves the node finally."""
+    if node.attacking:
+        return result.pn == 0 and result.length == 0
+    return result.dn == 0 and result.repetition_depth == PATH_INDEPENDENT
 
 
-# ---- numbers of a node from its children ----
+# ---- results of a node from its children ----
 
-cdef inline uint32_t effort(const Frame *frame, const Verdict *verdict) noexcept nogil:
-    """The number of which the side to move takes the least."""
-    return verdict.pn if frame.attacking else verdict.dn
-
-
-cdef inline uint32_t burden(const Frame *frame, const Verdict *verdict) noexcept nogil:
-    """The number that adds up over the children."""
-    return verdict.dn if frame.attacking else verdict.pn
+cdef inline uint32_t child_delta(const PnNode *node, const PnResult *result) noexcept nogil:
+    """delta of a child: the node's phi is the least of them."""
+    return result.pn if node.attacking else result.dn
 
 
-cdef uint32_t total_burden(Solver *s, const Frame *frame) noexcept nogil:
-    """The sum over groups of their greatest."""
+cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexcept nogil:
+    """phi of a child: the node's delta is the sum of them."""
+    return result.dn if node.attacking else result.pn
+
+
+cdef uint32_t sum_phi(Solver *s, const PnNode *node) noexcept nogil:
+    """The node's delta: the sum over the groups of their greatest phi."""
     cdef uint64_t total = 0
     cdef int i
     cdef Child *child
-    for i in range(frame.first, frame.first + frame.count):
-        s.children[i].peak = 0
-    for i in range(frame.first, frame.first + frame.count):
+    for i in range(node.first, node.first + node.count):
+        s.children[i].max_phi = 0
+    for i in range(node.first, node.first + node.count):
         child = s.children + i
-        s.children[child.leader].peak = max(s.children[child.leader].peak, burden(frame, &child.verdict))
-    for i in range(frame.first, frame.first + frame.count):
-        total += s.children[i].peak
+        s.children[child.leader].max_phi = max(s.children[child.leader].max_phi, child_phi(node, &child.result))
+    for i in range(node.first, node.first + node.count):
+        total += s.children[i].max_phi
     return <uint32_t>min(total, <uint64_t>(PROOF_INFINITE - 1))
 
 
-cdef uint32_t choose(Solver *s, Frame *frame, uint32_t *least_effort) noexcept nogil:
-    """Set the child to search; its effort and the second least."""
-    cdef uint32_t best = PROOF_INFINITE, second = PROOF_INFINITE, number
-    cdef uint32_t lightest = PROOF_INFINITE
+cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcept nogil:
+    """Set the child to search: the one with the least delta, then the least phi. Returns the second least delta."""
+    cdef uint32_t best = PROOF_INFINITE, second_delta = PROOF_INFINITE, number
+    cdef uint32_t best_phi = PROOF_INFINITE
     cdef int i
-    frame.chosen = frame.first
-    for i in range(frame.first, frame.first + frame.count):
-        number = effort(frame, &s.children[i].verdict)
-        if number < best or (number == best and burden(frame, &s.children[i].verdict) < lightest):
+    node.chosen = node.first
+    for i in range(node.first, node.first + node.count):
+        number = child_delta(node, &s.children[i].result)
+        if number < best or (number == best and child_phi(node, &s.children[i].result) < best_phi):
             if number < best:
-                second = best
+                second_delta = best
             best = number
-            lightest = burden(frame, &s.children[i].verdict)
-            frame.chosen = i
-        elif number < second:
-            second = number
-    least_effort[0] = best
-    return second
+            best_phi = child_phi(node, &s.children[i].result)
+            node.chosen = i
+        elif number < second_delta:
+            second_delta = number
+    min_delta[0] = best
+    return second_delta
 
 
-cdef Verdict attack_proved(Solver *s, const Frame *frame) noexcept nogil:
-    """By the child with the shortest mate."""
+cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
+    """A mate through the child with the shortest one."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
     cdef Hand hand
-    for i in range(frame.first, frame.first + frame.count):
+    for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.verdict.pn == 0 and (best == NULL or child.verdict.length < best.verdict.length):
+        if child.result.pn == 0 and (best == NULL or child.result.length < best.result.length):
             best = child
-    hand = best.verdict.hand
+    hand = best.result.hand
     if not best.returned:
-        hand = hand_before(hand, to_move32(&s.pos, best.move))
-    return proved(hand, best.verdict.length + 1)
+        hand = proof_hand_before(hand, to_move32(&s.pos, best.move))
+    return proved(hand, best.result.length + 1)
 
 
-cdef Verdict defence_failed(Solver *s, const Frame *frame) noexcept nogil:
+cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
     cdef int i, length = 0
     cdef Hand hand = 0
-    for i in range(frame.first, frame.first + frame.count):
-        hand = greatest(hand, s.children[i].verdict.hand)
-        length = max(length, s.children[i].verdict.length + 1)
-    return proved(with_monopolies(&s.pos, s.attacker, hand), length)
+    for i in range(node.first, node.first + node.count):
+        hand = hand_max(hand, s.children[i].result.hand)
+        length = max(length, s.children[i].result.length + 1)
+    return proved(with_exclusive_types(&s.pos, s.attacker, hand), length)
 
 
-cdef Verdict attack_refuted(Solver *s, const Frame *frame) noexcept nogil:
-    cdef int i, taint = UNTAINTED
-    cdef Hand hand = hand_of(&s.pos, s.attacker) + hand_of(&s.pos, s.attacker ^ 1), allowed
+cdef inline PnResult disproved_above(const Solver *s, Hand hand, int repetition_depth) noexcept nogil:
+    """A disproof of the current node; it depends on the path only if an earlier position is repeated."""
+    return disproved(hand, repetition_depth if repetition_depth < s.depth else PATH_INDEPENDENT)
+
+
+cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
+    cdef int i, repetition_depth = PATH_INDEPENDENT
+    cdef Hand hand = both_hands(&s.pos), allowed
     cdef Child *child
-    for i in range(frame.first, frame.first + frame.count):
+    for i in range(node.first, node.first + node.count):
         child = s.children + i
-        allowed = child.verdict.hand
+        allowed = child.result.hand
         if not child.returned:
-            allowed = refuted_before(allowed, to_move32(&s.pos, child.move))
-        hand = least(hand, allowed)
-        taint = min(taint, child.verdict.taint)
-    return refuted(without_new_kinds(&s.pos, s.attacker, hand), taint if taint < s.depth else UNTAINTED)
+            allowed = disproof_hand_before(allowed, to_move32(&s.pos, child.move))
+        hand = hand_min(hand, allowed)
+        repetition_depth = min(repetition_depth, child.result.repetition_depth)
+    return disproved_above(s, clip_disproof_hand(&s.pos, s.attacker, hand), repetition_depth)
 
 
-cdef Verdict defence_found(Solver *s, const Frame *frame) noexcept nogil:
-    """By the child that rests on the latest repetition, or on none."""
+cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
+    """No mate through the disproved child with the latest repetition, or none."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
-    for i in range(frame.first, frame.first + frame.count):
+    for i in range(node.first, node.first + node.count):
         child = s.children + i
-        if child.verdict.dn == 0 and (best == NULL or child.verdict.taint > best.verdict.taint):
+        if child.result.dn == 0 and (best == NULL or child.result.repetition_depth > best.result.repetition_depth):
             best = child
-    return refuted(least(best.verdict.hand, hand_of(&s.pos, s.attacker) + hand_of(&s.pos, s.attacker ^ 1)),
-                   best.verdict.taint if best.verdict.taint < s.depth else UNTAINTED)
+    return disproved_above(s, hand_min(best.result.hand, both_hands(&s.pos)), best.result.repetition_depth)
 
 
-cdef uint32_t weigh(Solver *s, Frame *frame) noexcept nogil:
-    """Set the node's verdict and the child to search; returns the second least effort."""
-    cdef uint32_t best, second = choose(s, frame, &best), total
-    cdef bint attacking = frame.attacking
+cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
+    """Set the node's result and the child to search; returns the second least delta."""
+    cdef uint32_t best, second_delta = select_child(s, node, &best), total
+    cdef bint attacking = node.attacking
     if best == 0:
-        frame.verdict = attack_proved(s, frame) if attacking else defence_found(s, frame)
-        return second
-    total = total_burden(s, frame)
+        node.result = or_node_proof(s, node) if attacking else and_node_disproof(s, node)
+        return second_delta
+    total = sum_phi(s, node)
     if total == 0:
-        frame.verdict = attack_refuted(s, frame) if attacking else defence_failed(s, frame)
+        node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
-        frame.verdict = undecided(best, total) if attacking else undecided(total, best)
-    return second
+        node.result = unsolved(best, total) if attacking else unsolved(total, best)
+    return second_delta
 
 
-# ---- the search: frames on a stack of our own, no recursion ----
+# ---- the search, on an explicit stack ----
 
-cdef inline uint32_t rest_of(uint32_t limit, uint32_t total, uint32_t peak) noexcept nogil:
-    """What a child may add up to before the node's limit is reached."""
+cdef inline uint32_t remaining_threshold(uint32_t limit, uint32_t total, uint32_t max_phi) noexcept nogil:
+    """The threshold of a child's phi at which the node's sum `total` reaches its threshold `limit`; `max_phi` is the
+    group's part of the sum.
+    """
     if limit >= PROOF_INFINITE:
         return PROOF_INFINITE
-    return limit - min(total - peak, limit)
+    return limit - min(total - max_phi, limit)
 
 
-cdef void enter(Solver *s, int attacking, uint64_t key, uint64_t path, Hand hand, int remaining,
-                int context) noexcept nogil:
-    """A frame for the position on the board, expanded."""
-    cdef Frame *frame = s.frames + s.depth
-    frame.key = key
-    frame.path = path
-    frame.hand = hand
-    frame.remaining = remaining
-    frame.context = context
-    frame.attacking = attacking
-    frame.nodes_before = s.nodes
+cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, Hand hand, int remaining,
+                    int blocked_slider) noexcept nogil:
+    """Push a node for the position on the board and expand it."""
+    cdef PnNode *node = s.stack + s.depth
+    node.key = key
+    node.path_key = path_key
+    node.hand = hand
+    node.remaining = remaining
+    node.blocked_slider = blocked_slider
+    node.attacking = attacking
+    node.nodes_before = s.nodes
     s.expanded += 1
-    frame.pn_limit = frame.dn_limit = PROOF_INFINITE
-    frame.first = 0 if s.depth == s.base else s.frames[s.depth - 1].first + s.frames[s.depth - 1].count
-    expand(s, frame)
+    node.thpn = node.thdn = PROOF_INFINITE
+    node.first = 0 if s.depth == s.base else s.stack[s.depth - 1].first + s.stack[s.depth - 1].count
+    expand(s, node)
 
 
-cdef void descend(Solver *s, Frame *frame, uint32_t second) noexcept nogil:
-    cdef Child *child = s.children + frame.chosen
-    cdef Frame *below = frame + 1
-    cdef uint32_t margin = min(second + second * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    cdef uint32_t peak = s.children[child.leader].peak
-    make(s, child.move, child.returned)
+cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept nogil:
+    cdef Child *child = s.children + node.chosen
+    cdef PnNode *below = node + 1
+    cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
+    cdef uint32_t max_phi = s.children[child.leader].max_phi
+    make_move(s, child.move, child.returned)
     s.depth += 1
-    enter(s, not frame.attacking, child.key, longer_path(frame.path, child.key, child.hand), child.hand,
-          child.remaining, child.context)
-    if frame.attacking:
-        below.pn_limit = min(frame.pn_limit, margin)
-        below.dn_limit = rest_of(frame.dn_limit, frame.verdict.dn, peak)
+    push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
+              child.remaining, child.blocked_slider)
+    if node.attacking:
+        below.thpn = min(node.thpn, margin)
+        below.thdn = remaining_threshold(node.thdn, node.result.dn, max_phi)
     else:
-        below.dn_limit = min(frame.dn_limit, margin)
-        below.pn_limit = rest_of(frame.pn_limit, frame.verdict.pn, peak)
+        below.thdn = min(node.thdn, margin)
+        below.thpn = remaining_threshold(node.thpn, node.result.pn, max_phi)
 
 
-cdef void leave(Solver *s, Frame *frame) noexcept nogil:
-    """Keep the verdict, in the table and in the parent."""
-    if frame.verdict.pn == 0 or frame.verdict.dn == 0 or not s.stopped:
-        store(&s.table, frame.key, frame.hand, frame.path, &frame.verdict, s.nodes - frame.nodes_before)
+cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
+    """Store the result in the table and in the parent, and unmake the move."""
+    if node.result.pn == 0 or node.result.dn == 0 or not s.stopped:
+        proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result, s.nodes - node.nodes_before)
     if s.depth == s.base:
         return
     undo_move(&s.pos)
     s.depth -= 1
-    s.children[s.frames[s.depth].chosen].verdict = frame.verdict
+    s.children[s.stack[s.depth].chosen].result = node.result
 
 
-cdef inline bint out_of_room(const Solver *s, const Frame *frame) noexcept nogil:
-    return s.depth + 2 >= MAX_FRAMES or frame.first + frame.count + MAX_MOVES >= MAX_CHILDREN
+cdef inline bint stack_full(const Solver *s, const PnNode *node) noexcept nogil:
+    return s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN
 
 
-cdef bint fresh_news(Solver *s, Frame *frame) noexcept nogil:
-    """Whether the chosen child was decided elsewhere meanwhile."""
-    cdef Child *child = s.children + frame.chosen
-    cdef Verdict verdict
-    if not look_up(&s.table, child.key, child.hand, longer_path(frame.path, child.key, child.hand), &verdict):
+cdef bint child_solved_elsewhere(Solver *s, PnNode *node) noexcept nogil:
+    """Take over the table's result for the chosen child if it has been solved on another path since."""
+    cdef Child *child = s.children + node.chosen
+    cdef PnResult result
+    cdef uint64_t path_key = extend_path(node.path_key, child.key, child.hand)
+    if not proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
         return False
-    if verdict.pn and verdict.dn:
+    if result.pn and result.dn:
         return False
-    child.verdict = verdict
+    child.result = result
     return True
 
 
-cdef void run(Solver *s) noexcept nogil:
-    """Search until the first frame is decided, or stopped."""
-    cdef Frame *frame
-    cdef uint32_t second
+cdef void search_loop(Solver *s) noexcept nogil:
+    """Search until the root is solved or the search is stopped."""
+    cdef PnNode *node
+    cdef uint32_t second_delta
     while True:
-        frame = s.frames + s.depth
-        second = weigh(s, frame)
-        if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or out_of_room(s, frame):
+        node = s.stack + s.depth
+        second_delta = update_node(s, node)
+        if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or stack_full(s, node):
             s.stopped = True
-        if s.stopped or frame.verdict.pn >= frame.pn_limit or frame.verdict.dn >= frame.dn_limit:
-            leave(s, frame)
-            if frame == s.frames + s.base:
+        if s.stopped or node.result.pn >= node.thpn or node.result.dn >= node.thdn:
+            pop_node(s, node)
+            if node == s.stack + s.base:
                 return
-        elif not fresh_news(s, frame):
-            descend(s, frame, second)
+        elif not child_solved_elsewhere(s, node):
+            push_child(s, node, second_delta)
 
 
-cdef void explore(Solver *s, bint attacking, int remaining, int context) noexcept nogil:
-    """Search the position on the board; its children stand in the frame at s.base afterwards."""
-    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, context)
+cdef void search_root(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
+    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, blocked_slider)
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     s.stopped = False
     s.depth = s.base
-    enter(s, attacking, key, longer_path(<uint64_t>s.base, key, hand), hand, remaining, context)
-    run(s)
+    push_node(s, attacking, key, extend_path(<uint64_t>s.base, key, hand), hand, remaining, blocked_slider)
+    search_loop(s)
 
 
-cdef Verdict prove(Solver *s, bint attacking, int remaining, int context) noexcept nogil:
-    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, context)
-    cdef Verdict verdict
+cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider) noexcept nogil:
+    cdef uint64_t key = node_key(s, s.pos.state.board_key, remaining, blocked_slider)
+    cdef PnResult result
     s.stopped = False
-    if look_up(&s.table, key, hand_of(&s.pos, s.attacker), 0, &verdict) and (verdict.pn == 0 or verdict.dn == 0):
-        return verdict
-    explore(s, attacking, remaining, context)
-    return s.frames[s.base].verdict
+    if proof_table_probe(&s.table, key, hand_of(&s.pos, s.attacker), 0, &result) and (result.pn == 0 or result.dn == 0):
+        return result
+    search_root(s, attacking, remaining, blocked_slider)
+    return s.stack[s.base].result
 
 
 # ---- the solver ----
 
 cdef int allocate_solver(Solver *s, int megabytes) except -1:
     allocate_position(&s.pos, 16)
-    s.frames = <Frame *>malloc(MAX_FRAMES * sizeof(Frame))
+    s.stack = <PnNode *>malloc(MAX_MATE_PLY * sizeof(PnNode))
     s.children = <Child *>malloc(MAX_CHILDREN * sizeof(Child))
-    if s.frames == NULL or s.children == NULL:
+    if s.stack == NULL or s.children == NULL:
         raise MemoryError("no memory for a mate search")
-    allocate_table(&s.table, megabytes)
+    proof_table_allocate(&s.table, megabytes)
     s.table.stop = s.stop
     return 0
 
 
 cdef void free_solver(Solver *s) noexcept nogil:
     free_position(&s.pos)
-    free(s.frames)
+    free(s.stack)
     free(s.children)
-    free_table(&s.table)
-    s.frames = NULL
+    proof_table_free(&s.table)
+    s.stack = NULL
     s.children = NULL
 
 
 cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
-    copy_position(&s.pos, pos, 2 * MAX_FRAMES + 16)
-    if s.table.broken:
-        clear_table(&s.table)
+    copy_position(&s.pos, pos, 2 * MAX_MATE_PLY + 16)
+    if s.table.rehash_aborted:
+        proof_table_clear(&s.table)
     s.attacker = pos.side
-    # A board says all of the defender's hand only beside the set of pieces that are in play.
-    s.salt = set_of(pos) * <uint64_t>0xA0761D6478BD642F ^ <uint64_t>(1 + 2 * s.count_useless + pos.side) << 50
+    # Board and attacker's hand determine the defender's hand only together with the set of pieces in play.
+    s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
+    s.salt ^= <uint64_t>(1 + 2 * s.count_all_interpositions + pos.side) << 50
     s.nodes = 0
     s.expanded = 0
     s.base = 0
     return 0
 
 
-cdef uint64_t set_of(const Position *pos) noexcept nogil:
-    """How many of each kind are in hands and on the board."""
-    cdef Hand total = hand_of(pos, 0) + hand_of(pos, 1)
+cdef uint64_t piece_counts(const Position *pos) noexcept nogil:
+    """The number of pieces of each type, in the hands and on the board."""
+    cdef Hand total = both_hands(pos)
     cdef int square, piece
-    for square in range(81):
+    for square in range(SQUARES):
         piece = type_of(pos.board[square])
         if piece and piece != KING:
             total += hand_one(raw_type(piece))

@@ -1,14 +1,15 @@
-"""Short mates by bitboards."""
+"""Mate in one and mate in three on bitboards."""
 
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport Move, uint64_t
 
-# A move that mates at once, or NO_MOVE. Exact: a mate in one is found where there is one, also out of a check.
+# A move that mates at once, or NO_MOVE. Exact: finds a mate in one whenever there is one, also if the side to move is
+# in check.
 cdef Move mate_in_one(const Position *pos) noexcept nogil
-# The same; `flights` is set to the number of squares that the enemy king could go to, were it to move.
-cdef Move mate_or_flights(const Position *pos, int *flights) noexcept nogil
-# A mate in exactly three plies by checks, where there is none in one: the check, an answer and the mate go to `line`;
-# the number of positions set up on the way is added to `made`. It plays moves and takes them back: there must be room
-# for three plies. What it finds is a mate, whatever the answer. Not tried are checks that seem to leave the king more
-# than `flights` squares to go to, and useless non-promotions.
-cdef bint mate_in_three(Position *pos, int flights, Move *line, uint64_t *made) noexcept nogil
+# The same; `escapes` gets the number of squares that the enemy king could go to if it were to move.
+cdef Move mate_in_one_and_escapes(const Position *pos, int *escapes) noexcept nogil
+# A mate in exactly three plies by checks, if there is no mate in one: `line` gets the check, an evasion and the mate,
+# `nodes` is increased by the number of moves made. There must be room for three plies. If true, there is a mate against
+# every evasion. If false, there may still be one: dominated moves and checks after which the king seems to have more
+# than `max_escapes` escape squares are not tried.
+cdef bint mate_in_three(Position *pos, int max_escapes, Move *line, uint64_t *nodes) noexcept nogil

@@ -1,21 +1,22 @@
-"""Mate in one move, found on bitboards: no move is made. Mate in three plies: the check and the answer are made.
+"""Mate in one, found on bitboards without making a move, and mate in three, which makes the check and the evasions.
 
-First the squares next to the enemy king that we do not attack: a drop that leaves one of them open cannot mate, and a
-board move only where it uncovers a slider. What passes is verified exactly on the occupancy after the move: flights,
-captures of the checker by pieces that are not pinned, interpositions by moves and by drops.
+The escape squares are those next to the enemy king that it could go to now. A drop that leaves an escape square
+unattacked cannot mate; a board move can only by discovering a slider. Every move that passes this test is verified
+exactly on the occupancy after the move: escapes, captures of the checker by pieces that are not pinned, interpositions
+by board moves and by drops.
 """
 
 from libc.string cimport memcpy
 
 from core_ext.shogi.bitboard cimport (
-    Bitboard, attacks, bishop_attacks, both, count, either, empty, files_without, has, lance_attacks, lowest, many,
-    meet, pop, rook_attacks, some, tables, without,
+    Bitboard, all_squares, attacks, bishop_attacks, both, count, either, empty, files_without, has, lance_attacks,
+    lowest, many, meet, pop, promotion_targets, rook_attacks, some, tables, without,
 )
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, has_legal_move
 from core_ext.shogi.position cimport (
-    Position, State, attacked, attackers, diagonal_sliders, do_move, to_move32, hand_of, occupied, pieces,
-    slide_attackers, step_attackers, straight_sliders, undo_move,
+    Position, State, aligned_sliders, attacked, attackers, diagonal_sliders, do_move, hand_of, occupied, pieces,
+    slide_attackers, slider_blockers, step_attackers, straight_sliders, to_move32, undo_move,
 )
 from core_ext.shogi.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN,
@@ -29,21 +30,21 @@ cdef enum:
 # Squares from which a piece of a type may check the king with one move on some board: [colour][king][type].
 cdef Bitboard check_origins[COLORS][SQUARES][PIECE_TYPES]
 
-# What is known of the enemy king before any move is tried.
-cdef struct Hunt:
+# The enemy king and what our moves can do to it, computed once for a position. `us` is the side to move.
+cdef struct KingInfo:
     int us
     int king
     Bitboard occ
-    Bitboard near           # the eight squares around it
-    Bitboard open           # of them those that it could go to now
-    Bitboard straight       # a rook's and a bishop's attacks from the king
+    Bitboard neighbours     # the squares next to the king
+    Bitboard escapes        # those of them that it could go to now
+    Bitboard straight       # a rook's and a bishop's attacks from its square
     Bitboard diagonal
-    Bitboard discoverers    # our pieces that alone shield it from our sliders
-    Bitboard evading        # where our pieces may go: everywhere, or what answers a check against us
+    Bitboard discoverers    # our pieces that give a discovered check when they leave their line
+    Bitboard allowed        # where our pieces may go: everywhere, or if we are in check where they parry it
 
 
 cdef Bitboard origins_to(int them, int piece_type, Bitboard targets) noexcept nogil:
-    """From where a piece of the other colour reaches one of `targets` on an empty board."""
+    """The squares from which a piece of the other colour attacks one of `targets` on an empty board."""
     cdef Bitboard found = empty()
     while some(targets):
         found = either(found, attacks(them, piece_type, pop(&targets), empty()))
@@ -69,10 +70,11 @@ cdef void init_check_origins() noexcept nogil:
             check_origins[us][king][KING] = empty()
 
 
-# ---- the king's surroundings ----
+# ---- around the king ----
 
-cdef inline Bitboard attacked_near(const Position *pos, int us, int king, Bitboard near, Bitboard occ) noexcept nogil:
-    """At least those squares of `near` that `us` attacks, by walking over our few pieces that may reach it."""
+cdef inline Bitboard attacks_around(const Position *pos, int us, int king, Bitboard neighbours,
+                                    Bitboard occ) noexcept nogil:
+    """The attacks of our pieces that may attack one of `neighbours`: within these exactly what `us` attacks."""
     cdef Bitboard mine = pos.color[us], found = empty(), men
     cdef int square
     men = both(mine, tables.king_zone[us ^ 1][king])
@@ -88,96 +90,79 @@ cdef inline Bitboard attacked_near(const Position *pos, int us, int king, Bitboa
     men = both(mine, pos.kind[LANCE])
     while some(men):
         square = pop(&men)
-        if meet(tables.forward[us][square], near):
+        if meet(tables.forward[us][square], neighbours):
             found = either(found, lance_attacks(us, square, occ))
     return found
 
 
-cdef inline Bitboard find_discoverers(const Position *pos, int us, int king, Bitboard occ) noexcept nogil:
-    cdef Bitboard found = empty(), line
-    cdef Bitboard snipers = aligned_sliders(pos, us, king)
-    while some(snipers):
-        line = both(tables.between[king][pop(&snipers)], occ)
-        if some(line) and not many(line):
-            found = either(found, line)
-    return both(found, pos.color[us])
-
-
-cdef inline Bitboard aligned_sliders(const Position *pos, int us, int king) noexcept nogil:
-    """Our sliders that would check on an empty board."""
-    cdef Bitboard found = both(tables.forward[us ^ 1][king], pos.kind[LANCE])
-    found = either(found, both(tables.bishop_lines[king], diagonal_sliders(pos)))
-    found = either(found, both(tables.rook_lines[king], straight_sliders(pos)))
-    return both(found, pos.color[us])
-
-
-cdef inline void survey(const Position *pos, Hunt *hunt) noexcept nogil:
+cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept nogil:
     cdef int us = pos.side, king = pos.king[us ^ 1]
-    cdef Bitboard checkers = pos.state.checkers
-    hunt.us = us
-    hunt.king = king
-    hunt.occ = occupied(pos)
-    hunt.near = tables.step[0][KING][king]
-    hunt.open = without(hunt.near, pos.color[us ^ 1])
-    hunt.open = without(hunt.open, attacked_near(pos, us, king, hunt.near, without(hunt.occ, tables.square[king])))
-    hunt.straight = rook_attacks(king, hunt.occ)
-    hunt.diagonal = bishop_attacks(king, hunt.occ)
-    hunt.discoverers = find_discoverers(pos, us, king, hunt.occ)
-    hunt.evading = tables.drop_ranks[0][GOLD]
+    cdef Bitboard checkers = pos.state.checkers, through, direct
+    info.us = us
+    info.king = king
+    info.occ = occupied(pos)
+    info.neighbours = tables.step[0][KING][king]
+    through = without(info.occ, tables.square[king])
+    info.escapes = without(info.neighbours, pos.color[us ^ 1])
+    info.escapes = without(info.escapes, attacks_around(pos, us, king, info.neighbours, through))
+    info.straight = rook_attacks(king, info.occ)
+    info.diagonal = bishop_attacks(king, info.occ)
+    info.discoverers = slider_blockers(king, aligned_sliders(pos, king, us), info.occ, &direct)
+    info.discoverers = both(info.discoverers, pos.color[us])
+    info.allowed = all_squares()
     if many(checkers):
-        hunt.evading = empty()
+        info.allowed = empty()
     elif some(checkers):
-        hunt.evading = either(checkers, tables.between[pos.king[us]][lowest(checkers)])
+        info.allowed = either(checkers, tables.between[pos.king[us]][lowest(checkers)])
 
 
-cdef inline Bitboard check_squares(const Hunt *hunt, int piece_type) noexcept nogil:
-    """From where a piece of the type checks the king as the board is."""
+cdef inline Bitboard check_squares(const KingInfo *info, int piece_type) noexcept nogil:
+    """The squares from which a piece of the type checks the king on the present board."""
     if piece_type == LANCE:
-        return both(hunt.straight, tables.forward[hunt.us ^ 1][hunt.king])
+        return both(info.straight, tables.forward[info.us ^ 1][info.king])
     if piece_type == BISHOP:
-        return hunt.diagonal
+        return info.diagonal
     if piece_type == ROOK:
-        return hunt.straight
+        return info.straight
     if piece_type == HORSE:
-        return either(hunt.diagonal, hunt.near)
+        return either(info.diagonal, info.neighbours)
     if piece_type == DRAGON:
-        return either(hunt.straight, hunt.near)
+        return either(info.straight, info.neighbours)
     if piece_type == KING:
         return empty()
-    return tables.step[hunt.us ^ 1][piece_type][hunt.king]
+    return tables.step[info.us ^ 1][piece_type][info.king]
 
 
 # ---- is it mate? ----
 
-cdef bint has_flight(const Position *pos, const Hunt *hunt, int origin, Bitboard flights, Bitboard occ) noexcept nogil:
-    """Whether none of our pieces but the one from `origin` attacks one of `flights`, on `occ` without the king."""
-    cdef int us = hunt.us, square
+cdef bint has_escape(const Position *pos, const KingInfo *info, int origin, Bitboard escapes,
+                     Bitboard occ) noexcept nogil:
+    """Whether one of `escapes` is attacked by none of our pieces, the one from `origin` left out; `occ` is without the
+    king.
+    """
+    cdef int us = info.us, square
     cdef Bitboard moved = tables.square[origin]
-    while some(flights):
-        square = pop(&flights)
+    while some(escapes):
+        square = pop(&escapes)
         if not (some(without(step_attackers(pos, square, us), moved))
                 or some(without(slide_attackers(pos, square, us, occ), moved))):
             return True
     return False
 
 
-cdef Bitboard pinned_after(const Position *pos, const Hunt *hunt, int origin, int target, int placed,
+cdef Bitboard pinned_after(const Position *pos, const KingInfo *info, int origin, int target, int placed,
                            Bitboard occ) noexcept nogil:
-    """The defender's pieces that are pinned once the move is made."""
-    cdef Bitboard found = empty(), line
-    cdef Bitboard snipers = without(aligned_sliders(pos, hunt.us, hunt.king), tables.square[origin])
-    if has(attacks(hunt.us ^ 1, placed, hunt.king, empty()), target):
-        snipers = either(snipers, tables.square[target])
-    while some(snipers):
-        line = both(tables.between[hunt.king][pop(&snipers)], occ)
-        if some(line) and not many(line):
-            found = either(found, line)
-    return found
+    """The pieces that alone block a line to the king once the move is made; those of the defender are pinned."""
+    cdef Bitboard direct
+    cdef Bitboard sliders = without(aligned_sliders(pos, info.king, info.us), tables.square[origin])
+    if has(attacks(info.us ^ 1, placed, info.king, empty()), target):
+        sliders = either(sliders, tables.square[target])
+    return slider_blockers(info.king, sliders, occ, &direct)
 
 
-cdef bint may_drop_between(const Position *pos, const Hunt *hunt, int target, Bitboard between) noexcept nogil:
-    """Whether the defender can drop a piece on one of `between`, a pawn that would mate us included."""
-    cdef int them = hunt.us ^ 1
+cdef bint can_interpose_drop(const Position *pos, const KingInfo *info, int target, Bitboard between) noexcept nogil:
+    """Whether the defender can drop a piece on one of `between`, including a pawn that would (illegally) mate us."""
+    cdef int them = info.us ^ 1
     cdef Hand hand = hand_of(pos, them)
     cdef Bitboard pawns
     if hand_has(hand, GOLD) or hand_has(hand, SILVER) or hand_has(hand, BISHOP) or hand_has(hand, ROOK):
@@ -193,33 +178,33 @@ cdef bint may_drop_between(const Position *pos, const Hunt *hunt, int target, Bi
     return meet(between, files_without(pawns))
 
 
-cdef bint may_move_to(const Position *pos, const Hunt *hunt, int origin, int target, int placed, Bitboard squares,
+cdef bint can_move_to(const Position *pos, const KingInfo *info, int origin, int target, int placed, Bitboard squares,
                       Bitboard occ) noexcept nogil:
     """Whether a piece of the defender, the king apart, can go to one of `squares` after the move."""
-    cdef Bitboard movers, gone = either(tables.square[hunt.king], tables.square[target]), pinned
+    cdef Bitboard movers, gone = either(tables.square[info.king], tables.square[target]), pinned
     cdef bint known = False
     while some(squares):
-        movers = without(attackers(pos, pop(&squares), hunt.us ^ 1, occ), gone)
+        movers = without(attackers(pos, pop(&squares), info.us ^ 1, occ), gone)
         if not some(movers):
             continue
         if not known:
-            pinned = pinned_after(pos, hunt, origin, target, placed, occ)
+            pinned = pinned_after(pos, info, origin, target, placed, occ)
             known = True
         if some(without(movers, pinned)):
             return True
     return False
 
 
-cdef bint only_a_pawn_helps(const Position *pos, const Hunt *hunt, Bitboard between) noexcept nogil:
-    """Whether a drop between might be a pawn that mates us, which is no legal answer."""
-    cdef int king = pos.king[hunt.us]
-    if hand_of(pos, hunt.us ^ 1) & ~<Hand>HAND_PAWNS or king == NO_SQUARE:
+cdef bint may_be_drop_pawn_mate(const Position *pos, const KingInfo *info, Bitboard between) noexcept nogil:
+    """Whether the only interposing drop might be a drop-pawn mate against us, which is illegal."""
+    cdef int king = pos.king[info.us]
+    if hand_of(pos, info.us ^ 1) & ~<Hand>HAND_PAWNS or king == NO_SQUARE:
         return False
-    return meet(tables.step[hunt.us][PAWN][king], between)
+    return meet(tables.step[info.us][PAWN][king], between)
 
 
-cdef bint mates_when_made(const Position *pos, Move move) noexcept nogil:
-    """The slow answer, for a case that hardly ever comes: make the move on a copy."""
+cdef bint mates_on_copy(const Position *pos, Move move) noexcept nogil:
+    """Whether the move mates, found by making it on a copy: slow, for a very rare case."""
     cdef Position copy
     cdef State states[2]
     memcpy(&copy, pos, sizeof(Position))
@@ -231,16 +216,17 @@ cdef bint mates_when_made(const Position *pos, Move move) noexcept nogil:
     return not has_legal_move(&copy)
 
 
-cdef Move verified(const Position *pos, const Hunt *hunt, Move move, int placed, bint discovers) noexcept nogil:
-    """`move` where it mates, else NO_MOVE. It is legal and gives check; `discovers`: by another piece (too)."""
-    cdef int us = hunt.us, king = hunt.king, target = to_square(move)
+cdef Move verify(const Position *pos, const KingInfo *info, Move move, int placed, bint discovers) noexcept nogil:
+    """`move` if it mates, else NO_MOVE. It is legal and gives check; `discovers`: (also) a discovered check."""
+    cdef int us = info.us, king = info.king, target = to_square(move)
     cdef int origin = NO_ORIGIN if is_drop(move) else from_square(move), checker
-    cdef Bitboard occ = either(without(hunt.occ, tables.square[origin]), tables.square[target])
+    cdef Bitboard occ = either(without(info.occ, tables.square[origin]), tables.square[target])
     cdef Bitboard through = without(occ, tables.square[king])
     cdef Bitboard reached = attacks(us, placed, target, through)
-    cdef Bitboard flights = without(without(hunt.near, reached), without(pos.color[us ^ 1], tables.square[target]))
-    cdef Bitboard first = both(flights, either(hunt.open, tables.square[target])), checkers, between
-    if has_flight(pos, hunt, origin, first, through) or has_flight(pos, hunt, origin, without(flights, first), through):
+    cdef Bitboard blocked = without(pos.color[us ^ 1], tables.square[target])
+    cdef Bitboard escapes = without(without(info.neighbours, reached), blocked)
+    cdef Bitboard first = both(escapes, either(info.escapes, tables.square[target])), checkers, between
+    if has_escape(pos, info, origin, first, through) or has_escape(pos, info, origin, without(escapes, first), through):
         return NO_MOVE
     checkers = tables.square[target] if has(reached, king) else empty()
     if discovers:
@@ -249,42 +235,42 @@ cdef Move verified(const Position *pos, const Hunt *hunt, Move move, int placed,
         return move
     checker = lowest(checkers)
     between = tables.between[king][checker]
-    if may_move_to(pos, hunt, origin, target, placed, either(between, checkers), occ):
+    if can_move_to(pos, info, origin, target, placed, either(between, checkers), occ):
         return NO_MOVE
-    if not some(between) or not may_drop_between(pos, hunt, target, between):
+    if not some(between) or not can_interpose_drop(pos, info, target, between):
         return move
-    return move if only_a_pawn_helps(pos, hunt, between) and mates_when_made(pos, move) else NO_MOVE
+    return move if may_be_drop_pawn_mate(pos, info, between) and mates_on_copy(pos, move) else NO_MOVE
 
 
 # ---- drops ----
 
-cdef Move mate_by_drop(const Position *pos, const Hunt *hunt, int piece_type) noexcept nogil:
-    cdef int us = hunt.us, target
-    cdef Bitboard targets = both(both(check_squares(hunt, piece_type), tables.drop_ranks[us][piece_type]), hunt.evading)
-    cdef Bitboard through = without(hunt.occ, tables.square[hunt.king])
+cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
+    cdef int us = info.us, target
+    cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
+    cdef Bitboard through = without(info.occ, tables.square[info.king])
     cdef Move move
-    # Next to the king it must be guarded; and blocking a line opens no square less.
-    targets = without(targets, either(hunt.occ, hunt.open))
+    # Not on an escape square: the king could capture there. A drop takes no other escape square by blocking a line.
+    targets = without(targets, either(info.occ, info.escapes))
     while some(targets):
         target = pop(&targets)
-        if some(without(hunt.open, attacks(us, piece_type, target, through))):
+        if some(without(info.escapes, attacks(us, piece_type, target, through))):
             continue
-        move = verified(pos, hunt, drop_move(piece_type, target), piece_type, False)
+        move = verify(pos, info, drop_move(piece_type, target), piece_type, False)
         if move:
             return move
     return NO_MOVE
 
 
-cdef inline Move mate_by_drops(const Position *pos, const Hunt *hunt) noexcept nogil:
-    """No pawn: it may not mate."""
-    cdef Hand hand = hand_of(pos, hunt.us)
+cdef inline Move mate_by_drops(const Position *pos, const KingInfo *info) noexcept nogil:
+    """Without pawns: a pawn drop may not mate."""
+    cdef Hand hand = hand_of(pos, info.us)
     cdef int piece_type
     cdef Move move
     if not hand & ~<Hand>HAND_PAWNS:
         return NO_MOVE
     for piece_type in range(GOLD, PAWN, -1):
         if hand_has(hand, piece_type):
-            move = mate_by_drop(pos, hunt, piece_type)
+            move = mate_by_drop(pos, info, piece_type)
             if move:
                 return move
     return NO_MOVE
@@ -292,161 +278,161 @@ cdef inline Move mate_by_drops(const Position *pos, const Hunt *hunt) noexcept n
 
 # ---- board moves ----
 
-cdef inline Bitboard uncovering(const Hunt *hunt, int origin, Bitboard targets) noexcept nogil:
-    """Where the piece from `origin` goes to uncover a check."""
-    if not has(hunt.discoverers, origin):
+cdef inline Bitboard off_line_targets(const KingInfo *info, int origin, Bitboard targets) noexcept nogil:
+    """Those of `targets` where the piece from `origin` gives a discovered check."""
+    if not has(info.discoverers, origin):
         return empty()
-    return without(targets, tables.line[hunt.king][origin])
+    return without(targets, tables.line[info.king][origin])
 
 
-cdef Move mate_among(const Position *pos, const Hunt *hunt, int origin, Bitboard targets, Bitboard checking,
-                     Bitboard uncovered, int placed) noexcept nogil:
-    """A mate by the piece on `origin`, that stands as `placed` afterwards, going to `targets`."""
+cdef Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitboard targets, Bitboard checking,
+                     Bitboard discovering, int placed) noexcept nogil:
+    """A mate by a move of the piece on `origin` to one of `targets`; its type after the move is `placed`."""
     cdef int target, piece_type = type_of(pos.board[origin])
     cdef Move move
-    targets = both(targets, either(checking, uncovered))
+    targets = both(targets, either(checking, discovering))
     while some(targets):
         target = pop(&targets)
         move = promotion_move(origin, target) if placed != piece_type else board_move(origin, target)
-        move = verified(pos, hunt, move, placed, has(uncovered, target))
+        move = verify(pos, info, move, placed, has(discovering, target))
         if move:
             return move
     return NO_MOVE
 
 
-cdef Move mate_by_piece(const Position *pos, const Hunt *hunt, int origin) noexcept nogil:
-    cdef int us = hunt.us, piece_type = type_of(pos.board[origin])
-    cdef Bitboard targets, promotable = empty(), uncovered
+cdef Move mate_by_piece(const Position *pos, const KingInfo *info, int origin) noexcept nogil:
+    cdef int us = info.us, piece_type = type_of(pos.board[origin])
+    cdef Bitboard targets, promotable = empty(), discovering
     cdef Move move
-    targets = both(without(attacks(us, piece_type, origin, hunt.occ), pos.color[us]), hunt.evading)
+    targets = both(without(attacks(us, piece_type, origin, info.occ), pos.color[us]), info.allowed)
     if has(pos.state.pinned, origin):
         targets = both(targets, tables.line[pos.king[us]][origin])
-    uncovered = uncovering(hunt, origin, targets)
+    discovering = off_line_targets(info, origin, targets)
     if can_promote(piece_type):
-        promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
-        move = mate_among(pos, hunt, origin, promotable, check_squares(hunt, piece_type + PROMOTED), uncovered,
+        promotable = promotion_targets(us, origin, targets)
+        move = mate_among(pos, info, origin, promotable, check_squares(info, piece_type + PROMOTED), discovering,
                           piece_type + PROMOTED)
         if move:
             return move
     targets = both(targets, tables.drop_ranks[us][piece_type])
-    return mate_among(pos, hunt, origin, targets, check_squares(hunt, piece_type), uncovered, piece_type)
+    return mate_among(pos, info, origin, targets, check_squares(info, piece_type), discovering, piece_type)
 
 
-cdef Move mate_by_king(const Position *pos, const Hunt *hunt) noexcept nogil:
-    """Our king uncovers the check."""
-    cdef int us = hunt.us, king = pos.king[us], target
+cdef Move mate_by_king(const Position *pos, const KingInfo *info) noexcept nogil:
+    """A mate by a discovered check that our king gives."""
+    cdef int us = info.us, king = pos.king[us], target
     cdef Bitboard targets = without(tables.step[us][KING][king], pos.color[us])
-    cdef Bitboard occ = without(hunt.occ, tables.square[king])
+    cdef Bitboard occ = without(info.occ, tables.square[king])
     cdef Move move
-    targets = uncovering(hunt, king, targets)
+    targets = off_line_targets(info, king, targets)
     while some(targets):
         target = pop(&targets)
         if attacked(pos, target, us ^ 1, occ):
             continue
-        move = verified(pos, hunt, board_move(king, target), KING, True)
+        move = verify(pos, info, board_move(king, target), KING, True)
         if move:
             return move
     return NO_MOVE
 
 
-cdef inline Bitboard candidates(const Position *pos, const Hunt *hunt) noexcept nogil:
-    """Our pieces that may give check with one move."""
-    cdef const Bitboard *reach = check_origins[hunt.us][hunt.king]
-    cdef Bitboard found = both(reach[PAWN], pos.kind[PAWN])
-    found = either(found, both(reach[LANCE], pos.kind[LANCE]))
-    found = either(found, both(reach[KNIGHT], pos.kind[KNIGHT]))
-    found = either(found, both(reach[SILVER], pos.kind[SILVER]))
-    found = either(found, both(reach[GOLD], pos.kind[GOLDS]))
+cdef inline Bitboard checking_pieces(const Position *pos, const KingInfo *info) noexcept nogil:
+    """Our pieces that may be able to give check with one move."""
+    cdef const Bitboard *origins = check_origins[info.us][info.king]
+    cdef Bitboard found = both(origins[PAWN], pos.kind[PAWN])
+    found = either(found, both(origins[LANCE], pos.kind[LANCE]))
+    found = either(found, both(origins[KNIGHT], pos.kind[KNIGHT]))
+    found = either(found, both(origins[SILVER], pos.kind[SILVER]))
+    found = either(found, both(origins[GOLD], pos.kind[GOLDS]))
     found = either(found, either(diagonal_sliders(pos), straight_sliders(pos)))
-    return both(either(found, hunt.discoverers), pos.color[hunt.us])
+    return both(either(found, info.discoverers), pos.color[info.us])
 
 
-cdef inline Move mate_by_moves(const Position *pos, const Hunt *hunt) noexcept nogil:
-    cdef Bitboard movers = candidates(pos, hunt)
-    cdef int origin, own_king = pos.king[hunt.us]
+cdef inline Move mate_by_moves(const Position *pos, const KingInfo *info) noexcept nogil:
+    cdef Bitboard movers = checking_pieces(pos, info)
+    cdef int origin, own_king = pos.king[info.us]
     cdef Move move
     if own_king != NO_SQUARE:
-        if has(hunt.discoverers, own_king):
-            move = mate_by_king(pos, hunt)
+        if has(info.discoverers, own_king):
+            move = mate_by_king(pos, info)
             if move:
                 return move
         movers = without(movers, tables.square[own_king])
     while some(movers):
         origin = pop(&movers)
-        move = mate_by_piece(pos, hunt, origin)
+        move = mate_by_piece(pos, info, origin)
         if move:
             return move
     return NO_MOVE
 
 
-cdef Move mate_or_flights(const Position *pos, int *flights) noexcept nogil:
-    cdef Hunt hunt
+cdef Move mate_in_one_and_escapes(const Position *pos, int *escapes) noexcept nogil:
+    cdef KingInfo info
     cdef Move move
-    flights[0] = 0
+    escapes[0] = 0
     if pos.king[pos.side ^ 1] == NO_SQUARE:
         return NO_MOVE
-    survey(pos, &hunt)
-    flights[0] = count(hunt.open)
-    move = mate_by_drops(pos, &hunt)
-    return move if move else mate_by_moves(pos, &hunt)
+    init_king_info(pos, &info)
+    escapes[0] = count(info.escapes)
+    move = mate_by_drops(pos, &info)
+    return move if move else mate_by_moves(pos, &info)
 
 
 cdef Move mate_in_one(const Position *pos) noexcept nogil:
-    cdef int flights
-    return mate_or_flights(pos, &flights)
+    cdef int escapes
+    return mate_in_one_and_escapes(pos, &escapes)
 
 
-# ---- three plies ----
+# ---- mate in three ----
 
-cdef Move mate_after(Position *pos, Move answer, uint64_t *made) noexcept nogil:
-    """The mate in one that meets an answer to the check, or NO_MOVE."""
+cdef Move mate_after(Position *pos, Move evasion, uint64_t *nodes) noexcept nogil:
+    """The mate in one after an evasion, or NO_MOVE."""
     cdef Move mate
-    do_move(pos, answer)
-    made[0] += 1
+    do_move(pos, evasion)
+    nodes[0] += 1
     mate = mate_in_one(pos)
     undo_move(pos)
     return mate
 
 
-cdef bint all_answers_lose(Position *pos, Move *line, uint64_t *made) noexcept nogil:
-    """Whether a mate in one meets every answer to the check on the board; an answer and its mate go to `line`."""
+cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcept nogil:
+    """Whether a mate in one follows every evasion, of which there must be one; `line` gets the last and its mate."""
     cdef Move moves[MAX_MOVES]
-    cdef Move *answer = moves
+    cdef Move *evasion = moves
     cdef Move *last = generate_evasions(pos, moves, True)
     if last == moves:
         return False
-    while answer != last:
-        line[0] = answer[0]
-        line[1] = mate_after(pos, answer[0], made)
+    while evasion != last:
+        line[0] = evasion[0]
+        line[1] = mate_after(pos, evasion[0], nodes)
         if not line[1]:
             return False
-        answer += 1
+        evasion += 1
     return True
 
 
-cdef inline int flights_left(const Position *pos, const Hunt *hunt, Move32 check) noexcept nogil:
-    """How many squares the king may go to after a check, at a glance: what the move uncovers is not seen."""
+cdef inline int escapes_after(const Position *pos, const KingInfo *info, Move32 check) noexcept nogil:
+    """An estimate of the number of escape squares after a check: lines that the move opens or blocks are ignored."""
     cdef int target = to_square(check)
-    cdef Bitboard through = without(hunt.occ, tables.square[hunt.king])
-    return count(without(hunt.open, attacks(hunt.us, type_of(placed_piece(check)), target, through)))
+    cdef Bitboard through = without(info.occ, tables.square[info.king])
+    return count(without(info.escapes, attacks(info.us, type_of(placed_piece(check)), target, through)))
 
 
-cdef bint mate_in_three(Position *pos, int flights, Move *line, uint64_t *made) noexcept nogil:
-    cdef Hunt hunt
+cdef bint mate_in_three(Position *pos, int max_escapes, Move *line, uint64_t *nodes) noexcept nogil:
+    cdef KingInfo info
     cdef Move moves[MAX_MOVES]
     cdef Move *check = moves
     cdef Move *last
     cdef bint found = False
     if pos.king[pos.side ^ 1] == NO_SQUARE:
         return False
-    survey(pos, &hunt)
+    init_king_info(pos, &info)
     last = generate_checks(pos, moves, False)
     while check != last and not found:
         line[0] = check[0]
-        if flights_left(pos, &hunt, to_move32(pos, check[0])) <= flights:
+        if escapes_after(pos, &info, to_move32(pos, check[0])) <= max_escapes:
             do_move(pos, check[0])
-            made[0] += 1
-            found = all_answers_lose(pos, line + 1, made)
+            nodes[0] += 1
+            found = mates_all_evasions(pos, line + 1, nodes)
             undo_move(pos)
         check += 1
     return found

@@ -1,18 +1,26 @@
-"""The least hand that a proof needs, and the greatest up to which a refutation holds: the attacker's, by kinds."""
+"""Proof pieces and disproof pieces: the least hand of the attacker that a proof needs, and the greatest that a disproof
+holds for.
+"""
 
-from core_ext.shogi.bitboard cimport Bitboard, lowest, many, some, tables
+from core_ext.shogi.bitboard cimport Bitboard, empty, lowest, many, some, tables
 from core_ext.shogi.hand cimport hand_count, hand_has, hand_one
 from core_ext.shogi.position cimport Position, hand_of
 from core_ext.shogi.types cimport (
-    GOLD, Hand, NO_SQUARE, PAWN, Move32, captured_piece, dropped_type, is_drop, raw_type, type_of,
+    BLACK, GOLD, Hand, PAWN, Move32, WHITE, captured_piece, dropped_type, is_drop, raw_type, type_of,
 )
+
+
+cdef inline Hand both_hands(const Position *pos) noexcept nogil:
+    """All pieces in hand, of both sides. No field overflows: each holds a full set."""
+    return hand_of(pos, BLACK) + hand_of(pos, WHITE)
 
 
 cdef inline Hand with_count(Hand hand, int piece_type, int number) noexcept nogil:
     return hand + <Hand>(number - hand_count(hand, piece_type)) * hand_one(piece_type)
 
 
-cdef inline Hand greatest(Hand a, Hand b) noexcept nogil:
+cdef inline Hand hand_max(Hand a, Hand b) noexcept nogil:
+    """The greater count of each type."""
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):
         if hand_count(b, piece_type) > hand_count(a, piece_type):
@@ -20,7 +28,8 @@ cdef inline Hand greatest(Hand a, Hand b) noexcept nogil:
     return a
 
 
-cdef inline Hand least(Hand a, Hand b) noexcept nogil:
+cdef inline Hand hand_min(Hand a, Hand b) noexcept nogil:
+    """The smaller count of each type."""
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):
         if hand_count(b, piece_type) < hand_count(a, piece_type):
@@ -28,19 +37,21 @@ cdef inline Hand least(Hand a, Hand b) noexcept nogil:
     return a
 
 
-cdef inline Bitboard gap(const Position *pos) noexcept nogil:
-    """The squares between the king to move and the one piece that checks it."""
+cdef inline Bitboard interposition_squares(const Position *pos) noexcept nogil:
+    """The squares between the king of the side to move, which is in check, and the checker; empty in double check."""
     cdef Bitboard checkers = pos.state.checkers
     if many(checkers):
-        return tables.square[NO_SQUARE]
+        return empty()
     return tables.between[pos.king[pos.side]][lowest(checkers)]
 
 
-cdef inline Hand with_monopolies(const Position *pos, int attacker, Hand hand) noexcept nogil:
-    """Where pieces can be dropped between, the proof needs all of each kind of which the defender has none."""
+cdef inline Hand with_exclusive_types(const Position *pos, int attacker, Hand hand) noexcept nogil:
+    """`hand` with all the attacker's pieces of the types that the defender does not hold, if the check could be met by
+    an interposing drop: with any of them in hand the defender might interpose.
+    """
     cdef Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
     cdef int piece_type
-    if not some(gap(pos)):
+    if not some(interposition_squares(pos)):
         return hand
     for piece_type in range(PAWN, GOLD + 1):
         if not hand_has(theirs, piece_type):
@@ -48,8 +59,8 @@ cdef inline Hand with_monopolies(const Position *pos, int attacker, Hand hand) n
     return hand
 
 
-cdef inline Hand hand_before(Hand hand, Move32 move) noexcept nogil:
-    """The hand that a proof needs before the attacker's move, from that after it."""
+cdef inline Hand proof_hand_before(Hand hand, Move32 move) noexcept nogil:
+    """The proof pieces before a move of the attacker, from those after it."""
     cdef int captured = captured_piece(move)
     if is_drop(move):
         return hand + hand_one(dropped_type(move))
@@ -58,19 +69,21 @@ cdef inline Hand hand_before(Hand hand, Move32 move) noexcept nogil:
     return hand
 
 
-cdef inline Hand refuted_before(Hand hand, Move32 move) noexcept nogil:
-    """Up to which hand a refutation holds before the attacker's move, from that after it."""
+cdef inline Hand disproof_hand_before(Hand hand, Move32 move) noexcept nogil:
+    """The disproof pieces before a move of the attacker, from those after it."""
     cdef int captured = captured_piece(move)
     if is_drop(move):
         return hand + hand_one(dropped_type(move))
     return hand - hand_one(raw_type(type_of(captured))) if captured else hand
 
 
-cdef inline Hand without_new_kinds(const Position *pos, int attacker, Hand hand) noexcept nogil:
-    """A refutation says nothing of kinds that the attacker does not hold, nor of more pieces than there are."""
-    cdef Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
+cdef inline Hand clip_disproof_hand(const Position *pos, int attacker, Hand hand) noexcept nogil:
+    """`hand` without the types that the attacker does not hold, whose drops were not searched, and with no more pieces
+    than there are in both hands.
+    """
+    cdef Hand ours = hand_of(pos, attacker)
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):
         if not hand_has(ours, piece_type):
             hand = with_count(hand, piece_type, 0)
-    return least(hand, ours + theirs)
+    return hand_min(hand, both_hands(pos))

@@ -1,47 +1,51 @@
-"""What the mate search knows: proof and disproof numbers, proofs and refutations with the hands they hold for."""
+"""The table of the mate search: proof and disproof numbers, proofs and disproofs with the hands they hold for."""
 
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     PROOF_INFINITE = 1 << 30
-    UNTAINTED = 65535
+    PATH_INDEPENDENT = 65535
 
-# `hand` is the attacker's. pn = 0: proved for every hand that covers it; dn = 0: refuted for every hand that it covers.
-# A refutation that rests on a repetition holds for the line whose hash is `path` only: then `taint` is the depth of the
-# earliest position repeated, and pn and dn are what other lines may go by.
+# `hand` is the attacker's. pn = 0: proved for every hand that covers it (the proof pieces). dn = 0: disproved for every
+# hand that it covers (the disproof pieces).
+# A disproof that rests on a repetition is valid only on the path whose hash is `path_key` (the graph history
+# interaction problem): `repetition_depth` is then the depth of the earliest position repeated, and pn and dn are the
+# numbers for other paths.
 cdef struct ProofEntry:
     uint64_t key
-    uint64_t path
+    uint64_t path_key
     Hand hand
     uint32_t pn
     uint32_t dn
-    uint16_t length         # of the mate that was found, in plies
-    uint16_t taint
-    uint32_t amount         # of work spent, for the clearing; 0 marks a free entry
+    uint16_t length             # of the mate found, in plies
+    uint16_t repetition_depth   # or PATH_INDEPENDENT
+    uint32_t work               # nodes searched below, for the garbage collection; 0 marks a free entry
 
 cdef struct ProofTable:
     ProofEntry *entries
     void *block
     uint64_t capacity
     uint64_t used
-    const Stop *stop      # cuts a clearing short
-    bint broken             # one was cut short
+    const Stop *stop        # aborts a garbage collection
+    bint rehash_aborted     # a garbage collection was aborted: clear the table before the next search
 
-# What the table, or a first look, says of a node.
-cdef struct Verdict:
+# The result of a node: from its table entry, its initial numbers or its children.
+cdef struct PnResult:
     uint32_t pn
     uint32_t dn
-    Hand hand               # which the proof needs, or up to which the refutation holds
+    Hand hand               # proof pieces or disproof pieces
     uint16_t length
-    uint16_t taint
+    uint16_t repetition_depth
 
-cdef int allocate_table(ProofTable *table, int megabytes) except -1
-cdef void free_table(ProofTable *table) noexcept nogil
-cdef void clear_table(ProofTable *table) noexcept nogil
-cdef int table_fullness(const ProofTable *table) noexcept nogil
-# What is known of a node that was reached by `path`; False: nothing.
-cdef bint look_up(const ProofTable *table, uint64_t key, Hand hand, uint64_t path, Verdict *found) noexcept nogil
-# `amount`: the work that the verdict cost. May clear the table of what cost least.
-cdef void store(ProofTable *table, uint64_t key, Hand hand, uint64_t path, const Verdict *verdict,
-                uint64_t amount) noexcept nogil
+cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1
+cdef void proof_table_free(ProofTable *table) noexcept nogil
+cdef void proof_table_clear(ProofTable *table) noexcept nogil
+# Permille of the entries in use.
+cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
+# The stored result of a node reached on the path `path_key`; False if there is none.
+cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
+                            PnResult *found) noexcept nogil
+# `work`: the nodes searched for the result. May collect garbage.
+cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,
+                            uint64_t work) noexcept nogil

@@ -1,4 +1,4 @@
-"""The table of prooftable.pxd: open addressing, the entries of one board with all hands in one run."""
+"""Open addressing with linear probing; the entries of one key, with all their hands, stand in one run."""
 
 from libc.string cimport memset
 
@@ -8,10 +8,10 @@ from core_ext.base.stop cimport stop_requested
 from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
 
 cdef enum:
-    SAMPLE = 1 << 16    # entries looked at to decide which to keep; entries moved between two looks at the stop
+    SAMPLE = 1 << 16    # entries sampled for the garbage threshold; entries moved between two checks of the stop flag
 
 
-cdef int allocate_table(ProofTable *table, int megabytes) except -1:
+cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
     cdef uint64_t capacity = (<uint64_t>megabytes << 20) // sizeof(ProofEntry)
     table.entries = <ProofEntry *>allocate_large(capacity * sizeof(ProofEntry), &table.block)
     if table.entries == NULL:
@@ -22,7 +22,7 @@ cdef int allocate_table(ProofTable *table, int megabytes) except -1:
 
 
 cdef inline uint64_t slot_of(const ProofTable *table, uint64_t key) noexcept nogil:
-    # The high half of the product of key and capacity; keys' low bits are as good as the high ones.
+    # Maps the high half of the key to 0 .. capacity - 1 by a multiplication.
     return ((key >> 32) * table.capacity) >> 32
 
 
@@ -30,155 +30,158 @@ cdef inline uint64_t next_slot(const ProofTable *table, uint64_t slot) noexcept 
     return slot + 1 if slot + 1 < table.capacity else 0
 
 
-cdef inline bint refutes(const ProofEntry *entry, Hand hand, uint64_t path) noexcept nogil:
-    """Whether the entry decides against the attacker with this hand, on this line at least."""
+cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key) noexcept nogil:
+    """Whether the entry is a disproof for this hand, on this path at least."""
     if entry.dn == 0:
         return hand_covers(entry.hand, hand)
-    return entry.hand == hand and entry.taint != UNTAINTED and entry.path == path
+    return entry.hand == hand and entry.repetition_depth != PATH_INDEPENDENT and entry.path_key == path_key
 
 
-cdef bint look_up(const ProofTable *table, uint64_t key, Hand hand, uint64_t path, Verdict *found) noexcept nogil:
-    """What is known of a node, by its own entry or by one of another hand that decides it; of proofs the shortest.
+cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
+                            PnResult *found) noexcept nogil:
+    """The result of the node's own entry, or of an entry with another hand that solves it; of several proofs the
+    shortest mate.
 
-    So a mate is never longer than it was when the node above it was proved by it, and a line that follows the shortest
-    ones comes to its end.
+    Hence a stored mate never becomes longer than it was when the parent was proved by it, and a line of shortest mates
+    ends.
     """
     cdef uint64_t slot = slot_of(table, key)
     cdef const ProofEntry *entry
     cdef bint known = False, proved = False
     while True:
         entry = table.entries + slot
-        if entry.amount == 0:
+        if entry.work == 0:
             return known
         if entry.key == key:
             if entry.pn == 0:
                 if hand_covers(hand, entry.hand) and (not proved or entry.length < found.length):
-                    found[0] = verdict_of(entry)
+                    found[0] = result_of(entry)
                     known = proved = True
-            elif not proved and refutes(entry, hand, path):
-                found[0] = verdict_of(entry)
+            elif not proved and disproves(entry, hand, path_key):
+                found[0] = result_of(entry)
                 found.pn = PROOF_INFINITE
                 found.dn = 0
                 return True
             elif not proved and entry.hand == hand and entry.dn:
-                found[0] = verdict_of(entry)
-                found.taint = UNTAINTED
+                found[0] = result_of(entry)
+                found.repetition_depth = PATH_INDEPENDENT
                 known = True
         slot = next_slot(table, slot)
 
 
-cdef inline Verdict verdict_of(const ProofEntry *entry) noexcept nogil:
-    cdef Verdict verdict
-    verdict.pn = entry.pn
-    verdict.dn = entry.dn
-    verdict.hand = entry.hand
-    verdict.length = entry.length
-    verdict.taint = entry.taint
-    return verdict
+cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
+    cdef PnResult result
+    result.pn = entry.pn
+    result.dn = entry.dn
+    result.hand = entry.hand
+    result.length = entry.length
+    result.repetition_depth = entry.repetition_depth
+    return result
 
 
-cdef ProofEntry *entry_for(ProofTable *table, uint64_t key, Hand hand, bint decided) noexcept nogil:
-    """The node's own entry, undecided or (for the same hand) decided; else a free one."""
+cdef ProofEntry *entry_for(ProofTable *table, uint64_t key, Hand hand, bint solved) noexcept nogil:
+    """The node's own entry, unsolved or (with the same hand) solved; else a free one."""
     cdef uint64_t slot = slot_of(table, key)
     cdef ProofEntry *entry
     while True:
         entry = table.entries + slot
-        if entry.amount == 0:
+        if entry.work == 0:
             return entry
-        if entry.key == key and entry.hand == hand and ((entry.pn and entry.dn) or decided):
+        if entry.key == key and entry.hand == hand and ((entry.pn and entry.dn) or solved):
             return entry
         slot = next_slot(table, slot)
 
 
-cdef void store(ProofTable *table, uint64_t key, Hand hand, uint64_t path, const Verdict *verdict,
-                uint64_t amount) noexcept nogil:
-    cdef bint decided = verdict.pn == 0 or verdict.dn == 0
-    cdef ProofEntry *entry = entry_for(table, key, hand, decided)
-    cdef bint fresh = entry.amount == 0
-    if verdict.taint != UNTAINTED and not fresh and not (entry.pn and entry.dn):
+cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,
+                            uint64_t work) noexcept nogil:
+    cdef bint solved = result.pn == 0 or result.dn == 0
+    cdef ProofEntry *entry = entry_for(table, key, hand, solved)
+    cdef bint fresh = entry.work == 0
+    if result.repetition_depth != PATH_INDEPENDENT and not fresh and not (entry.pn and entry.dn):
         return
-    if verdict.pn == 0 and not fresh and entry.pn == 0 and entry.length < verdict.length:
-        return      # a shorter mate is known
+    if result.pn == 0 and not fresh and entry.pn == 0 and entry.length < result.length:
+        return      # the stored mate is shorter
     entry.key = key
-    entry.path = path
-    entry.amount = <uint32_t>min(1 + amount + (0 if fresh else entry.amount), <uint64_t>PROOF_INFINITE)
-    entry.taint = verdict.taint
+    entry.path_key = path_key
+    entry.work = <uint32_t>min(1 + work + (0 if fresh else entry.work), <uint64_t>PROOF_INFINITE)
+    entry.repetition_depth = result.repetition_depth
     table.used += fresh
-    if decided and verdict.taint != UNTAINTED:
+    if solved and result.repetition_depth != PATH_INDEPENDENT:
         entry.hand = hand
         if fresh:
             entry.pn = entry.dn = 1
     else:
-        entry.pn = verdict.pn
-        entry.dn = verdict.dn
-        entry.length = verdict.length
-        entry.hand = verdict.hand if decided else hand
+        entry.pn = result.pn
+        entry.dn = result.dn
+        entry.length = result.length
+        entry.hand = result.hand if solved else hand
     if table.used > table.capacity // 4 * 3:
-        make_room(table)
+        collect_garbage(table)
 
 
-cdef void make_room(ProofTable *table) noexcept nogil:
-    """Drop the entries with the least work behind them, about half of all or more, and close the gaps."""
+cdef void collect_garbage(ProofTable *table) noexcept nogil:
+    """Small-tree garbage collection (SmallTreeGC, A. Nagai): drop the half of the entries, or more, with the least work
+    below them.
+    """
     cdef uint64_t slot, kept = 0
-    cdef uint32_t bar = worth_keeping(table)
+    cdef uint32_t threshold = garbage_threshold(table)
     for slot in range(table.capacity):
-        if table.entries[slot].amount < bar:
-            table.entries[slot].amount = 0
+        if table.entries[slot].work < threshold:
+            table.entries[slot].work = 0
         else:
             kept += 1
     table.used = kept
-    close_gaps(table)
+    rehash(table)
 
 
-cdef uint32_t worth_keeping(const ProofTable *table) noexcept nogil:
-    """The least power of two that half of a sample of the entries stays below."""
+cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
+    """The least power of two that exceeds the work of at least half of a sample of the entries."""
     cdef uint64_t slot, sampled = min(table.capacity, <uint64_t>SAMPLE), used, kept
-    cdef uint32_t bar = 1
+    cdef uint32_t threshold = 1
     while True:
-        bar *= 2
+        threshold *= 2
         used = kept = 0
         for slot in range(sampled):
-            used += table.entries[slot].amount > 0
-            kept += table.entries[slot].amount >= bar
+            used += table.entries[slot].work > 0
+            kept += table.entries[slot].work >= threshold
         if kept * 2 <= used:
-            return bar
+            return threshold
 
 
-cdef void close_gaps(ProofTable *table) noexcept nogil:
-    """Put every entry back where its run now begins, starting behind a free slot so that no run is cut in two.
+cdef void rehash(ProofTable *table) noexcept nogil:
+    """Move every entry as near to its home slot as possible; starts behind a free slot, so that no run is split.
 
-    A stop must not wait for its end: the table is then marked as broken, to be cleared before the next search.
+    A stop aborts it and leaves the table unusable until it is cleared (rehash_aborted).
     """
     cdef uint64_t start = 0, step, slot, home
     cdef ProofEntry entry
-    while table.entries[start].amount:
+    while table.entries[start].work:
         start += 1
     slot = start
     for step in range(table.capacity):
         if step % SAMPLE == 0 and stop_requested(table.stop):
-            table.broken = True
+            table.rehash_aborted = True
             return
         entry = table.entries[slot]
-        if entry.amount:
-            table.entries[slot].amount = 0
+        if entry.work:
+            table.entries[slot].work = 0
             home = slot_of(table, entry.key)
-            while table.entries[home].amount:
+            while table.entries[home].work:
                 home = next_slot(table, home)
             table.entries[home] = entry
         slot = next_slot(table, slot)
 
 
-cdef int table_fullness(const ProofTable *table) noexcept nogil:
-    """Permille of the table in use."""
+cdef int proof_table_fullness(const ProofTable *table) noexcept nogil:
     return <int>(table.used * 1000 // table.capacity)
 
 
-cdef void free_table(ProofTable *table) noexcept nogil:
+cdef void proof_table_free(ProofTable *table) noexcept nogil:
     release_large(table.block)
     table.block = NULL
 
 
-cdef void clear_table(ProofTable *table) noexcept nogil:
+cdef void proof_table_clear(ProofTable *table) noexcept nogil:
     memset(table.entries, 0, table.capacity * sizeof(ProofEntry))
     table.used = 0
-    table.broken = False
+    table.rehash_aborted = False

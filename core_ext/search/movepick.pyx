@@ -6,10 +6,10 @@ from core_ext.shogi.movegen cimport (
     gives_check, is_legal,
 )
 from core_ext.shogi.position cimport Position, to_move32, in_check
-from core_ext.shogi.see cimport see_at_least, see_value
+from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
 from core_ext.search.tune cimport tune
 from core_ext.shogi.types cimport (
-    MAX_MOVES, Move, NO_MOVE, PAWN, PROMOTED, Move32, captured_piece, from_square, is_drop, is_promotion, moved_piece,
+    MAX_MOVES, Move, NO_MOVE, PAWN, Move32, captured_piece, from_square, is_drop, is_promotion, moved_piece,
     to_square, type_of,
 )
 
@@ -51,11 +51,7 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
 cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
     """The gain by capture and promotion, then the capture history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
-    cdef int mover = type_of(moved_piece(move32))
-    cdef int gain = see_value(type_of(captured_piece(move32)))
-    if is_promotion(move):
-        gain += see_value(mover + PROMOTED) - see_value(mover)
-    return tune.capture_weight * gain + capture_entry(picker.histories, move32)[0]
+    return tune.capture_weight * capture_gain(move32) + capture_entry(picker.histories, move32)[0]
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:

@@ -1,1 +1,1 @@
-"""The rules: positions, legal moves, exchanges, sfen."""
+"""The rules of shogi: positions, legal moves, static exchange evaluation, sfen."""

@@ -1,18 +1,16 @@
-"""Sets of squares in two words, and what each piece attacks.
+"""Bitboards of two 64-bit words, and the attacks of every piece.
 
 Layout: `low` holds the files 1 to 7 (squares 0 to 62), `high` the files 8 and 9 (squares 63 to 80 in bits 0 to 17).
 A file is nine neighbouring bits, rank a lowest, so Black's forward step is a shift down by one.
 
-Sliding attacks need no table larger than the first-level cache and no PEXT. A diagonal crosses each rank at most once,
-so adding up its seven nine-bit file groups (one multiplication; the two groups of `high` fall into free cells) gives
-its occupancy by rank; a table of 9 x 128 words turns that into the attacked ranks, repeated in every group, and the
-mask of the diagonal keeps the squares. The same multiplication as chess's kindergarten bitboards (G. McCarthy, 2006),
-in groups of nine.
+Sliding attacks fit into the first-level cache and need no PEXT. A diagonal crosses each rank at most once, so the sum
+of its nine-bit file groups (one multiplication; the two groups of `high` fall into free bits) is its occupancy by rank.
+A table of 9 x 128 words maps this occupancy to the attacked ranks, repeated in every group; the mask of the diagonal
+selects the squares. This is the multiplication of chess's kindergarten bitboards (G. McCarthy, 2006) in groups of nine.
 """
 
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, DRAGON, HORSE, KING, LANCE, PIECE_TYPES, ROOK, SQUARES, moves_like_gold, GOLD,
-    uint8_t, uint16_t, uint64_t,
+    BISHOP, BLACK, DRAGON, HORSE, KING, LANCE, PIECE_TYPES, ROOK, SQUARES, file_of, rank_of, uint16_t, uint64_t,
 )
 
 cdef extern from "base/simd.h" nogil:
@@ -74,6 +72,10 @@ cdef inline Bitboard empty() noexcept nogil:
     return make(0, 0)
 
 
+cdef inline Bitboard all_squares() noexcept nogil:
+    return make(LOW_MASK, HIGH_MASK)
+
+
 cdef inline Bitboard both(Bitboard a, Bitboard b) noexcept nogil:
     return make(a.low & b.low, a.high & b.high)
 
@@ -90,16 +92,16 @@ cdef inline Bitboard without(Bitboard a, Bitboard b) noexcept nogil:
     return make(a.low & ~b.low, a.high & ~b.high)
 
 
-cdef inline Bitboard complement(Bitboard a) noexcept nogil:
-    return make(a.low ^ LOW_MASK, a.high ^ HIGH_MASK)
-
-
 cdef inline bint some(Bitboard a) noexcept nogil:
     return (a.low | a.high) != 0
 
 
 cdef inline bint meet(Bitboard a, Bitboard b) noexcept nogil:
     return ((a.low & b.low) | (a.high & b.high)) != 0
+
+
+cdef inline bint same(Bitboard a, Bitboard b) noexcept nogil:
+    return a.low == b.low and a.high == b.high
 
 
 cdef inline bint many(Bitboard a) noexcept nogil:
@@ -143,22 +145,22 @@ cdef inline Bitboard diagonal_attacks(int rank, Bitboard occupied, Bitboard diag
 
 
 cdef inline Bitboard bishop_attacks(int square, Bitboard occupied) noexcept nogil:
-    cdef int rank = square % 9
+    cdef int rank = rank_of(square)
     return either(diagonal_attacks(rank, occupied, tables.rising[square]),
                   diagonal_attacks(rank, occupied, tables.falling[square]))
 
 
 cdef inline Bitboard rank_attacks(int square, Bitboard occupied) noexcept nogil:
-    cdef int rank = square % 9
+    cdef int rank = rank_of(square)
     cdef int index = (((occupied.low >> rank) & GROUP_SUM) * RANK_GATHER >> 57) & 63
     cdef Bitboard on_first
     index |= ((occupied.high >> rank) & 1) << 6
-    on_first = tables.rank_attacks[square // 9][index]
+    on_first = tables.rank_attacks[file_of(square)][index]
     return make(on_first.low << rank, on_first.high << rank)
 
 
 cdef inline Bitboard file_attacks(int square, Bitboard occupied) noexcept nogil:
-    cdef int rank = square % 9
+    cdef int rank = rank_of(square)
     cdef int base = square - rank
     cdef uint64_t ranks
     if base < LOW_SQUARES:
@@ -174,6 +176,11 @@ cdef inline Bitboard rook_attacks(int square, Bitboard occupied) noexcept nogil:
 
 cdef inline Bitboard lance_attacks(int color, int square, Bitboard occupied) noexcept nogil:
     return both(file_attacks(square, occupied), tables.forward[color][square])
+
+
+cdef inline Bitboard promotion_targets(int color, int origin, Bitboard targets) noexcept nogil:
+    """Those of `targets` where a piece that comes from `origin` may promote."""
+    return targets if has(tables.zone[color], origin) else both(targets, tables.zone[color])
 
 
 cdef inline Bitboard step_attacks(int color, int piece_type, int square) noexcept nogil:

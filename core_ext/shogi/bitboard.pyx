@@ -2,7 +2,7 @@
 
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, NO_SQUARE, PAWN, PIECE_TYPES, PRO_PAWN, PRO_SILVER, ROOK,
-    SILVER, SQUARES, WHITE, uint16_t, uint64_t,
+    SILVER, SQUARES, WHITE, file_of, make_square, rank_of, relative_rank, uint16_t, uint64_t,
 )
 
 # Steps as (file, rank) seen by Black, whose forward is rank - 1.
@@ -36,19 +36,19 @@ cdef Bitboard to_bitboard(object squares):
 
 def _walk(square, direction):
     """The squares from `square` (not included) to the edge."""
-    file, rank = square // 9 + direction[0], square % 9 + direction[1]
+    file, rank = file_of(square) + direction[0], rank_of(square) + direction[1]
     while 0 <= file < 9 and 0 <= rank < 9:
-        yield 9 * file + rank
+        yield make_square(file, rank)
         file, rank = file + direction[0], rank + direction[1]
 
 
 def _steps(square, steps, color):
-    """The squares one step away, the board turned round for White."""
+    """The squares one step away; for White the steps are rotated by 180 degrees."""
     for file, rank in steps:
         if color == WHITE:
             file, rank = -file, -rank
-        if 0 <= square // 9 + file < 9 and 0 <= square % 9 + rank < 9:
-            yield square + 9 * file + rank
+        if 0 <= file_of(square) + file < 9 and 0 <= rank_of(square) + rank < 9:
+            yield square + make_square(file, rank)
 
 
 def _lines(square, directions):
@@ -87,21 +87,20 @@ cdef void init_pairs():
 
 
 cdef void init_zones():
-    """A knight of the other colour attacks from two ranks further on; every other step stays within two squares of the
-    king.
+    """An enemy knight attacks a square next to the king from up to three ranks ahead; every other stepping piece from
+    within two squares of the king.
     """
     for square in range(SQUARES):
         for color in range(2):
             ahead, behind = (3, 2) if color == BLACK else (2, 3)
             tables.king_zone[color][square] = to_bitboard([
                 other for other in range(SQUARES)
-                if abs(other // 9 - square // 9) <= 2 and -ahead <= other % 9 - square % 9 <= behind])
+                if abs(file_of(other) - file_of(square)) <= 2 and -ahead <= rank_of(other) - rank_of(square) <= behind])
 
 
 cdef void init_ranks():
     for color in range(2):
-        ranks = [[square for square in range(SQUARES) if (square % 9 if color == BLACK else 8 - square % 9) == rank]
-                 for rank in range(9)]
+        ranks = [[square for square in range(SQUARES) if relative_rank(color, square) == rank] for rank in range(9)]
         tables.zone[color] = to_bitboard(ranks[0] + ranks[1] + ranks[2])
         for piece_type in range(PIECE_TYPES):
             first = 2 if piece_type == KNIGHT else 1 if piece_type in (PAWN, LANCE) else 0
@@ -109,7 +108,7 @@ cdef void init_ranks():
 
 
 def _attacked(cell, occupied):
-    """Cells a slider reaches on a line of nine, where bit i of `occupied` says that cell i is taken."""
+    """Cells a slider attacks on a line of nine; bit i of `occupied` is set where cell i holds a piece."""
     for step in (-1, 1):
         other = cell + step
         while 0 <= other < 9:
@@ -125,7 +124,7 @@ cdef void init_slides():
             reached = list(_attacked(cell, inner << 1))
             tables.file_attacks[cell][inner] = <uint16_t>sum(1 << other for other in reached)
             tables.spread[cell][inner] = <uint64_t>(sum(1 << other for other in reached) * <object>GROUP_SUM)
-            tables.rank_attacks[cell][inner] = to_bitboard([9 * other for other in reached])
+            tables.rank_attacks[cell][inner] = to_bitboard([make_square(other, 0) for other in reached])
 
 
 init_steps()

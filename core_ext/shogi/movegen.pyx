@@ -1,13 +1,15 @@
-"""Legal move generation. Both colours run one code; the C compiler makes a copy for each from the constant `us`."""
+"""Legal move generation. One source serves both colours; the C compiler specialises it for each constant `us`."""
 
 from core_ext.shogi.bitboard cimport (
-    Bitboard, LOW_SQUARES, attacks, bishop_attacks, both, either, empty, files_without, has, lowest, lowest_bit, many,
-    meet, pop, rook_attacks, shift_forward, some, step_attacks, store_sums, tables, without,
+    Bitboard, LOW_SQUARES, all_squares, attacks, bishop_attacks, both, either, empty, files_without, has, lowest,
+    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, step_attacks, store_sums, tables,
+    without,
 )
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
 from core_ext.shogi.position cimport (
-    Position, attacked, attackers, hand_of, in_check, occupied, pieces, scan_king, slide_attackers, step_attackers,
+    Position, attacked, attackers, find_checkers, hand_of, in_check, occupied, pieces, placed_type, slide_attackers,
+    step_attackers,
 )
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN,
@@ -19,7 +21,7 @@ from core_ext.shogi.types cimport (
 # ---- writing moves ----
 
 cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept nogil:
-    """One move a target: `base` (origin and promotion bits) plus the square."""
+    """One move per target: `base` (origin and promotion bits) plus the square."""
     cdef uint64_t low = targets.low, high = targets.high
     while low:
         out[0] = <Move>(base + lowest_bit(low))
@@ -32,10 +34,10 @@ cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept no
     return out
 
 
-cdef inline Bitboard useful_stays(int us, int piece_type, Bitboard targets, Bitboard promotable,
-                                  bint include_all) noexcept nogil:
-    """Targets where the piece may stay as it is: it must keep a move, and unless `include_all` the stay must have
-    a point.
+cdef inline Bitboard plain_targets(int us, int piece_type, Bitboard targets, Bitboard promotable,
+                                   bint include_all) noexcept nogil:
+    """Targets where the piece may go without promoting: it must have a move left there, and unless `include_all` the
+    move must not be dominated.
     """
     if include_all or piece_type == SILVER or piece_type == KNIGHT:
         return both(targets, tables.drop_ranks[us][piece_type])
@@ -51,16 +53,16 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
     cdef Bitboard promotable
     if not can_promote(piece_type):
         return write_moves(out, base, targets)
-    promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
+    promotable = promotion_targets(us, origin, targets)
     out = write_moves(out, base | PROMOTION, promotable)
-    return write_moves(out, base, useful_stays(us, piece_type, targets, promotable, include_all))
+    return write_moves(out, base, plain_targets(us, piece_type, targets, promotable, include_all))
 
 
 # ---- board moves ----
 
 cdef inline Move *free_pieces(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
                               Bitboard target, bint include_all) noexcept nogil:
-    """Moves of the pieces of one type in `movers`, none of them pinned."""
+    """Moves of the pieces in `movers`, all of one type and none of them pinned."""
     cdef int origin
     while some(movers):
         origin = pop(&movers)
@@ -69,17 +71,17 @@ cdef inline Move *free_pieces(const Position *pos, Move *out, int us, int piece_
 
 
 cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint include_all) noexcept nogil:
-    """Pawn moves by their targets: the origin is one rank behind."""
+    """Pawn moves to `targets`; the origin is one rank behind each."""
     cdef int behind = (1 if us == BLACK else -1) << 7
     cdef Bitboard promotable = both(targets, tables.zone[us])
-    cdef Bitboard stays = both(targets, tables.drop_ranks[us][PAWN]) if include_all else without(targets, promotable)
+    cdef Bitboard plain = plain_targets(us, PAWN, targets, promotable, include_all)
     cdef int square
     while some(promotable):
         square = pop(&promotable)
         out[0] = <Move>(PROMOTION + behind + (square << 7) + square)
         out += 1
-    while some(stays):
-        square = pop(&stays)
+    while some(plain):
+        square = pop(&plain)
         out[0] = <Move>(behind + (square << 7) + square)
         out += 1
     return out
@@ -104,7 +106,7 @@ cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard t
     """Legal moves of all pieces but the king to `target` (pawns: to `pawn_target`)."""
     cdef Bitboard movers = without(pos.color[us], pos.state.pinned)
     cdef Bitboard occ = occupied(pos), pawns
-    # A published position may hold a pawn on its last rank: it must not step round the edge of the board.
+    # A published problem may hold a pawn on its last rank: shifting it would wrap round to the next file.
     pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
     out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), include_all)
     out = free_pieces(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
@@ -148,7 +150,7 @@ cdef inline Move *king_moves(const Position *pos, Move *out, int us, Bitboard ta
 # ---- drops ----
 
 cdef inline int drop_words(Hand hand, int first, Move *words) noexcept nogil:
-    """The drops of the kinds in hand in the order P L N S B R G, from the kind `first` on, without their square."""
+    """One drop for each type in hand, in the order P L N S B R G from `first` on, with the target square left 0."""
     cdef int piece_type, held = 0
     for piece_type in range(first, GOLD + 1):
         words[held] = <Move>((DROP_ORIGIN + piece_type) << 7)
@@ -157,7 +159,7 @@ cdef inline int drop_words(Hand hand, int first, Move *words) noexcept nogil:
 
 
 cdef inline Move *write_drops(Move *out, const Move *words, int held, Bitboard targets) noexcept nogil:
-    """Every drop of `words` on every target, eight moves a store."""
+    """Every drop of `words` to every target; one store writes eight moves."""
     cdef uint64_t low = targets.low, high = targets.high
     while low:
         store_sums(out, words, lowest_bit(low))
@@ -171,7 +173,7 @@ cdef inline Move *write_drops(Move *out, const Move *words, int held, Bitboard t
 
 
 cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) noexcept nogil:
-    """Where a pawn may be dropped: no second one on its file, a move left to it, no mate by it."""
+    """Where a pawn may be dropped: no other pawn of ours on the file (nifu), a move left, no mate by the drop."""
     cdef int king = pos.king[us ^ 1]
     cdef Bitboard head
     targets = both(both(targets, files_without(pieces(pos, us, PAWN))), tables.drop_ranks[us][PAWN])
@@ -183,7 +185,7 @@ cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) n
 
 
 cdef inline Move *far_drops(Hand hand, Move *out, int us, Bitboard targets) noexcept nogil:
-    """Drops without pawns on the two last ranks: no lance on the last, no knight on either."""
+    """Drops of all types but pawns to the last two ranks: no lance to the last, no knight to either."""
     cdef Move words[16]
     cdef Bitboard second = both(targets, tables.drop_ranks[us][LANCE])
     cdef int held = drop_words(hand, SILVER, words)
@@ -217,25 +219,24 @@ cdef inline Move *drops_to(const Position *pos, Move *out, int us, Bitboard targ
 
 
 cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil:
-    """Whether a pawn dropped on the empty `square` in front of the enemy king mates it. Exact."""
     cdef int us = pos.side, them = us ^ 1, king = pos.king[them], taker
     cdef Bitboard occ = either(occupied(pos), tables.square[square])
-    cdef Bitboard takers, checkers, shields, escapes
+    cdef Bitboard takers, checkers, blockers, escapes
     takers = without(attackers(pos, square, them, occ), tables.square[king])
     if some(takers):
-        scan_king(pos, them, &checkers, &shields)
+        find_checkers(pos, them, &checkers, &blockers)
         while some(takers):
             taker = pop(&takers)
-            if not has(shields, taker) or has(tables.line[king][taker], square):
+            if not has(blockers, taker) or has(tables.line[king][taker], square):
                 return False
     escapes = without(step_attacks(them, KING, king), pos.color[them])
     return not some(safe_squares(pos, them, escapes, without(occ, tables.square[king])))
 
 
-# ---- kinds ----
+# ---- generators ----
 
 cdef inline Bitboard empty_squares(const Position *pos) noexcept nogil:
-    return without(tables.drop_ranks[0][GOLD], occupied(pos))
+    return without(all_squares(), occupied(pos))
 
 
 cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) noexcept nogil:
@@ -268,7 +269,7 @@ cdef Move *generate_drops(const Position *pos, Move *out) noexcept nogil:
 
 cdef inline Move *evasions(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
     cdef Bitboard checkers = pos.state.checkers, between
-    out = king_moves(pos, out, us, without(tables.drop_ranks[0][GOLD], pos.color[us]))
+    out = king_moves(pos, out, us, without(all_squares(), pos.color[us]))
     if many(checkers):
         return out
     between = tables.between[pos.king[us]][lowest(checkers)]
@@ -283,8 +284,8 @@ cdef Move *generate_evasions(const Position *pos, Move *out, bint include_all) n
     return evasions(pos, out, WHITE, include_all)
 
 
-cdef inline Move *unchecked_side(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
-    cdef Bitboard target = without(tables.drop_ranks[0][GOLD], pos.color[us])
+cdef inline Move *non_evasions(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
+    cdef Bitboard target = without(all_squares(), pos.color[us])
     out = piece_moves(pos, out, us, target, target, include_all)
     out = king_moves(pos, out, us, target)
     return drops_to(pos, out, us, without(target, pos.color[us ^ 1]))
@@ -294,8 +295,8 @@ cdef Move *generate_legal(const Position *pos, Move *out, bint include_all) noex
     if in_check(pos):
         return generate_evasions(pos, out, include_all)
     if pos.side == BLACK:
-        return unchecked_side(pos, out, BLACK, include_all)
-    return unchecked_side(pos, out, WHITE, include_all)
+        return non_evasions(pos, out, BLACK, include_all)
+    return non_evasions(pos, out, WHITE, include_all)
 
 
 cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint include_all) noexcept nogil:
@@ -324,19 +325,16 @@ cdef bint has_legal_move(const Position *pos) noexcept nogil:
 # ---- checks ----
 
 cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil:
-    """For the side to move: squares from which each type checks the enemy king, and the pieces that may uncover a
-    check.
-    """
     cdef int us = pos.side, king = pos.king[us ^ 1], piece_type
-    cdef Bitboard checkers, shields, occ = occupied(pos), diagonal, straight
+    cdef Bitboard checkers, blockers, occ = occupied(pos), diagonal, straight
     info.king = king
     if king == NO_SQUARE:
         for piece_type in range(PIECE_TYPES):
             info.squares[piece_type] = empty()
         info.discoverers = empty()
         return
-    scan_king(pos, us ^ 1, &checkers, &shields)
-    info.discoverers = both(shields, pos.color[us])
+    find_checkers(pos, us ^ 1, &checkers, &blockers)
+    info.discoverers = both(blockers, pos.color[us])
     for piece_type in range(PIECE_TYPES):
         info.squares[piece_type] = tables.step[us ^ 1][piece_type][king]
     diagonal = bishop_attacks(king, occ)
@@ -351,32 +349,26 @@ cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil:
 
 cdef bint gives_check(const Position *pos, const CheckInfo *info, Move move) noexcept nogil:
     """Whether a legal move checks the enemy king."""
-    cdef int target = to_square(move), origin = from_square(move), piece_type
-    if is_drop(move):
-        return has(info.squares[dropped_type(move)], target)
-    piece_type = type_of(pos.board[origin]) + (PROMOTED if is_promotion(move) else 0)
-    if has(info.squares[piece_type], target):
+    cdef int target = to_square(move), origin = from_square(move)
+    if has(info.squares[placed_type(pos, move)], target):
         return True
-    if has(info.discoverers, origin) and not has(tables.line[info.king][origin], target):
-        return True
-    return False
+    return not is_drop(move) and has(info.discoverers, origin) and not has(tables.line[info.king][origin], target)
 
 
 cdef Move *checks_of_piece(const Position *pos, Move *out, const CheckInfo *info, int origin, Bitboard targets,
                            bint include_all) noexcept nogil:
     """The moves of one piece to `targets` that give check."""
     cdef int us = pos.side, piece_type = type_of(pos.board[origin])
-    cdef Bitboard plain = info.squares[piece_type], promoted, promotable
+    cdef Bitboard plain, promoted, promotable, discovered = empty()
     if has(info.discoverers, origin):
-        plain = either(plain, without(targets, tables.line[info.king][origin]))
+        discovered = without(targets, tables.line[info.king][origin])
+    plain = either(info.squares[piece_type], discovered)
     if not can_promote(piece_type):
         return write_moves(out, origin << 7, both(targets, plain))
-    promoted = info.squares[piece_type + PROMOTED]
-    if has(info.discoverers, origin):
-        promoted = either(promoted, without(targets, tables.line[info.king][origin]))
-    promotable = targets if has(tables.zone[us], origin) else both(targets, tables.zone[us])
+    promoted = either(info.squares[piece_type + PROMOTED], discovered)
+    promotable = promotion_targets(us, origin, targets)
     out = write_moves(out, origin << 7 | PROMOTION, both(promotable, promoted))
-    return write_moves(out, origin << 7, both(plain, useful_stays(us, piece_type, targets, promotable, include_all)))
+    return write_moves(out, origin << 7, both(plain, plain_targets(us, piece_type, targets, promotable, include_all)))
 
 
 cdef Move *checking_drops(const Position *pos, Move *out, const CheckInfo *info) noexcept nogil:
@@ -415,7 +407,7 @@ cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info,
 
 
 cdef Move *keep_checks(const Position *pos, const CheckInfo *info, Move *first, Move *last) noexcept nogil:
-    """Of a list of legal moves those that give check, in place."""
+    """Filters a list of legal moves in place: only those that give check remain."""
     cdef Move *out = first
     while first != last:
         if gives_check(pos, info, first[0]):
@@ -433,7 +425,7 @@ cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noe
         return out
     if in_check(pos):
         return keep_checks(pos, &info, out, generate_evasions(pos, out, include_all))
-    target = without(tables.drop_ranks[0][GOLD], pos.color[pos.side])
+    target = without(all_squares(), pos.color[pos.side])
     out = checking_moves(pos, out, &info, target, target, include_all)
     return checking_drops(pos, out, &info)
 
@@ -450,8 +442,7 @@ cdef Move *generate_quiet_checks(const Position *pos, Move *out) noexcept nogil:
 
 # ---- is a move legal? ----
 
-cdef bint is_useless(const Position *pos, Move move) noexcept nogil:
-    """Whether a legal move is a non-promotion that never helps."""
+cdef bint is_dominated(const Position *pos, Move move) noexcept nogil:
     cdef int us = pos.side, piece_type
     if is_drop(move) or is_promotion(move):
         return False
@@ -473,8 +464,10 @@ cdef bint is_legal_drop(const Position *pos, Move move) noexcept nogil:
     return piece_type != PAWN or has(pawn_drops(pos, us, tables.square[target]), target)
 
 
-cdef bint can_move_so(const Position *pos, Move move) noexcept nogil:
-    """Whether the piece on the origin moves so, promotion rules included; the king's safety apart."""
+cdef bint is_pseudo_legal(const Position *pos, Move move) noexcept nogil:
+    """Whether a piece of the side to move can make this board move, promotion rules included; king safety is not looked
+    at.
+    """
     cdef int us = pos.side, origin = from_square(move), target = to_square(move)
     cdef int piece = pos.board[origin], piece_type = type_of(piece)
     if not piece or color_of(piece) != us or has(pos.color[us], target):
@@ -488,7 +481,7 @@ cdef bint can_move_so(const Position *pos, Move move) noexcept nogil:
 
 
 cdef bint leaves_king_safe(const Position *pos, Move move) noexcept nogil:
-    """Whether a board move that can_move_so leaves the own king unattacked."""
+    """Whether a pseudo-legal board move leaves the own king unattacked."""
     cdef int us = pos.side, origin = from_square(move), target = to_square(move), king = pos.king[us]
     cdef Bitboard checkers = pos.state.checkers
     if king == NO_SQUARE:
@@ -503,9 +496,8 @@ cdef bint leaves_king_safe(const Position *pos, Move move) noexcept nogil:
 
 
 cdef bint is_legal(const Position *pos, Move move) noexcept nogil:
-    """Whether any 16 bits are a legal move here, useless ones included."""
     if to_square(move) >= NO_SQUARE or from_square(move) == NO_SQUARE or move >> 15:
         return False
     if is_drop(move):
         return is_legal_drop(pos, move)
-    return can_move_so(pos, move) and leaves_king_safe(pos, move)
+    return is_pseudo_legal(pos, move) and leaves_king_safe(pos, move)

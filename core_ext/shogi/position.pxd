@@ -1,11 +1,11 @@
 """A position with the game behind it: pieces, hands, keys, checkers, pinned pieces; do and undo.
 
-A Position owns its stack of States, one a ply; `state` points to the current one. What a move changes for good stands
-in the State, so undoing drops it and puts the pieces back.
+A Position owns its stack of States, one per ply; `state` points to the current one. A State holds what cannot be
+computed back from the move, so undo_move pops it and moves the pieces back.
 """
 
 from core_ext.shogi.bitboard cimport (
-    Bitboard, bishop_attacks, both, count, either, lance_attacks, rook_attacks, some, tables,
+    Bitboard, bishop_attacks, both, count, either, empty, lance_attacks, many, pop, rook_attacks, some, tables,
 )
 from core_ext.shogi.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, Move32,
@@ -22,9 +22,9 @@ cdef enum:
     NO_REPETITION = 0
     REPETITION_DRAW = 1
     REPETITION_WIN = 2      # the opponent gave perpetual check
-    REPETITION_LOSS = 3     # the side to move did
-    REPETITION_SUPERIOR = 4  # same board, same side to move, and a hand that covers the earlier one
-    REPETITION_INFERIOR = 5
+    REPETITION_LOSS = 3     # the side to move gave perpetual check
+    REPETITION_SUPERIOR = 4  # same board and side to move; the hand of the side to move covers its earlier one
+    REPETITION_INFERIOR = 5  # the earlier hand covers the present one
 
 ctypedef int DeclarationRule
 cdef enum:
@@ -39,14 +39,14 @@ cdef struct State:
     uint64_t board_key      # pieces on the board and the side to move
     uint64_t hand_key       # both hands
     Bitboard checkers       # pieces that check the side to move
-    Bitboard pinned         # pieces of the side to move that shield its king
+    Bitboard pinned         # pieces of the side to move that alone block a slider's line to its king
     Hand hand[COLORS]
-    Move32 move           # that led here; 0 at the root, NULL_MOVE after a null move
-    int checks[COLORS]      # how many moves in a row each colour has given check with
-    int since_null          # plies since a null move or the root: no repetition reaches further back
+    Move32 move             # the last move; 0 at the root, NULL_MOVE after a null move
+    int checks[COLORS]      # how many consecutive moves of each colour, up to its last one, gave check
+    int since_null          # plies since a null move or the root: a repetition reaches no further back
 
-# What a move changed, for an evaluation that follows: one piece, or two where it captured.
-# `square` NO_SQUARE means in hand; then `held` is the number of its kind in that hand including it.
+# What a move changed, for an incremental evaluation: one piece, or two if it captured. A `square` of NO_SQUARE means in
+# hand; `held` is then the number of pieces of that type in the hand, this one included.
 cdef struct DirtyPiece:
     int old_piece
     int old_square
@@ -69,7 +69,7 @@ cdef struct Position:
     State *state
     State *states
     int capacity            # of `states`
-    uint16_t seen[SEEN_SLOTS]   # how many States before the current one share the low bits of its board key
+    uint16_t seen[SEEN_SLOTS]   # earlier States, by the low bits of their board keys: 0 rules out a repetition
 
 cdef int allocate_position(Position *pos, int capacity) except -1 nogil
 cdef void free_position(Position *pos) noexcept nogil
@@ -82,7 +82,9 @@ cdef void do_move(Position *pos, Move move) noexcept nogil
 cdef void undo_move(Position *pos) noexcept nogil
 cdef void do_null(Position *pos) noexcept nogil
 cdef void undo_null(Position *pos) noexcept nogil
-cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *shields) noexcept nogil
+# The enemy pieces that check the king of `us`, and the blockers: pieces of either colour that alone stand between it
+# and a slider.
+cdef void find_checkers(const Position *pos, int us, Bitboard *checkers, Bitboard *blockers) noexcept nogil
 cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil
 cdef Repetition game_repetition(const Position *pos) noexcept nogil
@@ -123,22 +125,33 @@ cdef inline Move32 to_move32(const Position *pos, Move move) noexcept nogil:
     return make_move32(move, pos.board[from_square(move)], pos.board[move & 127])
 
 
-cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
-    """full_key once the move is made: known before it is, so that memory can be fetched meanwhile."""
-    cdef uint64_t board_key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
-    cdef uint64_t hand_key = pos.state.hand_key
-    cdef int captured = captured_piece(move)
+cdef inline int placed_type(const Position *pos, Move move) noexcept nogil:
+    """The type of the piece on the destination once the move is made."""
+    return type_of(placed_piece(to_move32(pos, move)))
+
+
+cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept nogil:
+    """The board key of the position after the move."""
+    cdef uint64_t key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
     if is_drop(move):
-        return board_key ^ (hand_key - zobrist.hand[pos.side][dropped_type(move)])
-    board_key ^= zobrist.board[moved_piece(move)][from_square(move)] ^ zobrist.board[captured][to_square(move)]
-    if captured:
-        hand_key += zobrist.hand[pos.side][raw_type(type_of(captured))]
-    return board_key ^ hand_key
+        return key
+    key ^= zobrist.board[captured_piece(move)][to_square(move)]
+    return key ^ zobrist.board[moved_piece(move)][from_square(move)]
+
+
+cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
+    """full_key of the position after the move, for prefetching its table entry."""
+    cdef uint64_t hand_key = pos.state.hand_key
+    if is_drop(move):
+        hand_key -= zobrist.hand[pos.side][dropped_type(move)]
+    elif captured_piece(move):
+        hand_key += zobrist.hand[pos.side][raw_type(type_of(captured_piece(move)))]
+    return board_key_after(pos, move) ^ hand_key
 
 
 cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:
-    """Pieces of colour `by` that step onto `square` (lances and sliders left out, horses' and dragons' steps in)."""
-    cdef int us = by ^ 1    # a piece of `by` reaches `square` where the same piece of the other colour there reaches it
+    """Pieces of colour `by` that attack `square` by a step, the steps of horse and dragon included."""
+    cdef int us = by ^ 1    # `by` attacks `square` from where the same piece of the other colour on `square` attacks
     cdef Bitboard found = both(tables.step[us][PAWN][square], pos.kind[PAWN])
     found = either(found, both(tables.step[us][KNIGHT][square], pos.kind[KNIGHT]))
     found = either(found, both(tables.step[us][SILVER][square], pos.kind[SILVER]))
@@ -157,7 +170,7 @@ cdef inline Bitboard straight_sliders(const Position *pos) noexcept nogil:
 
 
 cdef inline Bitboard slide_attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
-    """Lances, bishops, rooks and their promotions of colour `by` that slide onto `square` through the empty squares of
+    """Lances, bishops, rooks, horses and dragons of colour `by` that attack `square` along a line, given the occupancy
     `occ`.
     """
     cdef Bitboard enemies = pos.color[by]
@@ -175,9 +188,34 @@ cdef inline Bitboard slide_attackers(const Position *pos, int square, int by, Bi
 
 
 cdef inline Bitboard attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
-    """Every piece of colour `by` that attacks `square` on the occupancy `occ`."""
+    """Every piece of colour `by` that attacks `square`, given the occupancy `occ`."""
     return either(step_attackers(pos, square, by), slide_attackers(pos, square, by, occ))
 
 
 cdef inline bint attacked(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
     return some(step_attackers(pos, square, by)) or some(slide_attackers(pos, square, by, occ))
+
+
+cdef inline Bitboard aligned_sliders(const Position *pos, int square, int by) noexcept nogil:
+    """Sliders of colour `by` that would attack `square` on an empty board."""
+    cdef Bitboard found = either(both(tables.forward[by ^ 1][square], pos.kind[LANCE]),
+                                 either(both(tables.bishop_lines[square], diagonal_sliders(pos)),
+                                        both(tables.rook_lines[square], straight_sliders(pos))))
+    return both(found, pos.color[by])
+
+
+cdef inline Bitboard slider_blockers(int square, Bitboard sliders, Bitboard occ, Bitboard *direct) noexcept nogil:
+    """The pieces that alone stand between `square` and one of the aligned `sliders`; `direct` gets the sliders with no
+    piece between.
+    """
+    cdef Bitboard blockers = empty(), between
+    cdef int slider
+    direct[0] = empty()
+    while some(sliders):
+        slider = pop(&sliders)
+        between = both(tables.between[square][slider], occ)
+        if not some(between):
+            direct[0] = either(direct[0], tables.square[slider])
+        elif not many(between):
+            blockers = either(blockers, between)
+    return blockers

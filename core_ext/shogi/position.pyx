@@ -1,17 +1,17 @@
-"""Do and undo, keys, repetition and declaration. See position.pxd for the layout."""
+"""Making and unmaking moves, hash keys, repetition and declaration. The layout stands in position.pxd."""
 
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from core_ext.shogi.bitboard cimport (
-    Bitboard, both, count, differ, either, empty, has, many, pop, some, step_attacks, tables, without,
+    Bitboard, both, count, differ, either, empty, has, pop, same, some, step_attacks, tables, without,
 )
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, GOLD, GOLDS, Hand, KING, LANCE, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SQUARES,
-    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, moved_piece,
-    moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
+    BISHOP, BLACK, COLORS, GOLD, GOLDS, Hand, KING, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SQUARES,
+    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, make_square,
+    moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
@@ -67,7 +67,7 @@ cdef int copy_position(Position *pos, const Position *other, int plies) except -
 
 
 cdef void clear_position(Position *pos) noexcept nogil:
-    """An empty board, Black to move, no game behind it."""
+    """An empty board, Black to move, no earlier moves."""
     memset(pos.kind, 0, sizeof(pos.kind))
     memset(pos.color, 0, sizeof(pos.color))
     memset(pos.board, 0, sizeof(pos.board))
@@ -81,7 +81,7 @@ cdef void clear_position(Position *pos) noexcept nogil:
 
 
 cdef inline void toggle(Position *pos, int color, int piece_type, Bitboard squares) noexcept nogil:
-    """Put or take a piece in the bitboards."""
+    """Add a piece to the bitboards, or remove it."""
     pos.kind[piece_type] = differ(pos.kind[piece_type], squares)
     pos.color[color] = differ(pos.color[color], squares)
     if moves_like_gold(piece_type):
@@ -89,7 +89,7 @@ cdef inline void toggle(Position *pos, int color, int piece_type, Bitboard squar
 
 
 cdef void put_piece(Position *pos, int piece, int square) noexcept nogil:
-    """While setting up: a piece on an empty square. begin_game must follow."""
+    """For setting up: put a piece on an empty square. begin_game must follow."""
     toggle(pos, color_of(piece), type_of(piece), tables.square[square])
     pos.board[square] = piece
     if type_of(piece) == KING:
@@ -107,47 +107,82 @@ cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
 cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
     cdef uint64_t key = 0
     cdef int color, piece_type
-    for color in range(2):
+    for color in range(COLORS):
         for piece_type in range(PAWN, GOLD + 1):
             key += hand_count(pos.state.hand[color], piece_type) * zobrist.hand[color][piece_type]
     return key
 
 
 cdef void begin_game(Position *pos) noexcept nogil:
-    """After setting up pieces, hands and the side to move: derive the rest."""
+    """After setting up pieces, hands and the side to move: compute keys, checkers and pinned pieces."""
     cdef State *state = pos.state
     state.board_key = board_key_of(pos)
     state.hand_key = hand_key_of(pos)
-    scan_king(pos, pos.side, &state.checkers, &state.pinned)
-    state.pinned = both(state.pinned, pos.color[pos.side])
+    update_checkers(pos, state)
     state.checks[pos.side ^ 1] = 1 if some(state.checkers) else 0
 
 
-cdef void scan_king(const Position *pos, int us, Bitboard *checkers, Bitboard *shields) noexcept nogil:
-    """The enemy pieces that check the king of `us`, and all pieces (of both colours) that alone stand between it and a
-    slider.
-    """
-    cdef int king = pos.king[us], sniper
-    cdef int them = us ^ 1
-    cdef Bitboard snipers, found, line, occ
-    shields[0] = empty()
+cdef void find_checkers(const Position *pos, int us, Bitboard *checkers, Bitboard *blockers) noexcept nogil:
+    cdef int king = pos.king[us], them = us ^ 1
+    cdef Bitboard direct
     checkers[0] = empty()
+    blockers[0] = empty()
     if king == NO_SQUARE:
         return
-    found = step_attackers(pos, king, them)
-    snipers = either(both(tables.forward[us][king], pos.kind[LANCE]),
-                     either(both(tables.bishop_lines[king], diagonal_sliders(pos)),
-                            both(tables.rook_lines[king], straight_sliders(pos))))
-    snipers = both(snipers, pos.color[them])
-    occ = occupied(pos)
-    while some(snipers):
-        sniper = pop(&snipers)
-        line = both(tables.between[king][sniper], occ)
-        if not some(line):
-            found = either(found, tables.square[sniper])
-        elif not many(line):
-            shields[0] = either(shields[0], line)
-    checkers[0] = found
+    blockers[0] = slider_blockers(king, aligned_sliders(pos, king, them), occupied(pos), &direct)
+    checkers[0] = either(direct, step_attackers(pos, king, them))
+
+
+cdef inline void update_checkers(Position *pos, State *state) noexcept nogil:
+    """Checkers and pinned pieces of the side to move."""
+    find_checkers(pos, pos.side, &state.checkers, &state.pinned)
+    state.pinned = both(state.pinned, pos.color[pos.side])
+
+
+# ---- the same from scratch, by slower means: asserted after every move of a debug build ----
+
+cdef Bitboard pinned_of(const Position *pos) noexcept nogil:
+    """The pieces of the side to move whose removal exposes its king to a further attacker."""
+    cdef int us = pos.side, king = pos.king[us], square
+    cdef Bitboard found = empty(), own = pos.color[us], occ = occupied(pos), exposed
+    if king == NO_SQUARE:
+        return found
+    while some(own):
+        square = pop(&own)
+        exposed = slide_attackers(pos, king, us ^ 1, without(occ, tables.square[square]))
+        if square != king and some(without(exposed, pos.state.checkers)):
+            found = either(found, tables.square[square])
+    return found
+
+
+cdef bint board_agrees(const Position *pos) noexcept nogil:
+    """Whether bitboards, mailbox and king squares describe the same board."""
+    cdef int square, piece
+    for square in range(SQUARES):
+        piece = pos.board[square]
+        if has(occupied(pos), square) != (piece != 0):
+            return False
+        if piece and not has(pieces(pos, color_of(piece), type_of(piece)), square):
+            return False
+        if piece and has(pos.kind[GOLDS], square) != moves_like_gold(type_of(piece)):
+            return False
+        if type_of(piece) == KING and pos.king[color_of(piece)] != square:
+            return False
+    return True
+
+
+cdef bint is_consistent(const Position *pos) noexcept nogil:
+    """Whether everything kept incrementally equals the same computed from scratch."""
+    cdef const State *state = pos.state
+    cdef int king = pos.king[pos.side]
+    cdef Bitboard checkers = empty()
+    if king != NO_SQUARE:
+        checkers = attackers(pos, king, pos.side ^ 1, occupied(pos))
+    return (state.board_key == board_key_of(pos) and state.hand_key == hand_key_of(pos)
+            and same(state.checkers, checkers) and same(state.pinned, pinned_of(pos)) and board_agrees(pos))
+
+
+# ---- making moves ----
 
 
 cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept nogil:
@@ -179,7 +214,7 @@ cdef inline void drop_piece(Position *pos, State *state, Move32 move) noexcept n
 
 
 cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
-    """A new State that starts with the old one's keys, hands and runs of checks, the other side to move."""
+    """Push a State that starts with the keys, hands and check counts of the old one, the other side to move."""
     cdef State *old = pos.state
     cdef State *state = old + 1
     pos.seen[old.board_key & (SEEN_SLOTS - 1)] += 1
@@ -203,7 +238,7 @@ cdef inline void pop_state(Position *pos) noexcept nogil:
 
 
 cdef void do_move(Position *pos, Move move) noexcept nogil:
-    """Play a legal move. There must be room for a ply (reserve_plies)."""
+    """Make a legal move. There must be room for a ply (reserve_plies)."""
     cdef int us = pos.side
     cdef Move32 move32 = to_move32(pos, move)
     cdef State *state = push_state(pos, move32)
@@ -213,49 +248,56 @@ cdef void do_move(Position *pos, Move move) noexcept nogil:
     else:
         move_piece(pos, state, move32)
     pos.side = us ^ 1
-    scan_king(pos, us ^ 1, &state.checkers, &state.pinned)
-    state.pinned = both(state.pinned, pos.color[us ^ 1])
+    update_checkers(pos, state)
     state.checks[us] = state.checks[us] + 1 if some(state.checkers) else 0
     ASSERT(type_of(captured_piece(move32)) != KING)
+    ASSERT(is_consistent(pos))
 
 
 cdef void undo_move(Position *pos) noexcept nogil:
-    """Take the last move back."""
+    """Unmake the last move."""
     cdef Move32 move = pos.state.move
-    cdef int us = pos.side ^ 1, target = to_square(move), origin = from_square(move)
-    cdef int piece = moved_piece(move), captured = captured_piece(move)
+    cdef int us = pos.side ^ 1, target = to_square(move)
     pop_state(pos)
     pos.side = us
     toggle(pos, us, type_of(placed_piece(move)), tables.square[target])
-    pos.board[target] = captured
-    if is_drop(move):
-        return
+    pos.board[target] = captured_piece(move)
+    if not is_drop(move):
+        move_piece_back(pos, move)
+    ASSERT(is_consistent(pos))
+
+
+cdef inline void move_piece_back(Position *pos, Move32 move) noexcept nogil:
+    """The pieces of a board move back to where they stood, in the bitboards, the mailbox and the king squares."""
+    cdef int us = pos.side, origin = from_square(move)
+    cdef int piece = moved_piece(move), captured = captured_piece(move)
     toggle(pos, us, type_of(piece), tables.square[origin])
     pos.board[origin] = piece
     if captured:
-        toggle(pos, us ^ 1, type_of(captured), tables.square[target])
+        toggle(pos, us ^ 1, type_of(captured), tables.square[to_square(move)])
     if type_of(piece) == KING:
         pos.king[us] = origin
 
 
 cdef void do_null(Position *pos) noexcept nogil:
-    """Pass. The side to move is not in check."""
+    """Make a null move. The side to move is not in check."""
     cdef State *state = push_state(pos, NULL_MOVE)
     ASSERT(not some((state - 1).checkers))
     state.since_null = 0
     state.checks[pos.side] = 0
     pos.side ^= 1
-    scan_king(pos, pos.side, &state.checkers, &state.pinned)
-    state.pinned = both(state.pinned, pos.color[pos.side])
+    update_checkers(pos, state)
+    ASSERT(is_consistent(pos))
 
 
 cdef void undo_null(Position *pos) noexcept nogil:
     pop_state(pos)
     pos.side ^= 1
+    ASSERT(is_consistent(pos))
 
 
 cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil:
-    """What the move that led to `state` changed; nothing for a null move or the root."""
+    """What the last move before `state` changed; nothing after a null move and at the root."""
     cdef Move32 move = state.move
     cdef int piece = moved_piece(move), captured = captured_piece(move), us = color_of(piece)
     dirty.count = 0
@@ -279,7 +321,7 @@ cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil:
 
 
 cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogil:
-    """The same position came `plies` ago: who gave check on every move since?"""
+    """The position `plies` ago was the same: a draw, unless one side alone gave check on every move since."""
     cdef int us = pos.side
     cdef bint ours = pos.state.checks[us] >= plies // 2
     cdef bint theirs = pos.state.checks[us ^ 1] >= plies // 2
@@ -289,11 +331,11 @@ cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogi
 
 
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
-    """For the search: the nearest earlier position, at most `limit` plies back, with the same board and the same side
-    to move.
+    """For the search: compares with the nearest earlier position, at most `limit` plies back, that has the same board
+    and side to move.
 
-    With equal hands it is a repetition (judged as if it went on to the fourth), with other hands superior or inferior
-    for the side to move where one covers the other.
+    With equal hands this is a repetition, judged at its first recurrence as if it were the fourth; otherwise the
+    position is superior or inferior for the side to move if one of its two hands covers the other.
     """
     cdef const State *state = pos.state
     cdef int reach = state.since_null if state.since_null < limit else limit
@@ -315,8 +357,8 @@ cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
 
 
 cdef Repetition game_repetition(const Position *pos) noexcept nogil:
-    """By the rules of the game: has this position come for the fourth time? The cycle runs from its first coming to
-    now.
+    """By the rules of the game: whether this is the fourth occurrence of the position, judged over the moves since the
+    first.
     """
     cdef const State *state = pos.state
     cdef int plies, times = 1
@@ -343,15 +385,15 @@ cdef int hand_points(Hand hand) noexcept nogil:
 
 
 cdef int missing_points(const Position *pos) noexcept nogil:
-    """What a handicap took away: a full set counts 54 (38 pieces, the four large ones four more each)."""
+    """Points of the pieces missing in a handicap game: a full set counts 54 (38 pieces, rooks and bishops 5 each)."""
     cdef Bitboard men = without(occupied(pos), pos.kind[KING])
     cdef int held = hand_points(pos.state.hand[BLACK]) + hand_points(pos.state.hand[WHITE])
     return 54 - (count(men) + 4 * large_pieces(pos, men) + held)
 
 
 cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """31 by the 24-point rule; by the 27-point rule 28 for Black and 27 for White. White, who gave a handicap, needs
-    so many less.
+    """31 by the 24-point rule; by the 27-point rule 28 for Black and 27 for White. In a handicap game White, who plays
+    with fewer pieces, needs that many points less.
     """
     cdef int needed = 31
     if rule == RULE_27 or rule == RULE_27_HANDICAP:
@@ -362,10 +404,10 @@ cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil
 
 
 cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """Whether the side to move wins by entering king: king in the zone and not in check, ten others there, points
-    enough.
+    """Whether the side to move can win by declaration (entering king): its king in the promotion zone and not in check,
+    ten other pieces there, and enough points.
 
-    Rules of the CSA protocol and of the Shogi Association; always False for the try rule (see try_move).
+    Rules of the CSA protocol and of the Japan Shogi Association; always False for the try rule (see try_move).
     """
     cdef int us = pos.side
     cdef Bitboard inside
@@ -382,7 +424,7 @@ cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
 cdef Move try_move(const Position *pos) noexcept nogil:
     """The king's legal move to 5a (White: 5i), which wins by the try rule; NO_MOVE where there is none."""
     cdef int us = pos.side, king = pos.king[us]
-    cdef int goal = 36 if us == BLACK else 44
+    cdef int goal = make_square(4, 0) if us == BLACK else make_square(4, 8)
     if king == NO_SQUARE or not has(step_attacks(us, KING, king), goal) or has(pos.color[us], goal):
         return NO_MOVE
     if attacked(pos, goal, us ^ 1, without(occupied(pos), tables.square[king])):

@@ -1,12 +1,12 @@
-"""Reading and writing positions and moves as USI text (sfen as Shogidokoro's protocol page defines it)."""
+"""Parsing and formatting of positions and moves as USI text (sfen as in Shogidokoro's protocol description)."""
 
 from core_ext.shogi.hand cimport hand_count, hand_one
 from core_ext.shogi.movegen cimport is_legal
 from core_ext.shogi.position cimport Position, attacked, begin_game, clear_position, occupied, put_piece
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, GOLD, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PROMOTED, ROOK, SILVER, WHITE, board_move,
-    can_promote, color_of, drop_move, dropped_type, from_square, is_drop, is_promotion, make_piece, promotion_move,
-    raw_type, to_square, type_of,
+    BISHOP, BLACK, COLORS, GOLD, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PROMOTED, ROOK, SILVER, SQUARES, WHITE,
+    board_move, can_promote, color_of, drop_move, dropped_type, file_of, from_square, is_drop, is_promotion, make_piece,
+    make_square, promotion_move, rank_of, raw_type, to_square, type_of,
 )
 
 _LETTERS = {PAWN: "P", LANCE: "L", KNIGHT: "N", SILVER: "S", GOLD: "G", BISHOP: "B", ROOK: "R", KING: "K"}
@@ -17,7 +17,6 @@ _MAX_PLY_NUMBER = 100_000
 
 
 cdef str piece_letters(int piece):
-    """`P` a black pawn, `+r` a white dragon."""
     cdef str letter = _LETTERS[raw_type(type_of(piece))]
     if type_of(piece) > KING:
         letter = "+" + letter
@@ -25,12 +24,12 @@ cdef str piece_letters(int piece):
 
 
 cdef str format_square(int square):
-    return chr(ord("1") + square // 9) + chr(ord("a") + square % 9)
+    return chr(ord("1") + file_of(square)) + chr(ord("a") + rank_of(square))
 
 
 cdef int parse_square(str text) except -1:
     if len(text) == 2 and "1" <= text[0] <= "9" and "a" <= text[1] <= "i":
-        return 9 * (ord(text[0]) - ord("1")) + ord(text[1]) - ord("a")
+        return make_square(ord(text[0]) - ord("1"), ord(text[1]) - ord("a"))
     raise ValueError(f"not a square: '{text}'")
 
 
@@ -55,7 +54,7 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
         else:
             if file < 0:
                 raise ValueError(f"rank '{row}' holds more than nine files in '{text}'")
-            place_piece(pos, read_piece(promotion + letter, text), 9 * file + rank, text)
+            place_piece(pos, read_piece(promotion + letter, text), make_square(file, rank), text)
             promotion = ""
             file -= 1
     if file != -1 or promotion:
@@ -64,8 +63,8 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
 
 
 cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
-    """Published problems hold pieces without a move and two pawns on a file: only what the rest cannot bear is
-    refused.
+    """Accepts pieces without a move and two pawns on a file, which published problems contain; refuses a second king,
+    which a Position cannot hold.
     """
     cdef int color = color_of(piece), piece_type = type_of(piece)
     if piece_type == KING and pos.king[color] != NO_SQUARE:
@@ -75,7 +74,7 @@ cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
 
 
 cdef int read_hands(Position *pos, str field, str text) except -1:
-    """`-`, or pieces in any order, each with its number before it."""
+    """`-`, or pieces in any order, each after its count."""
     cdef str number = ""
     cdef int piece, held
     if field == "-":
@@ -98,14 +97,14 @@ cdef int read_hands(Position *pos, str field, str text) except -1:
 
 
 cdef int check_set(const Position *pos, str text) except -1:
-    """No more pieces than a set has, and at least one king."""
+    """Refuses more pieces than a full set has, and a board without a king."""
     counts = dict.fromkeys(_FULL_SET, 0)
-    for square in range(81):
+    for square in range(SQUARES):
         if pos.board[<int>square]:
             counts[raw_type(type_of(pos.board[<int>square]))] += 1
     for piece_type, limit in _FULL_SET.items():
         if piece_type != KING:
-            for color in range(2):
+            for color in range(COLORS):
                 counts[piece_type] += hand_count(pos.state.hand[<int>color], piece_type)
         if counts[piece_type] > limit:
             raise ValueError(f"too many pieces '{_LETTERS[piece_type]}' in '{text}'")
@@ -151,10 +150,10 @@ cdef str format_rank(const Position *pos, int rank):
     cdef str row = ""
     cdef int gap = 0, file
     for file in range(8, -1, -1):
-        if not pos.board[9 * file + rank]:
+        if not pos.board[make_square(file, rank)]:
             gap += 1
             continue
-        row += (str(gap) if gap else "") + piece_letters(pos.board[9 * file + rank])
+        row += (str(gap) if gap else "") + piece_letters(pos.board[make_square(file, rank)])
         gap = 0
     return row + (str(gap) if gap else "")
 

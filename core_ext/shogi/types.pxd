@@ -1,4 +1,4 @@
-"""The words of shogi as C knows them. No run-time module stands behind this file."""
+"""Basic types: colours, pieces, squares, moves, values. Constants and inline functions only, no run-time module."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -57,9 +57,9 @@ cdef enum:
 cdef enum:
     DRAW = 0
     MATE = 32000        # MATE - n: mate in n plies
-    MATE_BOUND = 31000  # from here on a value says mate
+    MATE_BOUND = 31000  # values from here on are mate scores
     INFINITE = 32600
-    NO_VALUE = 32601    # "not known", where a value may stand
+    NO_VALUE = 32601    # unknown value
     MAX_DEPTH = 127
     MAX_PLY = 246       # deepest ply of a search, quiescence included
 
@@ -77,7 +77,7 @@ cdef inline int make_piece(int color, int piece_type) noexcept nogil:
 
 
 cdef inline int raw_type(int piece_type) noexcept nogil:
-    """The type that goes to the hand: promotion taken off. A king stays a king."""
+    """The unpromoted type, in which a captured piece goes to the hand; a king remains a king."""
     return piece_type if piece_type == KING else piece_type & 7
 
 
@@ -87,6 +87,11 @@ cdef inline bint moves_like_gold(int piece_type) noexcept nogil:
 
 cdef inline bint can_promote(int piece_type) noexcept nogil:
     return PAWN <= piece_type <= ROOK
+
+
+cdef inline int make_square(int file, int rank) noexcept nogil:
+    """File 1 and rank a are 0."""
+    return 9 * file + rank
 
 
 cdef inline int file_of(int square) noexcept nogil:
@@ -99,7 +104,7 @@ cdef inline int rank_of(int square) noexcept nogil:
 
 cdef inline int relative_rank(int color, int square) noexcept nogil:
     """0 is the far rank, where the colour promotes; 8 its home rank."""
-    return 8 - square % 9 if color else square % 9
+    return 8 - rank_of(square) if color else rank_of(square)
 
 
 cdef inline bint in_promotion_zone(int color, int square) noexcept nogil:
@@ -152,5 +157,5 @@ cdef inline int captured_piece(Move32 move) noexcept nogil:
 
 
 cdef inline int placed_piece(Move32 move) noexcept nogil:
-    """The piece as it stands on the destination: the moved piece, promoted where the move says so."""
+    """The piece as it stands on the destination: the moved piece, promoted if the move promotes."""
     return ((move >> 16) & 31) + ((move & PROMOTION) >> 11)

@@ -1,6 +1,6 @@
 """The keys of zobrist.pxd, drawn from splitmix64 (S. Vigna, public domain algorithm) with a fixed seed."""
 
-from core_ext.shogi.types cimport PIECES, SQUARES, uint64_t
+from core_ext.shogi.types cimport COLORS, PIECES, SQUARES, type_of, uint64_t
 
 cdef uint64_t _state = 0x4B6F6D61646F7269   # "Komadori"
 
@@ -19,8 +19,8 @@ cdef void init_keys() noexcept:
     cdef int piece, square, color, piece_type
     for piece in range(PIECES):
         for square in range(SQUARES):
-            zobrist.board[piece][square] = draw() if piece & 15 else 0
-    for color in range(2):
+            zobrist.board[piece][square] = draw() if type_of(piece) else 0
+    for color in range(COLORS):
         for piece_type in range(8):
             zobrist.hand[color][piece_type] = draw() if piece_type else 0
     zobrist.side = draw()

@@ -144,7 +144,7 @@ def make_core(script: Script) -> Core:
             return [("material", 7), ("total", 7)]
 
     class MateSolver:
-        def __init__(self, megabytes: int, stop: StopToken, count_useless: bool = False) -> None:
+        def __init__(self, megabytes: int, stop: StopToken, count_all_interpositions: bool = False) -> None:
             self.stop, self.nodes, self.hashfull = stop, 1234, 5
 
         def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:

@@ -1,53 +1,67 @@
-"""The stubs beside the doors say what the compiled modules hold: the same names with the same parameters."""
+"""The stubs beside the public modules: same names, same parameters, and no docstring, for these stand in the `.pyx`."""
 
 import ast
 import importlib
 import inspect
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 CORE = Path(__file__).resolve().parents[2] / "core_ext"
+Definition = ast.FunctionDef | ast.ClassDef
+
 STUBS = [path for path in sorted(CORE.rglob("*.pyi")) if path.with_suffix(".pyx").exists()]
-DOORS = [".".join(path.relative_to(CORE).with_suffix("").parts) for path in STUBS]
+MODULES = [".".join(path.relative_to(CORE).with_suffix("").parts) for path in STUBS]
 
 
-def definitions(body):
-    return {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+def definitions(body: Sequence[ast.stmt]) -> dict[str, Definition]:
+    return {node.name: node for node in body if isinstance(node, Definition)}
 
 
-def stub(door):
-    return definitions(ast.parse((CORE / door.replace(".", "/")).with_suffix(".pyi").read_text(encoding="utf-8")).body)
+def parsed(module: str) -> ast.Module:
+    return ast.parse((CORE / module.replace(".", "/")).with_suffix(".pyi").read_text(encoding="utf-8"))
 
 
-def functions(door):
-    """(qualified name, stub) of every function and method that the stub declares."""
-    for name, node in stub(door).items():
+def functions(module: str) -> Iterator[tuple[str, ast.FunctionDef]]:
+    """(qualified name, stub) of every function, method and property that the stub declares."""
+    for name, node in definitions(parsed(module).body).items():
         if isinstance(node, ast.FunctionDef):
             yield name, node
             continue
         for inner, method in definitions(node.body).items():
-            yield f"{name}.{inner}", method
+            if isinstance(method, ast.FunctionDef):
+                yield f"{name}.{inner}", method
 
 
-def resolve(door, qualified):
-    found = importlib.import_module(f"core_ext.{door}")
-    for part in qualified.split("."):
+def resolve(module: str, qualified: str) -> Any:
+    found: Any = importlib.import_module(f"core_ext.{module}")
+    for part in filter(None, qualified.split(".")):
         found = getattr(found, part)
     return found
 
 
-CASES = [pytest.param(door, name, node, id=f"{door}.{name}") for door in DOORS for name, node in functions(door)]
+CASES = [(module, name, node) for module in MODULES for name, node in functions(module)]
+NAMES = [f"{module}.{name}" for module, name, _ in CASES]
+PLAIN = [case for case in CASES if "__" not in case[1]]
+# Whatever help() shows: the modules themselves, their classes, functions, methods and properties.
+DOCUMENTED = [
+    *((module, "") for module in MODULES),
+    *((module, name) for module in MODULES for name in definitions(parsed(module).body)),
+    *((module, name) for module, name, _ in PLAIN if "." in name),
+]
 
 
-@pytest.mark.parametrize("door, name, node", CASES)
-def test_declared_is_there(door, name, node):
-    assert resolve(door, name) is not None
+@pytest.mark.parametrize("module, name, node", CASES, ids=NAMES)
+def test_declared_is_there(module: str, name: str, node: ast.FunctionDef) -> None:
+    assert resolve(module, name) is not None
 
 
-@pytest.mark.parametrize("door, name, node", [case for case in CASES if "__" not in case.values[1]])
-def test_same_parameters(door, name, node):
-    found = resolve(door, name)
+@pytest.mark.parametrize("module, name, node", PLAIN, ids=[f"{module}.{name}" for module, name, _ in PLAIN])
+def test_same_parameters(module: str, name: str, node: ast.FunctionDef) -> None:
+    found = resolve(module, name)
     if not callable(found):
         assert any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list)
         return
@@ -55,12 +69,44 @@ def test_same_parameters(door, name, node):
     assert list(inspect.signature(found).parameters) == parameters
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_nothing_public_is_undeclared(door):
-    module, declared = importlib.import_module(f"core_ext.{door}"), stub(door)
-    for name, value in vars(module).items():
-        if inspect.isclass(value) and value.__module__ == f"core_ext.{door}":
+@pytest.mark.parametrize("module", MODULES)
+def test_nothing_public_is_undeclared(module: str) -> None:
+    declared = definitions(parsed(module).body)
+    for name, value in vars(importlib.import_module(f"core_ext.{module}")).items():
+        if inspect.isclass(value) and value.__module__ == f"core_ext.{module}":
             assert name in declared, name
             methods = definitions(declared[name].body)
             public = {attribute for attribute in vars(value) if not attribute.startswith("_")}
             assert public <= set(methods), f"{name} also has {public - set(methods)}"
+
+
+def description(name: str, docstring: str | None) -> str:
+    """A docstring without the signature that Cython's `embedsignature` puts in its first line."""
+    first, _, rest = (docstring or "").partition("\n")
+    signature = name and re.match(rf"(\w+\.)*{name.rpartition('.')[2]}\s*[(:]", first)
+    return (rest if signature else f"{first}\n{rest}").strip()
+
+
+@pytest.mark.parametrize("module, name", DOCUMENTED, ids=[f"{module}.{name}" for module, name in DOCUMENTED])
+def test_help_describes_it(module: str, name: str) -> None:
+    """Everything public has a docstring at run time that says more than its signature."""
+    assert description(name, resolve(module, name).__doc__), f"no docstring: {module}.{name}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_stubs_hold_types_only(module: str) -> None:
+    tree = parsed(module)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Module | Definition)]
+    found = [getattr(node, "name", module) for node in nodes if ast.get_docstring(node) is not None]
+    assert not found, f"docstrings belong in {module}.pyx: {found}"
+
+
+@pytest.mark.parametrize("docstring, expected", [
+    (None, ""),
+    ("Board.push(self, str move: str)", ""),
+    ("Board.push(self, str move: str)\n\nMake a move.", "Make a move."),
+    ("push: a move", ""),
+    ("Pushes a move.", "Pushes a move."),
+])
+def test_a_signature_is_no_description(docstring: str | None, expected: str) -> None:
+    assert description("Board.push", docstring) == expected

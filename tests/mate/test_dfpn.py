@@ -1,40 +1,38 @@
-"""The mate solver: every proof is played out against every answer, every refutation searched by brute force."""
+"""The mate solver: proofs are played out against every evasion, disproofs searched by brute force."""
 
 import random
 import threading
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
-from tests.mate.test_mate_in_one import random_walk, scattered, two_pawns_on_a_file
-from tests.positions import shared_file, turned_move, turned_sfen
+from tests.mate.test_mate_in_one import random_walk, scattered
+from tests.positions import data_rows, turned_move, turned_sfen
 from tests.shogi.slow_shogi import Position, other
 
-# The bare king of Shogi Zuko (1755), number 98: long, and with every kind of interposition.
+# The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 
-# Astral Traveler, 579 plies on record: its line once came back to earlier positions without end.
+# Astral Traveler, 579 plies on record: its line once repeated positions without end.
 ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1+p1/P+pPsP4 b Lnl 1"
 
 
-def new_solver(megabytes=16, **options):
-    return MateSolver(megabytes, StopToken(), **options)
+def new_solver(megabytes: int = 16, *, count_all_interpositions: bool = False) -> MateSolver:
+    return MateSolver(megabytes, StopToken(), count_all_interpositions)
 
 
-def problems(every=1):
-    lines = shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    for line in lines[::every]:
-        length, sfen, _ = line.split("\t")
-        if not two_pawns_on_a_file(sfen):
-            yield int(length), sfen
+def problems(every: int = 1) -> Iterator[tuple[int, str]]:
+    for length, sfen, _ in data_rows("mate_problems.tsv")[::every]:
+        yield int(length), sfen
 
 
-def height_of_proof(solver, board, seen):
-    """Plies to mate when the solver's first moves meet every answer; fails on a loop, or where an answer escapes."""
+def height_of_proof(solver: MateSolver, board: Board, seen: dict[int, int]) -> int:
+    """Plies to mate if the solver's first moves are played against every evasion; fails on a loop or an escape."""
     if board.key in seen:
-        assert seen[board.key], "the proof goes round in circles"
+        assert seen[board.key], "the proof contains a repetition"
         return seen[board.key]
     seen[board.key] = 0
     status, line = solver.solve(board)
@@ -51,14 +49,14 @@ def height_of_proof(solver, board, seen):
     return height
 
 
-def mates_within(board, plies):
-    """By brute force."""
+def mates_within(board: Board, plies: int) -> bool:
+    """Whether there is a mate within so many plies, by brute force."""
     if board.mate_in_one():
         return True
     return plies > 1 and any(all_lose_within(board, move, plies - 1) for move in board.checking_moves(include_all=True))
 
 
-def all_lose_within(board, move, plies):
+def all_lose_within(board: Board, move: str, plies: int) -> bool:
     board.push(move)
     answers = board.legal_moves(include_all=True)
     mated = all(answer_loses(board, answer, plies) for answer in answers)
@@ -66,15 +64,15 @@ def all_lose_within(board, move, plies):
     return mated
 
 
-def answer_loses(board, answer, plies):
+def answer_loses(board: Board, answer: str, plies: int) -> bool:
     board.push(answer)
     mated = mates_within(board, plies - 1)
     board.pop()
     return mated
 
 
-def ends_in_mate(board, line):
-    """Whether the line is legal, checks all the way, and leaves nothing but drops between that change nothing."""
+def ends_in_mate(board: Board, line: list[str]) -> bool:
+    """Whether the line is legal, gives check at every move, and allows nothing but futile interpositions at its end."""
     played = board.copy()
     for number, move in enumerate(line):
         played.push(move)
@@ -82,15 +80,17 @@ def ends_in_mate(board, line):
     return all(answer[1] == "*" and answer_loses(played, answer, 30) for answer in played.legal_moves(include_all=True))
 
 
-def attack_mates(board, plies, slider=""):
-    """By force, useless interpositions not counted; `slider`: where one stands that a drop just blocked."""
+def attack_mates(board: Board, plies: int, slider: str = "") -> bool:
+    """Whether there is a mate by brute force if futile interpositions do not count; `slider`: the square of the slider
+    that the last drop blocked.
+    """
     if plies >= 1 and any(defence_fails(board, move, plies - 1) for move in board.checking_moves(include_all=True)):
         return True
     return bool(slider) and any(takes_with_mate(board, slider, end) for end in ("", "+"))
 
 
-def takes_with_mate(board, slider, end):
-    """Whether the slider takes what was dropped with mate, the piece going back to the defender's hand."""
+def takes_with_mate(board: Board, slider: str, end: str) -> bool:
+    """Whether the slider mates by capturing the dropped piece, which goes back to the defender's hand."""
     target, piece, us = board.moves()[-1][2:], board.moves()[-1][0], "bw"[board.turn]
     if not board.is_legal(slider + target + end):
         return False
@@ -102,14 +102,14 @@ def takes_with_mate(board, slider, end):
     return taken.is_check() and all_answers_fail(Board(position.sfen()), 0)
 
 
-def defence_fails(board, move, plies):
+def defence_fails(board: Board, move: str, plies: int) -> bool:
     board.push(move)
     fails = all_answers_fail(board, plies)
     board.pop()
     return fails
 
 
-def all_answers_fail(board, plies):
+def all_answers_fail(board: Board, plies: int) -> bool:
     checkers = board.checkers()
     for answer in board.legal_moves(include_all=True):
         slider = checkers[0] if answer[1] == "*" else ""
@@ -123,8 +123,8 @@ def all_answers_fail(board, plies):
     return True
 
 
-def test_length_without_useless_interpositions():
-    """Brute force by the same definition finds the same number of plies."""
+def test_length_without_futile_interpositions() -> None:
+    """Brute force by the same definition finds the same length."""
     solver = new_solver()
     for length, sfen in problems(every=4):
         if length <= 5:
@@ -133,10 +133,10 @@ def test_length_without_useless_interpositions():
             assert plies == len(line), sfen
 
 
-@pytest.mark.parametrize("count_useless", [True, False])
-def test_problems(count_useless):
-    """All are solved, never later than the file says; counted with every interposition nearly all as the file says."""
-    solver = new_solver(count_useless=count_useless)
+@pytest.mark.parametrize("count_all_interpositions", [True, False])
+def test_problems(count_all_interpositions: bool) -> None:
+    """All are solved within the file's length; if all interpositions count, nearly all in exactly that length."""
+    solver = new_solver(count_all_interpositions=count_all_interpositions)
     equal = total = 0
     for length, sfen in problems():
         board = Board(sfen)
@@ -145,37 +145,37 @@ def test_problems(count_useless):
         assert len(line) <= length, sfen
         total += 1
         equal += len(line) == length
-        if count_useless:
+        if count_all_interpositions:
             played = board.copy()
             for move in line:
                 played.push(move)
             assert not played.legal_moves(include_all=True), sfen
-    assert equal >= total - (11 if count_useless else 31)
+    assert equal >= total - (11 if count_all_interpositions else 31)
 
 
-def test_shortest_is_shortest():
-    """What the solver calls shortest, brute force does not beat."""
-    solver = new_solver(count_useless=True)
+def test_shortest_is_shortest() -> None:
+    """Brute force finds no mate shorter than the one proved shortest."""
+    solver = new_solver(count_all_interpositions=True)
     for length, sfen in problems(every=40):
         _, line = solver.solve(Board(sfen))
         if 1 < len(line) <= 7:
             assert not mates_within(Board(sfen), len(line) - 2), (length, sfen)
 
 
-def test_proofs_hold_against_every_answer():
+def test_proofs_hold_against_every_answer() -> None:
     solver = new_solver()
     for length, sfen in problems(every=25):
         assert height_of_proof(solver, Board(sfen), {}) >= min(length, 3), sfen
 
 
 @pytest.mark.slow
-def test_a_long_proof_holds_against_every_answer():
+def test_a_long_proof_holds_against_every_answer() -> None:
     solver = new_solver(256)
     assert height_of_proof(solver, Board(BARE_KING), {}) >= 31
 
 
-def test_turned_round():
-    """The same problem for White, with the same number of plies."""
+def test_turned_round() -> None:
+    """The same problem with colours swapped has the same length."""
     for _, sfen in problems(every=50):
         status, line = new_solver().solve(Board(turned_sfen(sfen)))
         assert status == "mate"
@@ -185,18 +185,18 @@ def test_turned_round():
             board.push(turned_move(move))
 
 
-def test_refutations_by_brute_force():
-    """No `nomate` where five plies of brute force find a mate; no mate that is none."""
+def test_disproofs_by_brute_force() -> None:
+    """No `nomate` if brute force finds a mate within five plies; every mate found is one."""
     rng, solver = random.Random(40), new_solver()
-    refuted = mates = 0
-    while refuted < 150:
+    disproved = mates = 0
+    while disproved < 150:
         board = scattered(rng)
         checks = board.checking_moves(include_all=True)
         if not checks or len(checks) > 10:
             continue
         status, line = solver.solve(board, node_limit=20_000)
         if status == "nomate":
-            refuted += 1
+            disproved += 1
             assert not mates_within(board, 5 if len(checks) < 5 else 3), board.sfen()
         elif status == "mate":
             mates += 1
@@ -204,8 +204,8 @@ def test_refutations_by_brute_force():
     assert mates > 5
 
 
-def reply_that_stays(solver, board, inside, queue):
-    """Whether an answer leads to a position that the solver refutes too, which is queued where new; None: undecided."""
+def reply_that_stays(solver: MateSolver, board: Board, inside: set[int], queue: list[str]) -> bool | None:
+    """Whether an evasion leads to a position that the solver disproves too, queued if new; None: unknown."""
     statuses = set()
     for answer in board.legal_moves(include_all=True):
         board.push(answer)
@@ -220,10 +220,10 @@ def reply_that_stays(solver, board, inside, queue):
     return None if "unknown" in statuses else False
 
 
-def is_closed(solver, board, most):
-    """Whether the defender can for ever stay among positions that the solver refutes, whatever check is given.
+def is_closed(solver: MateSolver, board: Board, most: int) -> bool | None:
+    """Whether the defender can always stay within a set of positions that the solver disproves, whatever the checks.
 
-    Such a set holds no mate, repetitions or not. None where it has more than `most` positions or one stays undecided.
+    Such a set contains no mate, with or without repetitions. None if it has more than `most` positions, or an unknown.
     """
     inside, queue = {board.key}, [board.sfen()]
     while queue and len(inside) <= most:
@@ -237,8 +237,8 @@ def is_closed(solver, board, most):
     return None if queue else True
 
 
-def test_refutations_are_closed():
-    """Every `nomate` is carried through: to every check an answer into another refuted position."""
+def test_disproofs_are_closed() -> None:
+    """For every `nomate`, each check has an evasion into another disproved position."""
     rng, solver, closed = random.Random(41), new_solver(), 0
     while closed < 40:
         board = scattered(rng)
@@ -249,8 +249,8 @@ def test_refutations_are_closed():
             closed += verdict is True
 
 
-def test_positions_from_games():
-    """Both kings, the attacker often in check itself."""
+def test_positions_from_games() -> None:
+    """Positions with both kings; the attacker is often in check itself."""
     solver, found = new_solver(), {"mate": 0, "nomate": 0, "unknown": 0}
     for seed in range(8):
         for board in random_walk(seed, "startpos", 160):
@@ -263,69 +263,72 @@ def test_positions_from_games():
     assert found["nomate"] > 50
 
 
-def test_a_full_table_tells_no_lies():
-    """1 MB is cleared many times over."""
+def test_a_full_table_stays_correct() -> None:
+    """A table of 1 MB is garbage-collected many times."""
     solver = new_solver(1)
     status, line = solver.solve(Board(BARE_KING), node_limit=3_000_000)
     assert solver.hashfull <= 751
     assert status == "unknown" or ends_in_mate(Board(BARE_KING), line)
 
 
-def test_perpetual_check_is_no_mate():
-    """A dragon that can check for ever, and a king that always comes back: refuted by repetition."""
+def test_perpetual_check_is_no_mate() -> None:
+    """A dragon that can give check without end: disproved by repetition."""
     board = Board("8k/9/9/9/9/9/9/9/1+R2K4 b - 1")
     assert new_solver().solve(board) == ("nomate", [])
     board = Board("7k1/9/9/9/4+B4/9/9/9/4K4 b - 1")
     assert new_solver().solve(board) == ("nomate", [])
 
 
-def test_a_pawn_may_not_mate_by_a_drop():
+def test_a_pawn_may_not_mate_by_a_drop() -> None:
     assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b P 1"))[0] == "nomate"
     assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b L 1")) == ("mate", ["L*5b"])
 
 
-def test_useless_interposition_is_not_counted():
+def test_futile_interposition_is_not_counted() -> None:
     sfen = "8k/6S2/9/8B/8L/9/9/9/9 b P2rb4g3s3n3l17p 1"
     assert new_solver().solve(Board(sfen))[1] == ["1d2c+"]
-    assert len(new_solver(count_useless=True).solve(Board(sfen))[1]) == 3
+    assert len(new_solver(count_all_interpositions=True).solve(Board(sfen))[1]) == 3
 
 
-def test_other_pieces_in_play_are_another_problem():
-    """The same board and the same hand of the attacker, but the defender has nothing to put between."""
-    solver = new_solver(count_useless=True)
+def test_other_pieces_in_play_are_another_problem() -> None:
+    """The same board and hand of the attacker, but in the first the defender has no piece to interpose."""
+    solver = new_solver(count_all_interpositions=True)
     assert solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b - 1"))[0] == "mate"
     full = solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
-    assert full == new_solver(count_useless=True).solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
+    assert full == new_solver(count_all_interpositions=True).solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
 
 
-def test_no_king_to_mate_and_no_checks():
+def test_no_king_to_mate_and_no_checks() -> None:
     assert new_solver().solve(Board("9/9/9/9/9/9/9/9/4K4 b R 1")) == ("nomate", [])
     assert new_solver().solve(Board()) == ("nomate", [])
 
 
-def test_same_limit_same_answer():
+def test_same_limit_same_answer() -> None:
     first, second = new_solver(), new_solver()
     board = Board(BARE_KING)
     assert first.solve(board, 50_000) == second.solve(board, 50_000)
     assert first.nodes == second.nodes
 
 
-def test_the_board_is_left_alone():
+def test_the_board_is_left_alone() -> None:
     board = Board(BARE_KING)
     new_solver().solve(board, 10_000)
     assert board.sfen() == BARE_KING
     assert board.moves() == []
 
 
-def note_the_end(solver, board, ended):
+Ended = tuple[tuple[str, list[str]], float]  # what solve returned, and when
+
+
+def note_the_end(solver: MateSolver, board: Board, ended: list[Ended]) -> None:
     ended.append((solver.solve(board), time.monotonic()))
 
 
-def test_stopped_at_once():
-    """The stop is seen within 20 ms, also while the table is being cleared."""
+def test_stopped_at_once() -> None:
+    """The search ends within 100 ms of the stop, also during a garbage collection."""
     hard = Board("g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1")
     for megabytes in (1, 64):
-        stop, ended = StopToken(), []
+        stop, ended = StopToken(), list[Ended]()
         solver = MateSolver(megabytes, stop)
         thread = threading.Thread(target=note_the_end, args=(solver, hard, ended))
         thread.start()
@@ -337,7 +340,7 @@ def test_stopped_at_once():
         assert ended[0][1] - begun < 0.1
 
 
-def test_a_bad_size_is_refused():
+def test_a_bad_size_is_refused() -> None:
     with pytest.raises(ValueError, match="0 MB"):
         MateSolver(0, StopToken())
 

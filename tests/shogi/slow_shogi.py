@@ -231,15 +231,15 @@ class Position:
 
     def legal_moves(self, include_all: bool = True) -> list[str]:
         moves = [move for moves in (self._board_moves(), self._drops()) for move in moves if self._is_legal(move)]
-        return moves if include_all else [move for move in moves if not self.is_useless(move)]
+        return moves if include_all else [move for move in moves if not self.is_dominated(move)]
 
     def has_no_move(self) -> bool:
         return not any(self._is_legal(move) for moves in (self._board_moves(), self._drops()) for move in moves)
 
-    def is_useless(self, move: str) -> bool:
-        """Staying unpromoted where it never helps: pawn, bishop, rook, and a lance on the last rank but one.
+    def is_dominated(self, move: str) -> bool:
+        """A non-promotion that is never better: of a pawn, bishop or rook, or of a lance to the last rank but one.
 
-        (It does help against drop-pawn mate alone, which is why they are legal.)
+        (Except to avoid a drop-pawn mate.)
         """
         if move[1] == "*" or move.endswith("+"):
             return False

@@ -1,4 +1,4 @@
-"""Attacks from bitboards against the twin's walking over the board; the packed hand against plain counts."""
+"""Bitboard attacks against the rulebook twin's; the packed hand against plain counts."""
 
 import random
 
@@ -6,7 +6,7 @@ import pytest
 
 from core_ext import _probe
 from tests import positions
-from tests.shogi.slow_shogi import Position
+from tests.shogi.slow_shogi import Position, Square
 
 KINDS = {
     "P": 1, "L": 2, "N": 3, "S": 4, "B": 5, "R": 6, "G": 7, "K": 8,
@@ -15,11 +15,11 @@ KINDS = {
 FULL_SET = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
 
 
-def index(square):
+def index(square: Square) -> int:
     return 9 * (square[0] - 1) + square[1] - 1
 
 
-def twin_reach(color, kind, square, occupied):
+def twin_reach(color: int, kind: str, square: Square, occupied: list[Square]) -> set[int]:
     position = Position("9/9/9/9/9/9/9/9/9 b - 1")
     position.board = dict.fromkeys(occupied, "P")
     position.board[square] = kind if color == 0 else kind.lower()
@@ -28,7 +28,7 @@ def twin_reach(color, kind, square, occupied):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("color", [0, 1])
-def test_attacks(kind, color):
+def test_attacks(kind: str, color: int) -> None:
     """Every square, the board empty, crowded and in between."""
     rng = random.Random(KINDS[kind])
     for square in positions.ALL_SQUARES:
@@ -41,7 +41,7 @@ def test_attacks(kind, color):
 
 
 @pytest.mark.parametrize("kind", ["L", "B", "R"])
-def test_every_occupancy_of_a_line(kind):
+def test_every_occupancy_of_a_line(kind: str) -> None:
     """All 512 ways to fill a file and a rank through each square."""
     for square in [(1, 1), (1, 9), (5, 5), (7, 3), (8, 2), (9, 9), (8, 9)]:
         for bits in range(512):
@@ -53,7 +53,7 @@ def test_every_occupancy_of_a_line(kind):
             assert found == twin_reach(0, kind, square, occupied)
 
 
-def test_hands():
+def test_hands() -> None:
     rng = random.Random(9)
     for _ in range(3000):
         one = [rng.randint(0, most) for most in FULL_SET]
@@ -64,7 +64,7 @@ def test_hands():
         assert held == [bool(number) for number in one]
 
 
-def test_hand_bounds():
+def test_hand_bounds() -> None:
     for one in (FULL_SET, (0,) * 7):
         for two in (FULL_SET, (0,) * 7):
             read, covers, _ = _probe.hand_facts(one, two)

@@ -1,4 +1,6 @@
-"""Every kind of generation: each writes what its name says, once, and together they are the legal moves."""
+"""Every move generator writes the moves of its kind, each once; together they are the legal moves."""
+
+from collections.abc import Iterable
 
 import pytest
 
@@ -9,15 +11,15 @@ from tests.shogi.slow_shogi import Position
 CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(21)]
 
 
-def is_promotion_of_pawn(position, move):
+def is_promotion_of_pawn(position: Position, move: str) -> bool:
     return move.endswith("+") and position.board[int(move[0]), "abcdefghi".index(move[1]) + 1].upper() == "P"
 
 
-def is_capture(position, move):
+def is_capture(position: Position, move: str) -> bool:
     return (int(move[2]), "abcdefghi".index(move[3]) + 1) in position.board
 
 
-def split(position, moves):
+def split(position: Position, moves: Iterable[str]) -> tuple[set[str], set[str], set[str]]:
     """(captures and pawn promotions, quiet board moves, drops)."""
     drops = {move for move in moves if move[1] == "*"}
     loud = {move for move in set(moves) - drops if is_capture(position, move) or is_promotion_of_pawn(position, move)}
@@ -25,19 +27,19 @@ def split(position, moves):
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_kinds(start, seed):
+def test_kinds(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed + 1100, 40, start):
         probe = Probe(position.sfen())
         for include_all in (True, False):
-            wanted = [move for move in moves if include_all or not position.is_useless(move)]
+            wanted = [move for move in moves if include_all or not position.is_dominated(move)]
             if position.is_check():
                 assert sorted(probe.generate("evasions", include_all)) == sorted(wanted), position.sfen()
                 continue
             captures, quiets, drops = split(position, wanted)
             got = [probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")]
-            assert [len(kind) for kind in got] == [len(set(kind)) for kind in got], "a move is written twice"
+            assert [len(kind) for kind in got] == [len(set(kind)) for kind in got], "a move is generated twice"
             if include_all:
-                # A pawn's stay in the zone goes with the captures: only the pawn's squares are told apart there.
+                # The captures include non-promotions of pawns in the zone: compare the union only.
                 assert set(got[0]) | set(got[1]) == captures | quiets, position.sfen()
             else:
                 assert (set(got[0]), set(got[1])) == (captures, quiets), position.sfen()
@@ -46,7 +48,7 @@ def test_kinds(start, seed):
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_checks(start, seed):
+def test_checks(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed + 1200, 25, start):
         probe = Probe(position.sfen())
         checking = {move for move in moves if position.gives_check(move)}
@@ -54,7 +56,7 @@ def test_checks(start, seed):
         assert len(found) == len(set(found))
         assert set(found) == checking, position.sfen()
         if not position.is_check():
-            useful = {move for move in checking if not position.is_useless(move)}
+            useful = {move for move in checking if not position.is_dominated(move)}
             _, quiets, drops = split(position, useful)
             quiet_checks = probe.generate("quiet_checks")
             assert len(quiet_checks) == len(set(quiet_checks))
@@ -62,8 +64,8 @@ def test_checks(start, seed):
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_legal(start, seed):
-    """The list, the test of any 16 bits, the pseudo-legal list sifted by it, and whether there is any move."""
+def test_legal(start: str, seed: int) -> None:
+    """The list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
     for position, moves in positions.walk(seed + 1300, 12, start):
         probe = Probe(position.sfen())
         legal = probe.generate("legal")
@@ -71,10 +73,10 @@ def test_legal(start, seed):
         assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
         assert set(moves) <= set(probe.generate("pseudo_legal")), position.sfen()
         assert probe.has_legal_move() == bool(moves)
-        assert {move for move in moves if probe.is_useless(move)} == {m for m in moves if position.is_useless(m)}
+        assert {move for move in moves if probe.is_dominated(move)} == {m for m in moves if position.is_dominated(m)}
 
 
-def test_most_moves():
+def test_most_moves() -> None:
     assert len(Probe(positions.MOST_MOVES).generate("legal")) == 593
     assert len(Probe(positions.turned_sfen(positions.MOST_MOVES)).generate("legal")) == 593
 
@@ -87,7 +89,7 @@ def test_most_moves():
     "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 b 2Pp 1",  # pieces without a move, two pawns on a file
     "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 w 2Pp 1",
 ])
-def test_sparse_positions(sfen):
+def test_sparse_positions(sfen: str) -> None:
     probe, position = Probe(sfen), Position(sfen)
     assert sorted(probe.generate("legal")) == sorted(position.legal_moves())
     assert set(probe.generate("checks")) == set(position.checking_moves())

@@ -1,5 +1,7 @@
 """Leaf counts on which several other engines agree; the large ones are marked slow."""
 
+from typing import Any
+
 import pytest
 
 from core_ext.board import Board
@@ -9,34 +11,30 @@ QUICK = 6_000_000  # leaves
 KNOWN = [(1, 30), (2, 900), (3, 25470), (4, 719731), (5, 19861490)]
 
 
-def rows():
-    path = positions.SHARED / "perft.tsv"
-    if not path.exists():
-        return [pytest.param(None, 0, 0, marks=pytest.mark.skip(reason="no shared data: perft.tsv"))]
-    listed = [line.split("\t") for line in path.read_text().splitlines()[2:]]
+def rows() -> list[Any]:
     return [
         pytest.param(
             sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=[pytest.mark.slow] * (int(nodes) > QUICK)
         )
-        for name, sfen, depth, nodes, _ in listed
+        for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv")
     ]
 
 
 @pytest.mark.parametrize("sfen, depth, nodes", rows())
-def test_counts(sfen, depth, nodes):
+def test_counts(sfen: str, depth: int, nodes: int) -> None:
     assert Board(sfen).perft(depth) == nodes
 
 
 @pytest.mark.parametrize("depth, nodes", KNOWN)
-def test_start(depth, nodes):
+def test_start(depth: int, nodes: int) -> None:
     assert Board().perft(depth) == nodes
 
 
-def test_depth_zero_is_one_leaf():
+def test_depth_zero_is_one_leaf() -> None:
     assert Board().perft(0) == 1
 
 
-def test_board_is_as_before():
+def test_board_is_as_before() -> None:
     board = Board(positions.MATSURI)
     board.perft(3)
     assert board.sfen() == positions.MATSURI
@@ -44,6 +42,6 @@ def test_board_is_as_before():
 
 
 @pytest.mark.parametrize("depth", [-1, 65, 10**6])
-def test_senseless_depth(depth):
+def test_senseless_depth(depth: int) -> None:
     with pytest.raises(ValueError, match=str(depth)):
         Board().perft(depth)

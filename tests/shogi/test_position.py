@@ -1,4 +1,4 @@
-"""What do and undo keep up to date, against the same from scratch; null moves; Dirty; repetition for the search."""
+"""The incremental state against the same from scratch; null moves; Dirty; repetition as the search sees it."""
 
 import random
 
@@ -6,13 +6,16 @@ import pytest
 
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import Game, Position, color_of
+from tests.shogi.slow_shogi import START, Game, Position, color_of
+
+# Piece, square and number in hand, before and after.
+DirtyPiece = tuple[str, str, int, str, str, int]
 
 CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_doing_and_undoing(start, seed):
+def test_doing_and_undoing(start: str, seed: int) -> None:
     probe, states = Probe(start), []
     for before, move in positions.random_game(seed + 700, 60, start):
         states.append(probe.state())
@@ -24,8 +27,8 @@ def test_doing_and_undoing(start, seed):
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_pinned_pieces(start, seed):
-    """Pinned: an own piece whose removal would uncover a check."""
+def test_pinned_pieces(start: str, seed: int) -> None:
+    """Pinned: an own piece whose removal exposes the king to a check."""
     for position, _ in positions.walk(seed + 800, 30, start):
         king = position.king(position.turn)
         attackers = set(position.checkers())
@@ -40,8 +43,8 @@ def test_pinned_pieces(start, seed):
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_null_move(start, seed):
-    """Passing gives the position of the other side to move, and is taken back without a trace."""
+def test_null_move(start: str, seed: int) -> None:
+    """A null move swaps the side to move; unmaking it restores everything."""
     for position, _ in positions.walk(seed + 900, 30, start):
         if position.is_check():
             continue
@@ -55,7 +58,7 @@ def test_null_move(start, seed):
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_dirty(start, seed):
+def test_dirty(start: str, seed: int) -> None:
     """Two positions differ by exactly what Dirty records."""
     probe = Probe(start)
     for before, move in positions.random_game(seed + 1000, 60, start):
@@ -63,7 +66,7 @@ def test_dirty(start, seed):
         assert probe.dirty() == expected_dirty(before, move), move
 
 
-def expected_dirty(before, move):
+def expected_dirty(before: Position, move: str) -> list[DirtyPiece]:
     after, target = before.after(move), move[2:4]
     letter = move[0] if before.turn == "b" else move[0].lower()
     own, square = before.hands[before.turn], target
@@ -80,50 +83,50 @@ def expected_dirty(before, move):
     return changes
 
 
-def test_nothing_is_dirty_at_the_root_and_after_a_null_move():
+def test_nothing_is_dirty_at_the_root_and_after_a_null_move() -> None:
     probe = Probe(positions.MATSURI)
     assert probe.dirty() == []
     probe.push_null()
     assert probe.dirty() == []
 
 
-# ---- what the search is told of repetition ----
+# ---- repetition in the search ----
 
-def play(sfen, moves):
+def play(sfen: str, moves: str) -> Probe:
     probe = Probe(sfen)
     for move in moves.split():
         probe.push(move)
     return probe
 
 
-def test_the_second_time_is_enough_for_the_search():
-    probe = play(positions.START, "5i5h 5a5b 5h5i 5b5a")
+def test_the_second_time_is_enough_for_the_search() -> None:
+    probe = play(START, "5i5h 5a5b 5h5i 5b5a")
     assert probe.find_repetition() == "draw"
     assert probe.find_repetition(3) == "none"
     probe.pop()
     assert probe.find_repetition() == "none"
 
 
-def test_perpetual_check_in_the_search():
+def test_perpetual_check_in_the_search() -> None:
     probe = play("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a")
     assert probe.find_repetition() == "lose"
     probe.push("5h6h")
     assert probe.find_repetition() == "win"
 
 
-def test_a_lost_pawn_makes_the_position_inferior():
-    """Black drops a pawn, White's rook takes it, and everything goes back to where it stood."""
+def test_a_lost_pawn_makes_the_position_inferior() -> None:
+    """Black drops a pawn, White's rook captures it, and every other piece returns to its square."""
     probe = play("k8/9/9/9/r8/9/9/9/8K b P 1", "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e")
     assert probe.find_repetition() == "inferior"
     assert probe.find_repetition(5) == "none"
 
 
-def test_a_won_pawn_makes_the_position_superior():
+def test_a_won_pawn_makes_the_position_superior() -> None:
     probe = play("k8/9/9/9/r8/9/9/9/8K w P 1", "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i")
     assert probe.find_repetition() == "superior"
 
 
-def expected_repetition(game):
+def expected_repetition(game: Game) -> str:
     """The nearest earlier position with the same board and comparable hands, judged for the side to move."""
     now = game.now
     for plies in range(4, len(game.positions), 2):
@@ -138,16 +141,16 @@ def expected_repetition(game):
     return "none"
 
 
-def judged(since, side):
-    """Who gave check on every move of the cycle? Positions with `side` to move come after the opponent's moves."""
+def judged(since: list[Position], side: str) -> str:
+    """Whether one side alone gave check on every move; positions with `side` to move follow the opponent's moves."""
     theirs = all(position.is_check() for position in since if position.turn == side)
     ours = all(position.is_check() for position in since if position.turn != side)
     return "draw" if ours == theirs else "lose" if ours else "win"
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_repetition_for_the_search(seed):
-    """Games that like to go back to boards seen before, with drops and captures on the way."""
+def test_repetition_for_the_search(seed: int) -> None:
+    """Games that often return to earlier boards, with drops and captures between."""
     rng = random.Random(seed)
     sfen = ("k8/9/9/9/r8/9/9/9/8K b PLp 1", "k8/9/9/9/4r4/9/9/4R4/8K b Pp 1")[seed % 2]
     game, probe, seen = Game(sfen), Probe(sfen), set()
@@ -163,7 +166,7 @@ def test_repetition_for_the_search(seed):
         assert probe.find_repetition() == expected_repetition(game), game.now.sfen()
 
 
-def test_no_repetition_across_a_null_move():
+def test_no_repetition_across_a_null_move() -> None:
     probe = play("k8/9/9/9/9/9/9/9/8K b - 1", "1i1h 9a9b 1h1i")
     probe.push_null()
     probe.push("1i1h")

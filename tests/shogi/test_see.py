@@ -1,21 +1,21 @@
-"""Static exchange against a slow one that really plays the exchange out on the twin's board."""
+"""Static exchange evaluation against a slow one that plays the exchange out on the rulebook twin's board."""
 
 import pytest
 
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import Position, other, to_square
+from tests.shogi.slow_shogi import Position, Square, other, to_square
 
 VALUES = {
     "P": 90, "L": 315, "N": 405, "S": 495, "B": 855, "R": 990, "G": 540, "K": 15000,
     "+P": 540, "+L": 540, "+N": 540, "+S": 540, "+B": 945, "+R": 1395,
 }
-# The order in which pieces take; equal values are settled by it.
+# The order in which pieces capture; it breaks ties of value.
 TAKING = ["P", "L", "N", "+P", "+L", "+N", "S", "+S", "G", "B", "R", "+B", "+R", "K"]
 
 
-def slow_see(position, move):
-    """Each side may stop; the cheapest takes; pins are not looked at, nor promotions on the way; a king takes last."""
+def slow_see(position: Position, move: str) -> int:
+    """Each side may stop; the least valuable piece captures first; pins and later promotions are ignored."""
     target = to_square(move[2:4])
     captured = position.board.get(target)
     gain = VALUES[captured.upper()] if captured else 0
@@ -25,8 +25,8 @@ def slow_see(position, move):
     return gain - best_recapture(position.after(move).board, target, other(position.turn))
 
 
-def best_recapture(board, target, side):
-    """What `side` wins by taking on `target`, or 0 where it had better not."""
+def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
+    """What `side` wins by capturing on `target`; 0 if it had better not capture."""
     scene = Position("9/9/9/9/9/9/9/9/9 b - 1")
     scene.board = board
     takers = scene.attackers(target, side)
@@ -46,7 +46,7 @@ CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in rang
 
 
 @pytest.mark.parametrize("start, seed", CASES)
-def test_exchanges(start, seed):
+def test_exchanges(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed + 1400, 30, start):
         probe = Probe(position.sfen())
         for move in sorted(moves)[:: max(1, len(moves) // 40)]:
@@ -54,7 +54,7 @@ def test_exchanges(start, seed):
 
 
 @pytest.mark.parametrize("start, seed", CASES[:7])
-def test_threshold_agrees_with_value(start, seed):
+def test_threshold_agrees_with_value(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed + 1500, 10, start):
         probe = Probe(position.sfen())
         for move in moves[:20]:

@@ -1,6 +1,8 @@
 """The rulebook twin itself, against counts agreed by other engines and against cshogi where it is installed."""
 
 import random
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from tests.shogi.slow_shogi import START, Game, Position
 RULES_OF_CSHOGI = {"CSARule24": "LAW_24", "CSARule27": "LAW_27"}
 
 
-def cshogi_board(sfen):
+def cshogi_board(sfen: str) -> Any:
     cshogi = pytest.importorskip("cshogi")
     board = cshogi.Board()
     board.set_sfen(sfen)
@@ -18,46 +20,46 @@ def cshogi_board(sfen):
 
 
 @pytest.mark.parametrize("depth, nodes", [(1, 30), (2, 900), (3, 25470)])
-def test_perft_of_the_start(depth, nodes):
+def test_perft_of_the_start(depth: int, nodes: int) -> None:
     assert Position().perft(depth) == nodes
 
 
-def test_perft_rows():
-    rows = [line.split("\t") for line in positions.shared_file("perft.tsv").read_text().splitlines()[2:]]
+def test_perft_rows() -> None:
+    rows = positions.data_rows("perft.tsv")
     small = [(sfen, int(depth), int(nodes)) for _, sfen, depth, nodes, _ in rows if int(nodes) < 3000]
     assert len(small) > 90
     for sfen, depth, nodes in small:
         assert Position(sfen).perft(depth) == nodes, sfen
 
 
-def test_sfen_comes_back():
+def test_sfen_comes_back() -> None:
     for position, _ in positions.sampled(1, 7, 40):
         assert Position(position.sfen()).sfen() == position.sfen()
 
 
-def test_same_moves_as_cshogi():
+def test_same_moves_as_cshogi() -> None:
     for position, moves in positions.sampled(2, 14, 60):
         cshogi, board = cshogi_board(position.sfen())
         assert sorted(moves) == sorted(map(cshogi.move_to_usi, board.legal_moves)), position.sfen()
         assert position.is_check() == board.is_check()
 
 
-def test_same_checking_moves_as_cshogi():
+def test_same_checking_moves_as_cshogi() -> None:
     for position, moves in positions.sampled(3, 7, 40):
         cshogi, board = cshogi_board(position.sfen())
         theirs = {cshogi.move_to_usi(move) for move in board.legal_moves if checks(board, move)}
         assert {move for move in moves if position.gives_check(move)} == theirs, position.sfen()
 
 
-def checks(board, move):
+def checks(board: Any, move: int) -> bool:
     board.push(move)
-    answer = board.is_check()
+    answer = bool(board.is_check())
     board.pop()
     return answer
 
 
 @pytest.mark.parametrize("rule", RULES_OF_CSHOGI)
-def test_same_declarations_as_cshogi(rule):
+def test_same_declarations_as_cshogi(rule: str) -> None:
     seen = set()
     for position in entered_positions():
         cshogi, board = cshogi_board(position.sfen())
@@ -67,7 +69,7 @@ def test_same_declarations_as_cshogi(rule):
     assert seen == {True, False}
 
 
-def entered_positions():
+def entered_positions() -> Iterator[Position]:
     """Entered kings with random helpers inside and in hand, about the points that a declaration needs."""
     rng = random.Random(5)
     for _ in range(300):
@@ -83,7 +85,7 @@ def entered_positions():
         yield position if rng.random() < 0.5 else Position(positions.turned_sfen(position.sfen()))
 
 
-def test_fourth_time_is_a_draw():
+def test_fourth_time_is_a_draw() -> None:
     game = Game()
     for cycle in range(3):
         assert game.repetition() == "none", cycle
@@ -92,7 +94,7 @@ def test_fourth_time_is_a_draw():
     assert game.repetition() == "draw"
 
 
-def test_perpetual_check_loses():
+def test_perpetual_check_loses() -> None:
     game = Game("4k4/9/9/9/9/9/9/4R4/K8 w - 1")
     game.push("5a6a")
     for _ in range(3):
@@ -101,7 +103,7 @@ def test_perpetual_check_loses():
     assert game.repetition() == "lose"
 
 
-def test_repetition_as_cshogi():
+def test_repetition_as_cshogi() -> None:
     cshogi = pytest.importorskip("cshogi")
     names = {cshogi.REPETITION_DRAW: "draw", cshogi.REPETITION_WIN: "win", cshogi.REPETITION_LOSE: "lose"}
     seen = set()
@@ -117,14 +119,14 @@ def test_repetition_as_cshogi():
     assert {"draw", "win"} <= seen or {"draw", "lose"} <= seen
 
 
-def test_try_rule():
+def test_try_rule() -> None:
     assert Position("9/4K4/9/9/9/9/9/9/k8 b - 1").declaration_move("TryRule") == "5b5a"
     assert Position("3g5/4K4/9/9/9/9/9/9/k8 b - 1").declaration_move("TryRule") is None
     assert Position(positions.turned_sfen("9/4K4/9/9/9/9/9/9/k8 b - 1")).declaration_move("TryRule") == "5h5i"
     assert Position(START).declaration_move("TryRule") is None
 
 
-def test_handicap_counts_for_white():
+def test_handicap_counts_for_white() -> None:
     """27 points less the ten of the rook and bishop that White gave."""
     position = Position(positions.TWO_PIECE_HANDICAP)
     assert [position.required_points(rule) for rule in ("CSARule27", "CSARule27H", "CSARule24H")] == [27, 17, 21]
@@ -132,7 +134,7 @@ def test_handicap_counts_for_white():
     assert [position.required_points(rule) for rule in ("CSARule27", "CSARule27H", "CSARule24H")] == [28, 28, 31]
 
 
-def test_mates_in_one():
+def test_mates_in_one() -> None:
     assert Position("4k4/9/4P4/9/9/9/9/9/4K4 b G 1").mates_in_one() == ["G*5b"]
     assert Position("7nk/7gl/8P/9/9/9/9/9/4K4 b P 1").mates_in_one() == []
 
@@ -140,7 +142,7 @@ def test_mates_in_one():
 MATED_BY_PAWN = "7nk/9/7G1/9/9/9/9/9/4K4 b P 1"
 
 
-def test_pawn_drop_mate_is_illegal():
+def test_pawn_drop_mate_is_illegal() -> None:
     moves = Position(MATED_BY_PAWN).legal_moves()
     assert "P*1b" not in moves
     assert "P*1d" in moves
@@ -151,5 +153,5 @@ def test_pawn_drop_mate_is_illegal():
     "6gnk/9/9/9/9/9/9/8L/4K4 b P 1",  # the king steps to 2b
     "6rnk/9/7G1/9/9/9/9/9/4K4 b P 1".replace("6rnk/9", "7nk/6r2"),  # the rook takes
 ])
-def test_pawn_drop_check_is_legal(sfen):
+def test_pawn_drop_check_is_legal(sfen: str) -> None:
     assert "P*1b" in Position(sfen).checking_moves()

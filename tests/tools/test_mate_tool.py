@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from usi_engine.tools.mate import Problem, main, read_problem
+from usi_engine.tools.mate import MateProblem, main, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
@@ -14,21 +14,21 @@ NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 
 
-def printed_for(*commands):
-    """What the program prints for commands on its command line; it waits for the end of each."""
+def printed_for(*commands: str) -> list[str]:
+    """The lines that the program prints for USI commands on its command line, each of which it finishes."""
     program = [sys.executable, "-m", "usi_engine", *commands]
     run = subprocess.run(program, capture_output=True, text=True, timeout=30, cwd=ROOT, check=True)
     return run.stdout.splitlines()
 
 
-def test_lines_of_a_file():
-    assert read_problem(f"1\t{GOLD}\tG*5b\n") == Problem(GOLD, 1)
-    assert read_problem(f"{GOLD}\n") == Problem(GOLD)
+def test_read_problem() -> None:
+    assert read_problem(f"1\t{GOLD}\tG*5b\n") == MateProblem(GOLD, 1)
+    assert read_problem(f"{GOLD}\n") == MateProblem(GOLD)
     assert read_problem("# no problem") is None
     assert read_problem("\n") is None
 
 
-def test_a_file_is_solved(tmp_path, capsys):
+def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "problems.tsv"
     file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")
     assert main([str(file), "--hash", "4", "--lines"]) == 0
@@ -37,7 +37,7 @@ def test_a_file_is_solved(tmp_path, capsys):
     assert printed.splitlines()[-1].split()[:6] == ["all", "2", "2", "0", "0", "0"]
 
 
-def test_what_is_not_solved_is_named(tmp_path, capsys):
+def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "problems.txt"
     file.write_text(f"{NO_MATE}\nnonsense\n{BARE_KING}\n", encoding="utf-8")
     assert main([str(file), "--hash", "4", "--nodes", "1000"]) == 1
@@ -45,12 +45,12 @@ def test_what_is_not_solved_is_named(tmp_path, capsys):
     assert [line.split()[0] for line in lines[:3]] == ["nomate", "illegal", "unknown"]
 
 
-def test_a_file_that_is_not_there(tmp_path, capsys):
+def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(tmp_path / "none.tsv")]) == 2
     assert "none.tsv" in capsys.readouterr().out
 
 
-def answer(sfen, go="go mate infinite", *options):
+def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
     printed = printed_for(*options, f"position sfen {sfen}", go)
     lines = [line for line in printed if line.startswith(("checkmate", "bestmove"))]
     assert len(lines) == 1
@@ -58,24 +58,24 @@ def answer(sfen, go="go mate infinite", *options):
 
 
 @pytest.mark.parametrize("sfen, expected", [(GOLD, "checkmate G*5b"), (NO_MATE, "checkmate nomate")])
-def test_go_mate(sfen, expected):
+def test_go_mate(sfen: str, expected: str) -> None:
     assert answer(sfen) == expected
 
 
-def test_go_mate_in_time_and_nodes():
+def test_go_mate_in_time_and_nodes() -> None:
     hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
     assert answer(hard, "go mate 300") == "checkmate timeout"
     assert answer(hard, "go mate nodes 20000") == "checkmate timeout"
 
 
-def test_go_mate_out_of_check():
-    """The attacker stands in check itself: it captures the checker with mate."""
+def test_go_mate_out_of_check() -> None:
+    """The attacker is in check itself: without parrying it, it cannot mate."""
     sfen = "4k4/9/3GP4/9/9/9/9/4r4/4K4 b G 1"
     assert answer(sfen) == "checkmate nomate"
     assert answer(sfen.replace("4r4", "9")) == "checkmate G*5b"
 
 
-def test_shortest_option():
-    """Five plies, the fewest there are (test_dfpn proves the same by brute force)."""
+def test_shortest_option() -> None:
+    """The shortest mate takes five plies (test_dfpn proves its lengths by brute force)."""
     sfen = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"
     assert len(answer(sfen, "go mate infinite", "setoption name MateShortest value true").split()) == 1 + 5

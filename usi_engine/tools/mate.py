@@ -1,7 +1,7 @@
-"""`usi_engine mate FILE`: solves a file of mate problems and prints a table by length.
+"""`usi_engine mate FILE`: solves a file of mate problems and prints a table of the results by length.
 
-A line is an sfen, or three fields with tabs between: length in plies, sfen, a solution. Empty lines and lines that
-begin with `#` are skipped.
+A line is an sfen, or three fields separated by tabs: length in plies, sfen, a solution. Empty lines and lines that
+start with `#` are skipped.
 """
 
 from __future__ import annotations
@@ -25,18 +25,20 @@ BAR = 40
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A line of the file; `length` is 0 where the file does not say."""
+class MateProblem:
+    """A line of the file; `length` is 0 if the file does not give it."""
 
     sfen: str
     length: int = 0
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What the solver made of a problem."""
+class MateResult:
+    """The result of a problem: `status` is the solver's, or `illegal` for text that is no position; `wrong` marks moves
+    that do not mate.
+    """
 
-    problem: Problem
+    problem: MateProblem
     status: str
     moves: list[str]
     nodes: int
@@ -45,20 +47,20 @@ class Outcome:
 
     @property
     def length(self) -> int:
-        """The file's, else the line's."""
+        """In plies: the file's, or else that of the mate found."""
         return self.problem.length or len(self.moves)
 
 
-def read_problem(line: str) -> Problem | None:
-    """None for a line without a problem; ValueError where a length is no number."""
+def read_problem(line: str) -> MateProblem | None:
+    """None for a line without a problem; ValueError if the length is not a number."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
     fields = text.split("\t")
-    return Problem(fields[1], int(fields[0])) if len(fields) > 1 else Problem(text)
+    return MateProblem(fields[1], int(fields[0])) if len(fields) > 1 else MateProblem(text)
 
 
-def read_problems(lines: Iterable[str]) -> Iterator[Problem]:
+def read_problems(lines: Iterable[str]) -> Iterator[MateProblem]:
     """The problems of a file."""
     for line in lines:
         problem = read_problem(line)
@@ -66,31 +68,34 @@ def read_problems(lines: Iterable[str]) -> Iterator[Problem]:
             yield problem
 
 
-def attempt(core: Core, solver: MateSolver, stop: StopToken, problem: Problem, limits: argparse.Namespace) -> Outcome:
-    """Solve one problem; the line is played through."""
+def attempt(
+    core: Core, solver: MateSolver, stop: StopToken, problem: MateProblem, limits: argparse.Namespace
+) -> MateResult:
+    """Solve one problem and verify the mate."""
     begun = time.perf_counter()
     alarm = threading.Timer(limits.seconds, stop.set)
     try:
         board = core.board(problem.sfen)
     except ValueError:
-        return Outcome(problem, "illegal", [], 0, 0.0)
+        return MateResult(problem, "illegal", [], 0, 0.0)
     stop.clear()
     alarm.start()
     status, moves = solver.solve(board, limits.nodes, "shortest" if limits.shortest else "shorter")
     alarm.cancel()
     alarm.join()
     seconds = time.perf_counter() - begun
-    return Outcome(problem, status, moves, solver.nodes, seconds, status == "mate" and not is_mate(core, board, moves))
+    wrong = status == "mate" and not is_mate(core, board, moves)
+    return MateResult(problem, status, moves, solver.nodes, seconds, wrong)
 
 
 def is_mate(core: Core, board: Board, moves: list[str]) -> bool:
-    """Whether the line mates, if need be after a useless interposition: a drop that is taken with mate."""
+    """Whether the moves end in mate, or in a check that allows nothing but futile interpositions."""
     if mates_by_checks(board, moves):
         return True
     end = board.copy()
     for move in moves:
         end.push(move)
-    return all(answer[1] == "*" and is_taken_with_mate(end, answer) for answer in end.legal_moves(include_all=True))
+    return all(answer[1] == "*" and is_futile(end, answer) for answer in end.legal_moves(include_all=True))
 
 
 def mates_by_checks(board: Board, moves: list[str]) -> bool:
@@ -103,53 +108,55 @@ def mates_by_checks(board: Board, moves: list[str]) -> bool:
     return copy.is_check() and not copy.legal_moves(include_all=True)
 
 
-def is_taken_with_mate(board: Board, answer: str) -> bool:
-    """Whether the attacker mates at once or later by taking on the square of the drop, whatever is dropped next."""
+def is_futile(board: Board, answer: str) -> bool:
+    """Whether a drop is a futile interposition: after it the attacker mates in one, or by capturing the dropped piece,
+    whatever is interposed next.
+    """
     board.push(answer)
-    takes = [move for move in board.checking_moves(include_all=True) if move[2:4] == answer[2:4] and move[1] != "*"]
-    found = board.mate_in_one() is not None or any(mates_after(board, move) for move in takes)
+    captures = [move for move in board.checking_moves(include_all=True) if move[2:4] == answer[2:4] and move[1] != "*"]
+    found = board.mate_in_one() is not None or any(mates_after(board, move) for move in captures)
     board.pop()
     return found
 
 
 def mates_after(board: Board, move: str) -> bool:
-    """Whether nothing but useless interpositions answers `move`."""
+    """Whether `move` mates, or allows nothing but futile interpositions."""
     board.push(move)
     answers = board.legal_moves(include_all=True)
-    mates = all(answer[1] == "*" and is_taken_with_mate(board, answer) for answer in answers)
+    mates = all(answer[1] == "*" and is_futile(board, answer) for answer in answers)
     board.pop()
     return mates
 
 
-def table(outcomes: list[Outcome]) -> Iterator[str]:
-    """A line for each length, then the sum."""
+def table(results: list[MateResult]) -> Iterator[str]:
+    """A heading, a line for each length, and the totals."""
     yield "length  count  solved  no mate  undecided  wrong  shorter  longer        nodes   seconds"
-    for length in sorted({outcome.length for outcome in outcomes}):
-        yield row(str(length or "-"), [outcome for outcome in outcomes if outcome.length == length])
-    yield row("all", outcomes)
+    for length in sorted({result.length for result in results}):
+        yield row(str(length or "-"), [result for result in results if result.length == length])
+    yield row("all", results)
 
 
-def row(title: str, outcomes: list[Outcome]) -> str:
+def row(title: str, results: list[MateResult]) -> str:
     """One line of the table."""
-    solved = [outcome for outcome in outcomes if outcome.status == "mate"]
-    shorter = sum(len(outcome.moves) < outcome.length for outcome in solved)
-    longer = sum(len(outcome.moves) > outcome.length for outcome in solved)
-    refuted, unknown = (sum(outcome.status == status for outcome in outcomes) for status in ("nomate", "unknown"))
-    wrong, nodes = sum(outcome.wrong for outcome in outcomes), sum(outcome.nodes for outcome in outcomes)
-    seconds = sum(outcome.seconds for outcome in outcomes)
-    return (f"{title:>6}{len(outcomes):>7}{len(solved):>8}{refuted:>9}{unknown:>11}{wrong:>7}{shorter:>9}{longer:>8}"
+    solved = [result for result in results if result.status == "mate"]
+    shorter = sum(len(result.moves) < result.length for result in solved)
+    longer = sum(len(result.moves) > result.length for result in solved)
+    no_mate, unknown = (sum(result.status == status for result in results) for status in ("nomate", "unknown"))
+    wrong, nodes = sum(result.wrong for result in results), sum(result.nodes for result in results)
+    seconds = sum(result.seconds for result in results)
+    return (f"{title:>6}{len(results):>7}{len(solved):>8}{no_mate:>9}{unknown:>11}{wrong:>7}{shorter:>9}{longer:>8}"
             f"{nodes:>13}{seconds:>10.3f}")  # fmt: skip
 
 
 class Progress:
-    """A bar on a terminal; nothing elsewhere."""
+    """A progress bar on a terminal; nothing if the stream is redirected."""
 
     def __init__(self, total: int, stream: TextIO) -> None:
         self._total, self._stream = total, stream
         self._shown = stream.isatty()
 
     def show(self, done: int) -> None:
-        """Draw the bar with so many problems done."""
+        """Draw the bar."""
         if self._shown:
             filled = BAR * done // max(self._total, 1)
             end = "\n" if done == self._total else ""
@@ -157,39 +164,39 @@ class Progress:
             self._stream.flush()
 
 
-def solve_all(core: Core, problems: list[Problem], limits: argparse.Namespace) -> list[Outcome]:
-    """All outcomes in the file's order; what is unsolved, refused or wrong is named as it comes."""
-    stop, outcomes = core.stop_token(), list[Outcome]()
+def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> list[MateResult]:
+    """The results in the order of the file."""
+    stop, results = core.stop_token(), list[MateResult]()
     solver, progress = core.mate_solver(limits.hash, stop), Progress(len(problems), sys.stderr)
     for problem in problems:
-        outcomes.append(attempt(core, solver, stop, problem, limits))
-        progress.show(len(outcomes))
-    return outcomes
+        results.append(attempt(core, solver, stop, problem, limits))
+        progress.show(len(results))
+    return results
 
 
 def arguments_of(words: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="usi_engine mate", description="Solve a file of mate problems.")
-    parser.add_argument("file", type=Path, help="an sfen a line, or length, sfen and solution with tabs between")
-    parser.add_argument("--hash", type=int, default=256, help="megabytes of the table (256)")
-    parser.add_argument("--nodes", type=int, default=0, help="limit for a problem (0: none)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="limit for a problem (60)")
-    parser.add_argument("--shortest", action="store_true", help="go on until the shortest mate is proved")
-    parser.add_argument("--lines", action="store_true", help="print each problem's answer")
+    parser.add_argument("file", type=Path, help="one sfen per line, or length, sfen and solution separated by tabs")
+    parser.add_argument("--hash", type=int, default=256, help="size of the proof table in MB (256)")
+    parser.add_argument("--nodes", type=int, default=0, help="node limit per problem (0: none)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="time limit per problem (60)")
+    parser.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
+    parser.add_argument("--lines", action="store_true", help="print the result of every problem")
     return parser.parse_args(words)
 
 
 def main(words: list[str]) -> int:
-    """Returns 0 where every problem was solved, 1 where not, 2 where the file cannot be read."""
+    """Returns 0 if every problem was solved, 1 if not, 2 if the file cannot be read."""
     limits = arguments_of(words)
     try:
         problems = list(read_problems(limits.file.read_text(encoding="utf-8").splitlines()))
-        outcomes = solve_all(load_core(), problems, limits)
+        results = solve_all(load_core(), problems, limits)
     except (OSError, ValueError, CoreError, MemoryError) as error:
         print(error)
         return 2
-    for outcome in outcomes:
-        if limits.lines or outcome.status != "mate" or outcome.wrong:
-            print(outcome.status, "WRONG" * outcome.wrong, outcome.problem.sfen, *outcome.moves)
-    print("\n".join(table(outcomes)))
-    return 0 if all(outcome.status == "mate" and not outcome.wrong for outcome in outcomes) else 1
+    for result in results:
+        if limits.lines or result.status != "mate" or result.wrong:
+            print(result.status, "WRONG" * result.wrong, result.problem.sfen, *result.moves)
+    print("\n".join(table(results)))
+    return 0 if all(result.status == "mate" and not result.wrong for result in results) else 1

@@ -1,4 +1,6 @@
-"""The Python door: what python-chess users expect of it, errors that quote the text, nothing changed by a refusal."""
+"""core_ext.board: errors quote the text, and a refused call leaves the board unchanged."""
+
+from typing import Any
 
 import pytest
 
@@ -10,11 +12,11 @@ SHORT_GAME = ["7g7f", "3c3d", "8h2b+", "3a2b", "B*5e", "2b3c", "5e3c+", "2a3c"]
 
 
 @pytest.fixture
-def board():
+def board() -> Board:
     return Board()
 
 
-def test_start(board):
+def test_start(board: Board) -> None:
     assert board.sfen() == START
     assert (board.turn, board.ply, board.moves()) == (BLACK, 1, [])
     assert len(board.legal_moves()) == 30
@@ -25,7 +27,7 @@ def test_start(board):
     assert board.repetition() == "none"
 
 
-def test_push_and_pop(board):
+def test_push_and_pop(board: Board) -> None:
     for move in SHORT_GAME:
         board.push(move)
     assert board.moves() == SHORT_GAME
@@ -37,7 +39,7 @@ def test_push_and_pop(board):
         board.pop()
 
 
-def test_hands(board):
+def test_hands(board: Board) -> None:
     for move in SHORT_GAME:
         board.push(move)
     assert board.hand(BLACK) == {"S": 1}
@@ -48,18 +50,18 @@ def test_hands(board):
     "", "7g", "7g7", "7g7f7e", "7g7fx", "7g7f++", "0g7f", "7j7i", "77-76", "P*", "P*5", "K*5e", "p*5e", "+P*5e",
     "P*5e+", "X*5e", "resign", "win", "none", "7G7F", " 7g7f", "7g7f ", "７g７f", "歩",
 ])
-def test_unreadable_move(board, text):
+def test_unreadable_move(board: Board, text: str) -> None:
     refuses(board, text)
 
 
 @pytest.mark.parametrize("text", [
     "7g7e", "7g7f+", "3c3d", "5e5d", "P*5e", "8h2b+", "8h8h", "1a1b", "5i5g", "2h7h+", "5i6i",
 ])
-def test_illegal_move(board, text):
+def test_illegal_move(board: Board, text: str) -> None:
     refuses(board, text)
 
 
-def refuses(board, text):
+def refuses(board: Board, text: str) -> None:
     assert not board.is_legal(text)
     for method in (board.push, board.gives_check, board.see):
         with pytest.raises(ValueError) as error:
@@ -70,14 +72,14 @@ def refuses(board, text):
 
 
 @pytest.mark.parametrize("text", ["", "5", "5j", "0e", "5e ", "e5", "55", "5E", "５e"])
-def test_not_a_square(board, text):
+def test_not_a_square(board: Board, text: str) -> None:
     with pytest.raises(ValueError) as error:
         board.piece_at(text)
     assert f"'{text}'" in str(error.value)
 
 
 @pytest.mark.parametrize("color", [-1, 2, 7])
-def test_not_a_colour(board, color):
+def test_not_a_colour(board: Board, color: int) -> None:
     with pytest.raises(ValueError, match=str(color)):
         board.hand(color)
     with pytest.raises(ValueError, match=str(color)):
@@ -85,22 +87,23 @@ def test_not_a_colour(board, color):
 
 
 @pytest.mark.parametrize("rule", ["", "CSARule", "csarule27", "Try"])
-def test_not_a_rule(board, rule):
+def test_not_a_rule(board: Board, rule: str) -> None:
     for method in (board.can_declare, board.declaration_move):
         with pytest.raises(ValueError) as error:
             method(rule)
         assert f"'{rule}'" in str(error.value)
 
 
-def test_wrong_types(board):
+def test_wrong_types(board: Board) -> None:
+    nothing: Any = None
     for method in (board.push, board.set_sfen, board.piece_at, board.is_legal):
         with pytest.raises(TypeError):
-            method(None)
+            method(nothing)
     with pytest.raises(TypeError):
-        Board(5)
+        Board(nothing)
 
 
-def test_a_copy_is_independent(board):
+def test_a_copy_is_independent(board: Board) -> None:
     board.push("7g7f")
     twin = board.copy()
     twin.push("3c3d")
@@ -110,7 +113,7 @@ def test_a_copy_is_independent(board):
     assert board.sfen() != twin.sfen() == START
 
 
-def test_a_copy_remembers_the_game(board):
+def test_a_copy_remembers_the_game(board: Board) -> None:
     for _ in range(2):
         shuffle_kings(board)
     twin = board.copy()
@@ -119,12 +122,12 @@ def test_a_copy_remembers_the_game(board):
     assert board.repetition() == "none"
 
 
-def shuffle_kings(board):
+def shuffle_kings(board: Board) -> None:
     for move in ("5i5h", "5a5b", "5h5i", "5b5a"):
         board.push(move)
 
 
-def test_setting_up_forgets_the_game(board):
+def test_setting_up_forgets_the_game(board: Board) -> None:
     for _ in range(3):
         shuffle_kings(board)
     board.set_sfen(START)
@@ -132,8 +135,8 @@ def test_setting_up_forgets_the_game(board):
     assert board.repetition() == "none"
 
 
-def test_a_long_game(board):
-    """Far more moves than room is first made for."""
+def test_a_long_game(board: Board) -> None:
+    """Many times the plies that a new board has room for."""
     key = board.key
     for _ in range(500):
         shuffle_kings(board)
@@ -145,8 +148,8 @@ def test_a_long_game(board):
     assert board.sfen() == START
 
 
-def test_key_tells_positions_apart():
-    keys = {}
+def test_key_tells_positions_apart() -> None:
+    keys: dict[int, str] = {}
     for position, _ in positions.sampled(21, 14, 50):
         core = position.core()
         key = Board(position.sfen()).key
@@ -155,7 +158,7 @@ def test_key_tells_positions_apart():
     assert len(keys) > 400
 
 
-def test_key_does_not_know_the_way():
+def test_key_is_independent_of_the_order_of_moves() -> None:
     """The same position by two orders of moves."""
     one, two = Board(), Board()
     for move in ("7g7f", "3c3d", "2g2f", "8c8d"):
@@ -166,13 +169,13 @@ def test_key_does_not_know_the_way():
     assert one.copy().key == one.key
 
 
-def test_key_knows_hands_and_side():
+def test_key_depends_on_hands_and_side() -> None:
     bare = "4k4/9/9/9/9/9/9/9/4K4 {} {} 1"
     texts = [bare.format(side, hand) for side in "bw" for hand in ("-", "P", "2P", "p", "Pp", "L", "G", "R2b")]
     assert len({Board(text).key for text in texts}) == len(texts)
 
 
-def test_pieces(board):
+def test_pieces(board: Board) -> None:
     assert board.piece_at("8h") == "B"
     assert board.piece_at("8b") == "r"
     assert board.piece_at("5e") is None
@@ -184,14 +187,14 @@ def test_pieces(board):
     assert board.king_square(BLACK) is None
 
 
-def test_checkers():
+def test_checkers() -> None:
     board = Board("4k4/9/9/9/9/9/9/4r4/4K4 b 2Gb 1")
     assert board.is_check()
     assert board.checkers() == ["5h"]
     assert set(board.legal_moves()) == set(Position(board.sfen()).legal_moves())
 
 
-def test_useless_moves_are_legal_but_not_listed():
+def test_dominated_moves_are_legal_but_not_listed() -> None:
     board = Board("k8/9/4P4/9/9/9/9/9/4K4 b - 1")
     assert "5c5b+" in board.legal_moves()
     assert "5c5b" not in board.legal_moves()
@@ -206,12 +209,12 @@ def test_useless_moves_are_legal_but_not_listed():
     ("7nk/9/7G1/9/9/9/9/9/4K4 b P 1", [None]),  # dropping the pawn would be illegal
     (START, [None]),
 ])
-def test_mate_in_one_examples(sfen, mates):
+def test_mate_in_one_examples(sfen: str, mates: list[str | None]) -> None:
     assert Board(sfen).mate_in_one() in mates
 
 
-def test_mate_in_one_of_the_twin():
-    """Exact in both directions, on random positions of which many hold a mate."""
+def test_mate_in_one_of_the_twin() -> None:
+    """Exact in both directions, on random positions of which many contain a mate in one."""
     mates = 0
     for seed in range(8):
         for position, _ in positions.walk(3100 + seed, 40, (positions.HANDS, positions.MIDGAME)[seed % 2]):
@@ -222,7 +225,7 @@ def test_mate_in_one_of_the_twin():
     assert mates > 15
 
 
-def test_ascii(board):
+def test_ascii(board: Board) -> None:
     text = board.ascii()
     assert str(board) == text
     assert text.isascii()
@@ -232,7 +235,7 @@ def test_ascii(board):
     assert lines[10].split()[:9] == list("LNSGKGSNL")
 
 
-def test_ascii_and_kanji_show_every_piece():
+def test_ascii_and_kanji_contain_every_piece() -> None:
     board = Board(positions.MATSURI)
     position = Position(positions.MATSURI)
     letters = [cell for line in board.ascii().splitlines()[2:11] for cell in line.split()[:-1] if cell != "."]
@@ -244,11 +247,11 @@ def test_ascii_and_kanji_show_every_piece():
     assert "後手の持駒：金2" not in kanji
 
 
-def test_repr(board):
+def test_repr(board: Board) -> None:
     assert eval(repr(board), {"Board": Board}).sfen() == board.sfen()
 
 
-def test_see_signs(board):
+def test_see_signs(board: Board) -> None:
     board.set_sfen("4k4/9/9/4p4/9/9/4P4/4R4/4K4 b - 1")
     assert board.see("5g5f") == 0
     board.set_sfen("4k4/4g4/9/4p4/9/4R4/9/9/4K4 b - 1")
