@@ -6,12 +6,10 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from core_ext.board import Board
 from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
 
-SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(__file__).resolve().parent / "data"
 
 MATSURI = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"  # the usual benchmark, 207 moves
 MOST_MOVES = "R8/2K1S1SSk/4B4/9/9/9/9/9/1L1L1L3 b RBGSNLP3g3n17p 1"  # 593, the most there can be
@@ -23,12 +21,15 @@ TWO_PIECE_HANDICAP = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 
 STARTS = (START, START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP)
 
 
-def shared_file(file_name: str) -> Path:
-    """A file of the shared data; the test is skipped where it is not there."""
-    path = SHARED / file_name
-    if not path.exists():
-        pytest.skip(f"no shared data: {path.name} is not beside the project")
-    return path
+def data_file(name: str) -> Path:
+    """A file of tests/data."""
+    return DATA / name
+
+
+def data_rows(name: str) -> list[list[str]]:
+    """The fields of each line of a `.tsv` file of tests/data; comment lines are left out."""
+    lines = data_file(name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
 def random_boards(seed: int, plies: int) -> Iterator[Board]:

@@ -9,7 +9,7 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.mate.test_mate_in_one import random_walk, scattered, two_pawns_on_a_file
-from tests.positions import shared_file, turned_move, turned_sfen
+from tests.positions import data_rows, turned_move, turned_sfen
 from tests.shogi.slow_shogi import Position, other
 
 # The bare king of Shogi Zuko (1755), number 98: long, and with every kind of interposition.
@@ -24,9 +24,7 @@ def new_solver(megabytes=16, **options):
 
 
 def problems(every=1):
-    lines = shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    for line in lines[::every]:
-        length, sfen, _ = line.split("\t")
+    for length, sfen, _ in data_rows("mate_problems.tsv")[::every]:
         if not two_pawns_on_a_file(sfen):
             yield int(length), sfen
 

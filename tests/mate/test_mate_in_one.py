@@ -5,7 +5,7 @@ import random
 import pytest
 
 from core_ext.board import Board
-from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE, shared_file
+from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE, data_rows
 
 # sfen, whether there is a mate in one.
 CASES = [
@@ -97,8 +97,7 @@ def test_scattered_positions():
 
 
 def test_problems_of_one_ply():
-    for line in shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        length, sfen, _ = line.split("\t")
+    for length, sfen, _ in data_rows("mate_problems.tsv"):
         if not two_pawns_on_a_file(sfen):
             assert compare(Board(sfen)) == (length == "1"), sfen
 
@@ -152,7 +151,6 @@ def test_no_mate_in_three_is_missed():
 
 
 def test_problems_of_three_plies():
-    for line in shared_file("mate_problems.tsv").read_text(encoding="utf-8").splitlines()[1:]:
-        length, sfen, _ = line.split("\t")
+    for length, sfen, _ in data_rows("mate_problems.tsv"):
         if length != "1" and not two_pawns_on_a_file(sfen):
             assert compare_three(Board(sfen)) == (length == "3"), sfen

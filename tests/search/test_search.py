@@ -18,7 +18,7 @@ from core_ext.engine import (
     set_tunable,
     tunables,
 )
-from tests.positions import START, shared_file
+from tests.positions import START, data_rows
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
 
@@ -44,14 +44,14 @@ def deepen(worker: Worker, sfen: str | Board, depth: int, node_limit: int = 0) -
 
 @pytest.mark.parametrize("length", [1, 3, 5])
 def test_finds_short_mates(worker: Worker, length: int) -> None:
-    rows = [row.split("\t") for row in shared_file("mate_problems.tsv").read_text().splitlines()]
+    rows = data_rows("mate_problems.tsv")
     for sfen in [row[1] for row in rows if row[0] == str(length)][:5]:
         worker.new_game()
         assert deepen(worker, sfen, length + 8, 400_000) >= MATE_BOUND, sfen
 
 
 def test_mated_side_sees_it(worker: Worker) -> None:
-    rows = [row.split("\t") for row in shared_file("mate_problems.tsv").read_text().splitlines()]
+    rows = data_rows("mate_problems.tsv")
     _, sfen, solution = next(row for row in rows if row[0] == "3")
     board = Board(sfen)
     board.push(solution.split()[0])

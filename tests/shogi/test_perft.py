@@ -10,15 +10,11 @@ KNOWN = [(1, 30), (2, 900), (3, 25470), (4, 719731), (5, 19861490)]
 
 
 def rows():
-    path = positions.SHARED / "perft.tsv"
-    if not path.exists():
-        return [pytest.param(None, 0, 0, marks=pytest.mark.skip(reason="no shared data: perft.tsv"))]
-    listed = [line.split("\t") for line in path.read_text().splitlines()[2:]]
     return [
         pytest.param(
             sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=[pytest.mark.slow] * (int(nodes) > QUICK)
         )
-        for name, sfen, depth, nodes, _ in listed
+        for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv")
     ]
 
 

@@ -23,7 +23,7 @@ def test_perft_of_the_start(depth, nodes):
 
 
 def test_perft_rows():
-    rows = [line.split("\t") for line in positions.shared_file("perft.tsv").read_text().splitlines()[2:]]
+    rows = positions.data_rows("perft.tsv")
     small = [(sfen, int(depth), int(nodes)) for _, sfen, depth, nodes, _ in rows if int(nodes) < 3000]
     assert len(small) > 90
     for sfen, depth, nodes in small:
