@@ -104,7 +104,7 @@ def cycling_game(seed: int) -> tuple[Game, list[str]]:
     It plays the same move whenever it meets the same position, mostly a check.
     """
     rng = random.Random(seed)
-    game, played = Game(SPARSE[seed % len(SPARSE)]), []
+    game, played = Game(SPARSE[seed % len(SPARSE)]), list[str]()
     replies: dict[str, str] = {}
     while len(played) < 400 and game.repetition() == "none":
         moves = sorted(game.now.legal_moves())

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bench.strength import duel, nodestime
-from core_ext.engine import set_tunable, tunables
+from core_ext.engine import tunables
+from tests.shogi.slow_shogi import START
 from usi_engine import clock
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-
-
-@pytest.fixture(autouse=True)
-def usual_constants() -> Iterator[None]:
-    yield
-    for name, _, default, *_ in tunables():
-        set_tunable(name, default)
+pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
 def settings(first: int, second: int) -> tuple[duel.Setting, duel.Setting]:

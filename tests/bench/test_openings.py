@@ -19,12 +19,11 @@ def made(file: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[s
     return file.read_text(encoding="utf-8").splitlines()
 
 
-def test_lines_repeat_and_follow_the_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_repeat_and_follow_the_seed(board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = made(tmp_path / "one", monkeypatch)
     assert len(set(first)) == 3
     assert first == made(tmp_path / "two", monkeypatch)
     assert first != made(tmp_path / "three", monkeypatch, "--seed", "2")
-    board = Board()
     for move in first[0].removeprefix("startpos moves ").split():
         board.push(move)
     assert board.ply == 7

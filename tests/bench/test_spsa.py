@@ -9,6 +9,8 @@ import pytest
 
 from bench.strength import spsa
 
+pytestmark = pytest.mark.usefixtures("usual_constants")
+
 
 def test_an_unknown_constant_is_named() -> None:
     with pytest.raises(SystemExit, match="NoSuch"):

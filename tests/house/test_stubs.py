@@ -3,50 +3,57 @@
 import ast
 import importlib
 import inspect
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 CORE = Path(__file__).resolve().parents[2] / "core_ext"
+Definition = ast.FunctionDef | ast.ClassDef
+
 STUBS = [path for path in sorted(CORE.rglob("*.pyi")) if path.with_suffix(".pyx").exists()]
 DOORS = [".".join(path.relative_to(CORE).with_suffix("").parts) for path in STUBS]
 
 
-def definitions(body):
-    return {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+def definitions(body: Sequence[ast.stmt]) -> dict[str, Definition]:
+    return {node.name: node for node in body if isinstance(node, Definition)}
 
 
-def stub(door):
+def stub(door: str) -> dict[str, Definition]:
     return definitions(ast.parse((CORE / door.replace(".", "/")).with_suffix(".pyi").read_text(encoding="utf-8")).body)
 
 
-def functions(door):
+def functions(door: str) -> Iterator[tuple[str, ast.FunctionDef]]:
     """(qualified name, stub) of every function and method that the stub declares."""
     for name, node in stub(door).items():
         if isinstance(node, ast.FunctionDef):
             yield name, node
             continue
         for inner, method in definitions(node.body).items():
-            yield f"{name}.{inner}", method
+            if isinstance(method, ast.FunctionDef):
+                yield f"{name}.{inner}", method
 
 
-def resolve(door, qualified):
-    found = importlib.import_module(f"core_ext.{door}")
+def resolve(door: str, qualified: str) -> Any:
+    found: Any = importlib.import_module(f"core_ext.{door}")
     for part in qualified.split("."):
         found = getattr(found, part)
     return found
 
 
-CASES = [pytest.param(door, name, node, id=f"{door}.{name}") for door in DOORS for name, node in functions(door)]
+CASES = [(door, name, node) for door in DOORS for name, node in functions(door)]
+NAMES = [f"{door}.{name}" for door, name, _ in CASES]
+PLAIN = [case for case in CASES if "__" not in case[1]]
 
 
-@pytest.mark.parametrize("door, name, node", CASES)
-def test_declared_is_there(door, name, node):
+@pytest.mark.parametrize("door, name, node", CASES, ids=NAMES)
+def test_declared_is_there(door: str, name: str, node: ast.FunctionDef) -> None:
     assert resolve(door, name) is not None
 
 
-@pytest.mark.parametrize("door, name, node", [case for case in CASES if "__" not in case.values[1]])
-def test_same_parameters(door, name, node):
+@pytest.mark.parametrize("door, name, node", PLAIN, ids=[f"{door}.{name}" for door, name, _ in PLAIN])
+def test_same_parameters(door: str, name: str, node: ast.FunctionDef) -> None:
     found = resolve(door, name)
     if not callable(found):
         assert any(isinstance(mark, ast.Name) and mark.id == "property" for mark in node.decorator_list)
@@ -56,7 +63,7 @@ def test_same_parameters(door, name, node):
 
 
 @pytest.mark.parametrize("door", DOORS)
-def test_nothing_public_is_undeclared(door):
+def test_nothing_public_is_undeclared(door: str) -> None:
     module, declared = importlib.import_module(f"core_ext.{door}"), stub(door)
     for name, value in vars(module).items():
         if inspect.isclass(value) and value.__module__ == f"core_ext.{door}":
