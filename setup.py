@@ -42,7 +42,7 @@ PF_AVX2 = 40  # the name of that question in winnt.h is PF_AVX2_INSTRUCTIONS_AVA
 # Warnings that Cython's generated code sets off whatever its source says.
 CYTHON_WARNINGS = [
     "unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare",
-]
+]  # fmt: skip
 
 
 def choice(variable: str, default: str, allowed: dict[str, object]) -> str:
@@ -71,7 +71,7 @@ def macros() -> list[tuple[str, str | None]]:
 # Instruction sets that processor.h asks for before the core runs, by the compilers' names for them.
 INSTRUCTION_SETS = [
     "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
-]
+]  # fmt: skip
 
 
 def instructions_used(compiler: list[str]) -> list[str]:

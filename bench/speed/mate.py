@@ -140,8 +140,10 @@ def show(rows: dict[int, Row], refused: int) -> None:
     nodes, peer_nodes = (sum(getattr(row, name) for row in rows.values()) for name in ("nodes", "peer_nodes"))
     ours, peers = sum(times), sum(row.peer_time for row in rows.values())
     print(f"median {statistics.median(times) * 1e6:.0f} us, total {ours:.3f} s; {refused} problems are no positions")
-    print(f"ours {len(times) / ours:.0f} problems/s, {nodes / ours:.0f} nodes/s; "
-          f"cshogi {len(times) / peers:.0f} problems/s, {peer_nodes / peers:.0f} nodes/s")
+    print(
+        f"ours {len(times) / ours:.0f} problems/s, {nodes / ours:.0f} nodes/s; "
+        f"cshogi {len(times) / peers:.0f} problems/s, {peer_nodes / peers:.0f} nodes/s"
+    )
 
 
 def without_mate(count: int, seed: int) -> Iterator[Board]:

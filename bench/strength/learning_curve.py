@@ -1,7 +1,8 @@
 """How well models agree with the search by the number of training positions: docs/figures/learning.json.
 
-    python -m bench.strength.learning_curve corpus     # a training for each point that learning.json does not hold yet
-    python docs/figures/learning_curve.py              # draws the chart
+    python -m bench.strength.learning_curve corpus
+
+Each point that the file does not hold yet is a training. docs/figures/learning_curve.py draws the chart.
 """
 
 from __future__ import annotations

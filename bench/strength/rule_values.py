@@ -1,7 +1,8 @@
 """What each rule of the search is worth: docs/figures/rules.json from the records of duels without the rule.
 
-    python -m bench.strength.rule_values build/rules/*     # folders of duels, named for the rule that side A left out
-    python docs/figures/rules.py                           # draws the chart
+    python -m bench.strength.rule_values build/rules/*
+
+The folders are what duels kept, each named for the rule that side A left out. docs/figures/rules.py draws the chart.
 """
 
 from __future__ import annotations

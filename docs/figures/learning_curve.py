@@ -1,7 +1,6 @@
-"""Correlation with the search by training positions: learning-curve.svg from learning.json, which
-bench.strength.learning_curve writes.
+"""Correlation with the search by training positions: draws learning-curve.svg from learning.json.
 
-    python docs/figures/learning_curve.py
+bench.strength.learning_curve writes the figures.
 """
 
 from __future__ import annotations

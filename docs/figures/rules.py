@@ -1,7 +1,4 @@
-"""What each rule of the search is worth: rules.svg from rules.json, which bench.strength.rule_values writes.
-
-    python docs/figures/rules.py
-"""
+"""What each rule of the search is worth: draws rules.svg from rules.json, which bench.strength.rule_values writes."""
 
 from __future__ import annotations
 
