@@ -3,33 +3,39 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-ASAN := detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
-BUILD = $(PY) setup.py --quiet build_ext --inplace
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build test test-all debug sanitize coverage perft signature bench lint annotate match clean
+.PHONY: help setup run build test test-all debug sanitize coverage perft signature bench figures match lint format \
+	annotate sdist release clean
 
 help:
-	@echo "make run        set up, think 3 s about the start position, say what to register in a GUI"
+	@echo "make run        set up, think 3 s about the start position, print what to register in a GUI"
 	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
-	@echo "make coverage   line coverage of Python and Cython in coverage/"
+	@echo "make coverage   line coverage of Python and of the core in coverage/"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
-	@echo "make lint       ruff, mypy, cython-lint; annotate: Cython's HTML in build/annotate; match: games against another engine"
+	@echo "make lint       ruff, mypy, cython-lint; format: ruff's formatter; annotate: Cython's HTML in build/annotate"
+	@echo "make match      games against another engine; figures: draw the charts of docs/figures"
+	@echo "make sdist      a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
-INSTALL = $(PY) -m pip install --quiet --no-build-isolation --editable
+# setuptools warns of every editable installation.
+INSTALL = PYTHONWARNINGS='ignore:Editable installation' $(PY) -m pip install --quiet --no-build-isolation --editable
+BUILD = $(PY) setup.py --quiet build_ext --inplace
 
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
-	@echo "Setting up $(VENV) and compiling the core: a minute or two, once"
-	$(PYTHON) bootstrap.py $(VENV)
-	$(INSTALL) .
+	@$(PYTHON) bootstrap.py $(VENV)
+	@echo "Compiling the core: a minute or two, once"
+	@$(INSTALL) .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.lint $(VENV)/.match $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.done
-	$(INSTALL) '.[$*]'
+# The optional dependencies of pyproject.toml by their names there.
+EXTRAS := test lint match coverage bench charts
+$(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
+	@$(INSTALL) '.[$*]'
 	@touch $@
 
 # setup.py compiles only what changed.
@@ -37,50 +43,66 @@ build: $(VENV)/.done
 	@$(BUILD)
 
 run: build
-	$(BIN)/usi_engine go movetime 3000
+	@$(BIN)/usi_engine go movetime 3000
+	@echo
+	@echo "Start it again with $(BIN)/usi_engine: it reads USI commands, or carries out those on its command line."
 	@echo "Register this file in your shogi GUI:"
 	@$(BIN)/usi_engine --where
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
+PYTEST = $(PY) -m pytest -q
+
 test: $(VENV)/.test build
-	$(PY) -m pytest -q
+	$(PYTEST)
 
 test-all: $(VENV)/.test build
-	$(PY) -m pytest -q -m ''
+	$(PYTEST) -m ''
 
 debug: export CORE_EXT_PROFILE = debug
 debug: $(VENV)/.test
 	$(BUILD)
-	$(PY) -m pytest -q
+	$(PYTEST)
 
-# The interpreter itself is not built with AddressSanitizer, so its library has to be there first; Python frees little at
-# its end, so leaks are not counted.
+# The interpreter itself is not built with AddressSanitizer, so its library is preloaded; Python frees little at its end,
+# so leaks are not counted.
 sanitize: export CORE_EXT_PROFILE = debug
 sanitize: export CORE_EXT_SANITIZE = 1
+sanitize: export ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
+sanitize: export UBSAN_OPTIONS = print_stacktrace=1
+sanitize: export PYTHONMALLOC = malloc
 sanitize: $(VENV)/.test
 	$(BUILD)
-	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=$(ASAN) UBSAN_OPTIONS=print_stacktrace=1 PYTHONMALLOC=malloc $(PY) -m pytest -q -s
+	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" $(PYTEST) -s
 
+# The core is compiled for gcc's gcov, which counts Cython's lines without slow tracing. `make build` restores the fast
+# one. Cython's functions are "internal" by their names; its code fragments without a file are no error.
+GCOVR = $(BIN)/gcovr --root . --filter core_ext/ --include-internal-functions --gcov-ignore-errors=all
 coverage: export CORE_EXT_PROFILE = coverage
-coverage: $(VENV)/.test $(VENV)/.coverage
+coverage: $(VENV)/.coverage
 	$(BUILD)
-	$(PY) -m pytest -q --cov --cov-report=html:coverage --cov-report=term
+	@find build -name '*.gcda' -delete ; mkdir -p coverage/core
+	$(PYTEST) --cov --cov-report=html:coverage/python --cov-report=term
+	$(GCOVR) --html-details coverage/core/index.html --txt -
 
 # ---- measures --------------------------------------------------------------------------------------------------------
 
-perft: build
+perft: $(VENV)/.bench build
 	$(PY) -m bench.speed.perft
 	$(PY) -m bench.speed.perft --check
 
+# CHECK=--check fails where the count differs from the last `Bench: N` in the history.
 signature: build
-	$(BIN)/usi_engine bench
+	@$(PY) -m bench.signature $(CHECK)
 
-bench: build
+bench: $(VENV)/.bench build
 	$(PY) -m bench.speed.perft
 	$(PY) -m bench.speed.movegen
 	$(PY) -m bench.speed.nps
+
+figures: $(VENV)/.charts
+	$(PY) docs/figures/rules.py
+	$(PY) docs/figures/learning_curve.py
 
 # make match OPPONENT=/path/to/engine GAMES=20 BYOYOMI=100
 OPPONENT ?= $(BIN)/usi_engine
@@ -96,9 +118,26 @@ lint: $(VENV)/.lint
 	$(BIN)/mypy
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
 
+format: $(VENV)/.lint
+	$(BIN)/ruff format .
+
 annotate: $(VENV)/.done
 	$(PY) -c "from setup import extensions; extensions(annotate=True)"
 	@echo "open build/annotate/core_ext/search/search.html"
 
+sdist: $(VENV)/.done
+	$(PY) setup.py --quiet sdist
+
+# The version of pyproject.toml, written in CHANGELOG.md as `## VERSION - YYYY-MM-DD`, is tested and tagged.
+release:
+	@test -z "$$(git status --porcelain)" || { echo "commit or stash first: the tree is not clean"; exit 1; }
+	@grep -m1 '^## ' CHANGELOG.md | grep -Eq '^## \[?$(VERSION)\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$$' || \
+		{ echo "CHANGELOG.md does not begin with '## $(VERSION) - DATE'"; exit 1; }
+	@! git rev-parse --quiet --verify refs/tags/v$(VERSION) || { echo "v$(VERSION) is tagged already"; exit 1; }
+	$(MAKE) lint test sdist
+	$(MAKE) signature CHECK=--check
+	$(if $(DRY_RUN),@echo "dry run, not done:") git tag --annotate --message "Komadori $(VERSION)" v$(VERSION)
+
 clean:
-	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache ; find core_ext -name '*.so' -delete -o -name '*.pyd' -delete
+	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache
+	find core_ext -name '*.so' -delete -o -name '*.pyd' -delete

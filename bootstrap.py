@@ -1,19 +1,23 @@
 """Make a virtual environment with pip and the build requirements: `python3 bootstrap.py DIRECTORY`.
 
-Uses what there is: venv with ensurepip; else virtualenv; else a bare venv into which the outer pip installs. Debian
-keeps venv, pip and the headers of Python in packages of their own: where one is missing, they are installed if we may
-(root), and named if not.
+Python's version and the compiler are checked first. Then it uses what there is: venv with ensurepip; else virtualenv;
+else a bare venv into which the outer pip installs. Debian keeps venv, the compiler and the headers of Python in
+packages of their own: as root they are installed where one is missing, else the error names them.
 """
 
+from __future__ import annotations
+
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
-PACKAGES = ["python3-venv", "python3-dev"]
-ADVICE = f"on Debian or Ubuntu: sudo apt-get install {' '.join(PACKAGES)} gcc make"
+LEAST = (3, 10)
+PACKAGES = ["python3-venv", "python3-dev", "gcc", "make"]
+ADVICE = f"on Debian or Ubuntu: sudo apt-get install {' '.join(PACKAGES)}"
 
 
 def attempt(*command: str) -> bool:
@@ -29,6 +33,20 @@ def interpreter(directory: Path) -> str:
 
 def has_headers() -> bool:
     return Path(sysconfig.get_path("include"), "Python.h").exists()
+
+
+def compiler() -> str:
+    """The C compiler that setuptools will start; on Windows it looks for MSVC by itself."""
+    return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
+
+
+def missing() -> str | None:
+    """What the system lacks, in words; None where nothing is missing."""
+    if not has_headers():
+        return f"{sys.executable} has no headers (Python.h)"
+    if sys.platform != "win32" and shutil.which(compiler()) is None:
+        return f"there is no C compiler '{compiler()}'"
+    return None
 
 
 def make(directory: Path) -> bool:
@@ -63,14 +81,20 @@ def requirements() -> list[str]:
     return [item.strip().strip('"') for item in listed.replace('",', '"\n').splitlines() if item.strip()]
 
 
+def prepared(directory: Path) -> bool:
+    """Whether nothing is missing and `directory` holds an interpreter with pip."""
+    return missing() is None and make(directory)
+
+
 def main() -> int:
+    if sys.version_info < LEAST:
+        found = ".".join(map(str, sys.version_info[:3]))
+        print(f"Python {'.'.join(map(str, LEAST))} or newer is needed, {sys.executable} is {found}", file=sys.stderr)
+        return 1
     directory = Path(sys.argv[1])
-    ready = has_headers() and make(directory)
-    if not ready and install_packages():
-        ready = has_headers() and make(directory)
-    if not ready:
-        what = "can make no virtual environment with pip" if has_headers() else "has no headers (Python.h)"
-        print(f"{sys.executable} {what}; {ADVICE}", file=sys.stderr)
+    if not prepared(directory) and not (install_packages() and prepared(directory)):
+        what = missing() or f"{sys.executable} can make no virtual environment with pip"
+        print(f"{what}; {ADVICE}", file=sys.stderr)
         return 1
     command = [interpreter(directory), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "wheel", *requirements()]
     return subprocess.run(command, check=False).returncode

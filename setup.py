@@ -1,7 +1,7 @@
 """Build of the Cython core: one module a `.pyx` below core_ext, one table of directives, a profile and a target CPU.
 
 Environment:
-    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (line tracing)
+    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1)
     CORE_EXT_ARCH      native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
     CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
@@ -30,12 +30,10 @@ DIRECTIVES = {
     "embedsignature": True,
     "overflowcheck": False,
 }
-# What is checked; the only thing a profile may change.
-CHECKS = {
-    "release": {"boundscheck": False, "initializedcheck": False, "nonecheck": False},
-    "debug": {"boundscheck": True, "initializedcheck": True, "nonecheck": True},
-    "coverage": {"boundscheck": True, "initializedcheck": True, "nonecheck": True, "linetrace": True},
-}
+# What is checked; the only directives that a profile may change.
+CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
+UNCHECKED = dict.fromkeys(CHECKED, False)
+CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED}
 # The level that the core checks at its start; 0: what the compiler's own macros say.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
@@ -44,7 +42,7 @@ PF_AVX2 = 40  # the name of that question in winnt.h is PF_AVX2_INSTRUCTIONS_AVA
 # Warnings that Cython's generated code sets off whatever its source says.
 CYTHON_WARNINGS = [
     "unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare",
-]
+]  # fmt: skip
 
 
 def choice(variable: str, default: str, allowed: dict[str, object]) -> str:
@@ -65,17 +63,15 @@ def macros() -> list[tuple[str, str | None]]:
     found: list[tuple[str, str | None]] = [("CORE_EXT_LEVEL", str(ARCHITECTURES[ARCH]))]
     if ARCH == "portable":
         found.append(("CORE_EXT_PORTABLE", None))
-    if PROFILE != "release":
+    if PROFILE == "debug":
         found.append(("CORE_EXT_DEBUG", None))
-    if PROFILE == "coverage":
-        found += [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
     return found
 
 
 # Instruction sets that processor.h asks for before the core runs, by the compilers' names for them.
 INSTRUCTION_SETS = [
     "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
-]
+]  # fmt: skip
 
 
 def instructions_used(compiler: list[str]) -> list[str]:
@@ -106,14 +102,16 @@ def target_flags() -> list[str]:
 
 def unix_flags() -> list[str]:
     """gcc and clang, but for the target CPU."""
-    flags = ["-O3", "-g0"] if PROFILE == "release" else ["-O1", "-g", "-UNDEBUG"]
+    flags = {"release": ["-O3", "-g0"], "debug": ["-O1", "-g", "-UNDEBUG"], "coverage": ["-O1", "-g0"]}[PROFILE]
     flags += ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"] + [f"-Wno-{name}" for name in CYTHON_WARNINGS]
     flags += ["-Werror"] * WERROR
-    return flags + sanitizers() + ["-fno-omit-frame-pointer"] * SANITIZE
+    return flags + instruments() + ["-fno-omit-frame-pointer"] * SANITIZE
 
 
-def sanitizers() -> list[str]:
-    return ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else []
+def instruments() -> list[str]:
+    """Flags of compiler and linker alike."""
+    found = ["--coverage"] if PROFILE == "coverage" else []
+    return found + (["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else [])
 
 
 def msvc_flags(target: bool = True) -> list[str]:
@@ -147,7 +145,7 @@ class BuildExt(build_ext):
                 # It must run on any processor to say that this one will not do.
                 extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
                 extension.define_macros = extension.define_macros + [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
-            extension.extra_link_args = [] if msvc else sanitizers()
+            extension.extra_link_args = [] if msvc else instruments()
         super().build_extensions()
 
     def copy_extensions_to_source(self) -> None:

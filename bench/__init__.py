@@ -1,0 +1,9 @@
+"""Benches: speed in bench.speed, playing strength in bench.strength. `python -m bench` lists them."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FIGURES = ROOT / "docs" / "figures"
+DATA = ROOT / "tests" / "data"
+OPENINGS = DATA / "openings.sfen"
+MATE_PROBLEMS = DATA / "mate_problems.tsv"

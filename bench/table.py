@@ -1,15 +1,24 @@
-"""Timing and the table that every bench prints: our figure beside the peers'."""
+"""Timing, tables and progress bars of the benches."""
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from tqdm import tqdm
+
+LEAST_WIDTH = 120  # columns of a table's output where that is not a terminal
 
 
 def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], object] = lambda: None) -> float:
-    """Units a second of the fastest round: noise only ever slows down.
+    """Units a second of the fastest round: other work on the machine can only slow a round down.
 
-    `work` returns how many units it did; `prepare` comes before each round and is not timed.
+    `work` returns how many units it did; `prepare` is called before each round and is not timed.
     """
     rates = []
     for _ in range(rounds):
@@ -20,9 +29,24 @@ def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], ob
     return max(rates)
 
 
+def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table whose first column is text and whose others are right-aligned."""
+    table = Table(box=SIMPLE)
+    for place, name in enumerate(header):
+        table.add_column(name, justify="right" if place else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(str, row))
+    console = Console()
+    Console(width=console.width if console.is_terminal else LEAST_WIDTH).print(table)
+
+
 def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float) -> None:
-    """One table, fastest first; figures in millions."""
-    print(f"\n{title} (million {unit} a second, one thread; aim {aim:g})", flush=True)
+    """Our rate beside those of other programs, fastest first; all in millions."""
     rows = sorted([("Komadori", ours), *peers.items()], key=lambda row: -row[1])
-    for name, rate in rows:
-        print(f"  {name:<24}{rate:>9.2f}" + ("  <" if name == "Komadori" else ""))
+    print(f"{title}, one thread (aim: {aim:g} million {unit} a second)", flush=True)
+    print_table(("program", f"million {unit}/s"), [(name, f"{rate:.2f}") for name, rate in rows])
+
+
+def progress(total: int, unit: str, done: int = 0) -> tqdm[Any]:
+    """A progress bar on stderr; a line a minute where that is not a terminal."""
+    return tqdm(total=total, initial=done, unit=unit, mininterval=0.5 if sys.stderr.isatty() else 60)

@@ -3,10 +3,10 @@
 #
 #   sh scripts/wine.sh /path/to/windows/python [arguments of pytest]
 #
-# The folder holds python.exe, include/, libs/ and Lib/ as the installer from python.org leaves them, version 3.11, and in
-# Lib/site-packages numpy (below 2 for Wine 8) and pytest for win_amd64. Needs `make build`, Debian's gcc-mingw-w64-x86-64
-# and wine64. Not a substitute for Windows and MSVC, but the same Python and the same pipes. (Tried so far with 3.11.9,
-# Wine 8 and a pyconfig.h written by hand.)
+# The folder holds python.exe, include/, libs/ and Lib/ as the installer from python.org leaves them, version 3.11, and
+# in Lib/site-packages, for win_amd64, numpy (below 2 for Wine 8) and what the extra `test` names. Needs `make build` and
+# Debian's gcc-mingw-w64-x86-64 and wine64. It does not replace a test on Windows with MSVC, but Python and the pipes
+# are the same. (Last run with 3.11.9, Wine 8 and a pyconfig.h written by hand, before the core had folders.)
 set -eu
 python=$(realpath "$1")
 shift
@@ -17,15 +17,18 @@ for name in usi_engine tests bench docs scripts README.md ARCHITECTURE.md Makefi
     rm -rf "${out:?}/$name"
     cp -r "$root/$name" "$out/$name"
 done
-cp "$root"/core_ext/*.p* "$root"/core_ext/*.h "$out/core_ext/"
+# Everything of the core but the modules compiled for this machine, in the same folders.
+(cd "$root" && find core_ext \( -name '*.py*' -o -name '*.pxd' -o -name '*.h' -o -name py.typed \) -print0 |
+    xargs -0 cp --parents -t "$out")
 
 # Any processor that runs this has what x86-64-v3 asks for, or the core says which of these it lacks.
 needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
-for source in "$root"/build/release-native/cython/core_ext/*.c; do
-    name=$(basename "$source" .c)
-    module=$out/core_ext/$name.cp311-win_amd64.pyd
+sources=$root/build/release-native/cython
+for name in $(cd "$sources" && find core_ext -name '*.c'); do
+    source=$sources/$name
+    module=$out/${name%.c}.cp311-win_amd64.pyd
     target=-march=x86-64-v3
-    [ "$name" != processor ] || target=$needs
+    [ "$name" != core_ext/base/processor.c ] || target=$needs
     # shellcheck disable=SC2086
     [ "$module" -nt "$source" ] || x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden \
         -DMS_WIN64 -DCORE_EXT_LEVEL=3 $target -I"$python/include" -I"$root/core_ext" -I"$root" "$source" -o "$module" \

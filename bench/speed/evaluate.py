@@ -1,10 +1,10 @@
-"""Nodes a second with the learned evaluation and with the material value, one thread, a cleared table.
+"""Nodes a second of the search with the learned evaluation and with material values.
 
     python -m bench.speed.evaluate [--nodes 5000000] [--hash 256] [--weights FILE]
 
-Peers: at the same positions on one core of a 2.6 GHz Zen 5. Both evaluations search other trees, so beside the
-nodes a second stands how many positions a second a random walk evaluates by differences; every value is checked
-against a full sum.
+One thread, a cleared table. Peers: at the same positions on one core of a 2.6 GHz Zen 5. The two evaluations search
+different trees, so the positions a second that a random walk evaluates incrementally are printed too; every such
+value is checked against a full sum.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Mate problems: solved, wrong, nodes and time by length, beside cshogi's DfPn on the same problems in the same run.
+"""Mate problems by length: solved, wrong, nodes and time, beside cshogi's DfPn on the same problems.
 
-    python -m bench.speed.mate [FILE]         length, sfen and a solution a line (the shared mate_problems.tsv)
+    python -m bench.speed.mate [FILE]         length, sfen and a solution a line (tests/data/mate_problems.tsv)
     python -m bench.speed.mate --without      1,500 seeded positions in which cshogi's solver finds no mate
 
 Nodes: ours are positions set up, first looks included, and beside them those that were expanded, which is what cshogi
@@ -22,12 +22,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench import MATE_PROBLEMS
+from bench.table import print_table
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 
-PROBLEMS = Path(__file__).resolve().parents[3] / "shared" / "data" / "mate_problems.tsv"
 MEGABYTES = 1
 LIMIT = 1_000_000
+HEADER = (
+    "length", "count", "solved", "wrong", "equal", "nodes", "expanded", "first s", "shortest s",
+    "cshogi: solved", "nodes", "s",
+)  # fmt: skip
 
 
 @dataclass
@@ -46,8 +51,15 @@ class Row:
     peer_nodes: int = 0
     peer_time: float = 0.0
 
+    def figures(self) -> tuple[object, ...]:
+        """The columns behind the length."""
+        ours = (self.count, self.solved, self.wrong, self.equal, self.nodes, self.expanded)
+        peers = (self.peer_solved, self.peer_nodes, f"{self.peer_time:.4f}")
+        return (*ours, f"{sum(self.times):.4f}", f"{self.shortest_time:.4f}", *peers)
+
 
 def read(path: Path) -> Iterator[tuple[int, str]]:
+    """Length and sfen of each problem. ValueError quotes a line that is none."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             fields = line.split("\t")
@@ -78,6 +90,7 @@ def first_proof(row: Row, board: Board, solver: MateSolver) -> None:
 
 
 def peer_proof(row: Row, peer: Any, sfen: str) -> None:
+    """The same by cshogi's solver."""
     import cshogi  # noqa: PLC0415  (only here is it needed)
 
     board = cshogi.Board(sfen)
@@ -89,6 +102,7 @@ def peer_proof(row: Row, peer: Any, sfen: str) -> None:
 
 
 def shortest_line(row: Row, board: Board, solver: MateSolver, length: int) -> None:
+    """Prove the shortest mate, and check its line and length."""
     begun = time.thread_time()
     status, line = solver.solve(board, 0, "shortest")
     row.shortest_time += time.thread_time() - begun
@@ -120,16 +134,16 @@ def measure(path: Path) -> tuple[dict[int, Row], int]:
 
 
 def show(rows: dict[int, Row], refused: int) -> None:
-    print("length count solved wrong equal    nodes expanded  first s  shortest s   cshogi: solved    nodes        s")
-    for length, row in sorted(rows.items()):
-        print(f"{length:6}{row.count:6}{row.solved:7}{row.wrong:6}{row.equal:6}{row.nodes:9}{row.expanded:9}"
-              f"{sum(row.times):9.4f}{row.shortest_time:12.4f}{row.peer_solved:17}{row.peer_nodes:9}{row.peer_time:9.4f}")
+    """The table, then the totals."""
+    print_table(HEADER, [(length, *row.figures()) for length, row in sorted(rows.items())])
     times = [seconds for row in rows.values() for seconds in row.times]
     nodes, peer_nodes = (sum(getattr(row, name) for row in rows.values()) for name in ("nodes", "peer_nodes"))
     ours, peers = sum(times), sum(row.peer_time for row in rows.values())
     print(f"median {statistics.median(times) * 1e6:.0f} us, total {ours:.3f} s; {refused} problems are no positions")
-    print(f"ours {len(times) / ours:.0f} problems/s, {nodes / ours:.0f} nodes/s; "
-          f"cshogi {len(times) / peers:.0f} problems/s, {peer_nodes / peers:.0f} nodes/s")
+    print(
+        f"ours {len(times) / ours:.0f} problems/s, {nodes / ours:.0f} nodes/s; "
+        f"cshogi {len(times) / peers:.0f} problems/s, {peer_nodes / peers:.0f} nodes/s"
+    )
 
 
 def without_mate(count: int, seed: int) -> Iterator[Board]:
@@ -188,8 +202,9 @@ def check_without() -> int:
 
 
 def main() -> int:
+    """The command line; the status is the number of wrong answers."""
     parser = argparse.ArgumentParser("python -m bench.speed.mate", description="Mate problems beside cshogi's DfPn.")
-    parser.add_argument("file", nargs="?", type=Path, default=PROBLEMS, help="length, sfen and a solution a line")
+    parser.add_argument("file", nargs="?", type=Path, default=MATE_PROBLEMS, help="length, sfen and a solution a line")
     parser.add_argument("--without", action="store_true", help="positions in which cshogi finds no mate instead")
     chosen = parser.parse_args()
     if chosen.without:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # A match in ShogiArena (PyPI: shogiarena) of an engine against itself, or against a second one, as one quick SPRT run:
-#   sh bench/arena.sh ENGINE GAMES FOLDER [SECOND_ENGINE]
+#   sh bench/strength/arena.sh ENGINE GAMES FOLDER [SECOND_ENGINE]
 # SHOGIARENA names the program where it is not on the PATH. Results stand below FOLDER.
 set -eu
 engine=$(command -v "$1")

@@ -1,14 +1,14 @@
-"""Two settings of one build against each other in one process: constants of search or time, weights, node limits.
+"""Games between two settings of one build, at fixed nodes: search constants, time constants or weights.
 
-    python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --openings FILE --keep build/lmr
+    python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --keep build/lmr
 
 A is a name for the record. Side A plays with what --set, --weights and --nodes say, side B with --set-b, --weights-b,
---nodes-b, or the defaults. With --clock both have that time instead, counted in nodes (bench/node_clock.py), and --set
-takes the constants of usi_engine.timeman too. Both play every opening with both colours; a pair
-of games is one score. Ends when the sequential test decides between --elo0 and --elo1 (none without --elo1) or after
---games. Resumes where it was broken off: one line of JSON a pair in FOLDER/pairs.jsonl. Node limits make it independent
-of what else the machine does; a rule that costs time has to be weighed by the speed (bench/nps.py) or in a match at
-equal time (bench/match.py).
+--nodes-b, or the defaults. With --clock both have that time instead, counted in nodes (bench.strength.nodestime), and
+--set also takes the constants of usi_engine.timeman. Both play every opening with both colours;
+a pair of games is one score. The duel ends when the sequential test decides between --elo0 and --elo1 (none without
+--elo1) or after --games. The same command resumes it: FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits
+make it independent of other work on the machine; a rule that costs time has to be weighed by the speed
+(bench.speed.nps) or in a match at equal time (bench.strength.match).
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ import multiprocessing
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bench import OPENINGS
 from bench.strength.elo import likelihood_ratio, verdict, with_error
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
+from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Weights, set_tunable, tunables
 from usi_engine.core import load_weights
@@ -89,10 +91,10 @@ class Duel:
             constants = {name: setting.constants.get(name, usual[name]) for name in named}
             self._seats.append(Seat(constants, setting.player(loaded[setting.weights])))
 
-    def set_constants(self, first: dict[str, float], second: dict[str, float]) -> None:
+    def set_constants(self, first: Mapping[str, float], second: Mapping[str, float]) -> None:
         """New values of the constants for the next games; both sides name the same ones."""
         for seat, constants in zip(self._seats, (first, second), strict=True):
-            seat.constants = constants
+            seat.constants = dict(constants)
 
     def play_pair(self, number: int) -> dict[str, Any]:
         """Points of side A with Black and with White from one opening."""
@@ -150,7 +152,7 @@ def pairs_of(
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Play until decided or done; prints the standing as it goes."""
+    """Play until decided or done; prints the standing at the end."""
     settings = (
         Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock),
         Setting(arguments.nodes_b or arguments.nodes, arguments.weights_b, dict(arguments.set_b), arguments.clock),
@@ -162,16 +164,15 @@ def run(arguments: argparse.Namespace) -> None:
     kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
-    told = time.monotonic()
-    with open(file, "a", encoding="utf-8") as record:
+    bar = progress(len(kept) + len(numbers), "pair", len(kept))
+    with bar, open(file, "a", encoding="utf-8") as record:
         if not decided(kept, arguments):
             for pair in pairs_of(settings, openings, numbers, arguments.processes):
                 record.write(json.dumps(pair) + "\n")
                 record.flush()
                 kept.append(pair)
-                if time.monotonic() - told > arguments.tell:
-                    told = time.monotonic()
-                    print(standing(arguments, kept), flush=True)
+                bar.set_postfix_str(standing(arguments, kept), refresh=False)
+                bar.update()
                 if decided(kept, arguments):
                     break
     print(standing(arguments, kept), flush=True)
@@ -226,12 +227,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--nodes", type=int, default=20000)
     parser.add_argument("--nodes-b", type=int, default=0, help="0: as side A")
     parser.add_argument("--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="NODES: in a millisecond")
-    parser.add_argument("--openings", type=Path, help="lines `startpos moves ...` or sfens")
+    parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
     parser.add_argument("--elo0", type=float, default=0.0)
     parser.add_argument("--elo1", type=float)
     parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
-    parser.add_argument("--tell", type=float, default=60.0, help="seconds between two lines")
     parser.add_argument("--keep", required=True, help="folder of the record")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""A match through cshogi's runner, kept and counted: score with error bars, Elo, illegal moves, losses on time.
+"""A match of two USI engines through cshogi's runner: score and Elo with error bars, illegal moves, lateness.
 
     python -m bench.strength.match usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
 
@@ -24,6 +24,7 @@ from typing import Any
 from cshogi import cli
 from cshogi.usi import Engine
 
+from bench import OPENINGS
 from bench.strength.elo import with_error
 
 ENDINGS = {
@@ -241,7 +242,7 @@ def parse() -> argparse.Namespace:
         parser.add_argument(f"--{name}", type=int, nargs="+", help="milliseconds; two numbers: one for each engine")
     parser.add_argument("--draw", type=int, default=320, help="a game is drawn after so many moves")
     parser.add_argument("--ponder", action="store_true")
-    parser.add_argument("--opening", help="file of lines `startpos moves ...`")
+    parser.add_argument("--opening", default=str(OPENINGS), help="file of lines `startpos moves ...`")
     parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
     parser.add_argument("--keep", default="build/match", help="folder for games and figures")
     return parser.parse_args()

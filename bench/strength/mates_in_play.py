@@ -1,8 +1,8 @@
-"""Mates found by an ordinary search: the engine is given mate problems under a clock, as in a game.
+"""Mate problems solved by `go movetime`, as in a game, not by `go mate`.
 
-    python -m bench.strength.mates_in_play FILE [--time 1000] [--longest 7] [--options Tune_MateScout=0 ...]
+    python -m bench.strength.mates_in_play [FILE] [--time 1000] [--longest 7] [--options Tune_MateScout=0 ...]
 
-FILE: length, sfen and a solution a line (the shared mate_problems.tsv). Prints by length how many mates were announced,
+FILE: length, sfen and a solution a line (tests/data/mate_problems.tsv). Prints by length how many mates were announced,
 how many as short as the file says and how many shorter (a shorter one is a proof that the file's is not the shortest),
 and the time the answers took. Ends with status 1 where a mate is missed or a longer one announced.
 """
@@ -17,7 +17,9 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from bench import MATE_PROBLEMS
 from bench.speed.mate import read
+from bench.table import progress
 
 MATE = re.compile(r"score mate (-?\d+)")
 
@@ -64,13 +66,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
     wanted = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
     engine, counts, spent = Engine(arguments.options), Counter[tuple[int, str]](), Counter[int]()
-    for number, (length, sfen) in enumerate(wanted, 1):
+    bar = progress(len(wanted), "problem")
+    for length, sfen in wanted:
         begun = time.monotonic()
         plies = engine.mate(sfen, arguments.time)
         spent[length] += round((time.monotonic() - begun) * 1000)
         counts[length, judged(plies, length)] += 1
-        if number % 200 == 0:
-            print(f"{number} of {len(wanted)}", file=sys.stderr, flush=True)
+        bar.update()
+    bar.close()
     for length in sorted(spent):
         row = ", ".join(f"{counts[length, word]} {word}" for word in ("equal", "shorter", "longer", "missed"))
         print(f"mate in {length}: {row}; {spent[length] / 1000:.1f} s")
@@ -89,7 +92,7 @@ def judged(plies: int | None, length: int) -> str:
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", nargs="?", type=Path, default=MATE_PROBLEMS)
     parser.add_argument("--time", type=int, default=1000, help="milliseconds a problem")
     parser.add_argument("--longest", type=int, default=7, help="plies")
     parser.add_argument("--options", nargs="*", default=[], metavar="NAME=VALUE")

@@ -1,4 +1,4 @@
-"""How often the engine chooses the move that was played, at a fixed number of nodes: a quick gauge of weights.
+"""How often the engine chooses the move that was played, at fixed nodes: a quick gauge of weights.
 
     python -m bench.strength.next_moves next_moves.tsv --nodes 100000 --count 400 --eval my.kpp
 

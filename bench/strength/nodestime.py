@@ -1,4 +1,4 @@
-"""A player on a clock that counts nodes: the engine's own sharing out of time, whatever else the machine does.
+"""A player on a clock that counts nodes: the engine's time management, independent of the machine's load.
 
 Its constants are those of usi_engine.timeman, by the names they have there.
 """

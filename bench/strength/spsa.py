@@ -1,11 +1,11 @@
-"""Tuning of the search's constants by games: simultaneous perturbation stochastic approximation (J. Spall).
+"""Tuning of search constants by games: simultaneous perturbation stochastic approximation (SPSA, J. Spall).
 
-    python -m bench.strength.spsa --pairs 4000 --nodes 10000 --openings FILE --keep build/spsa LmrCut:350 LmrBase:250
+    python -m bench.strength.spsa LmrCut:350 LmrBase:250 --pairs 4000 --nodes 10000 --keep build/spsa
 
 Each constant is named with its step: what one side plays above and the other below the present value at the end of the
 run (more at its beginning). A pair of games from one opening, both colours, moves every constant towards the side that
 won. With --processes N, N pairs are played side by side around the same values. FOLDER/state.json holds the state; the
-same command goes on from it. The result is a proposal: a duel against the present values decides (bench/duel.py).
+same command goes on from it. The result is a proposal: a duel against the present values decides (bench.strength.duel).
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import math
 import multiprocessing
 import os
 import random
-import time
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
+from bench import OPENINGS
 from bench.strength.duel import Duel, Setting
+from bench.table import progress
 from core_ext.engine import tunables
 from usi_engine.core import INTERNAL
 from usi_engine.learn.selfplay import read_openings
@@ -44,7 +45,7 @@ class Tuning:
         self.done = 0
         self._seed = seed
 
-    def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
+    def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
         """The perturbation of this pair, and both sides' constants, rounded up or down by chance."""
         chance = random.Random(f"{self._seed} {pair}")
         width = (self.pairs / (pair + 1)) ** GAMMA
@@ -84,7 +85,7 @@ def _balance(raised: dict[str, int], lowered: dict[str, int], opening: int) -> f
     if _duel is None:
         raise RuntimeError("the process was not begun")
     _duel.set_constants(raised, lowered)
-    return 2 * sum(_duel.play_pair(opening)["points"]) - 2
+    return float(2 * sum(_duel.play_pair(opening)["points"]) - 2)
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -100,7 +101,7 @@ def run(arguments: argparse.Namespace) -> None:
     openings = read_openings(arguments.openings)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
     context = multiprocessing.get_context("spawn")
-    progress = Progress(tuning, arguments.tell)
+    bar = progress(tuning.pairs, "pair", tuning.done)
     with ProcessPoolExecutor(arguments.processes, context, _begin, (side, openings)) as pool:
         running: dict[Future[float], dict[str, float]] = {}
         for pair in range(tuning.done, tuning.pairs):
@@ -110,27 +111,12 @@ def run(arguments: argparse.Namespace) -> None:
             while len(running) == arguments.processes or (running and pair == tuning.pairs - 1):
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     tuning.learn(running.pop(future), future.result())
+                    bar.update()
                 state = {"done": tuning.done, "values": tuning.values}
                 file.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-                progress.tell()
+                bar.set_postfix_str(told(tuning.values), refresh=False)
+    bar.close()
     print(told(tuning.values))
-
-
-class Progress:
-    """A line of the present values every so many pairs, with the time left."""
-
-    def __init__(self, tuning: Tuning, every: int) -> None:
-        self._tuning, self._every = tuning, every
-        self._begun, self._first, self._last = time.monotonic(), tuning.done, tuning.done
-
-    def tell(self) -> None:
-        """Print it when it is due."""
-        tuning = self._tuning
-        if tuning.done - self._last < self._every:
-            return
-        self._last = tuning.done
-        left = (time.monotonic() - self._begun) / (tuning.done - self._first) * (tuning.pairs - tuning.done) / 60
-        print(f"{tuning.done}/{tuning.pairs} pairs, {left:.0f} min left: {told(tuning.values)}", flush=True)
 
 
 def told(values: dict[str, float]) -> str:
@@ -151,11 +137,10 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=4000)
     parser.add_argument("--nodes", type=int, default=10000)
     parser.add_argument("--rate", type=float, default=0.012, help="of the last pairs: share of a step a won pair moves")
-    parser.add_argument("--openings", type=Path, help="lines `startpos moves ...` or sfens")
+    parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
-    parser.add_argument("--tell", type=int, default=100, help="pairs between two lines")
     parser.add_argument("--keep", required=True, help="folder of the state")
     return parser.parse_args()
 

@@ -1,6 +1,6 @@
-"""Games in XBoard, a real GUI, on a screen that nobody has to look at, through the adapter uci2wb; with a screenshot.
+"""Games in XBoard, a real GUI, on a virtual screen through the adapter uci2wb, with a screenshot.
 
-    python bench/xboard_games.py usi_engine --games 4 --keep games/xboard --screenshot docs/xboard.png
+    python -m bench.strength.xboard_games usi_engine --games 4 --keep games/xboard --screenshot game.png
 
 Debian: xboard uci2wb xvfb imagemagick. XBoard knows the rules and keeps the clocks: it adjudicates an illegal move and
 calls a flag. The game file and XBoard's log of the conversation are kept; figures are printed at the end.
@@ -101,8 +101,8 @@ def play(arguments: argparse.Namespace) -> int:
     with Screen() as display:
         home = {"DISPLAY": display, "HOME": str(folder.resolve()), "PATH": f"{os.environ['PATH']}:{GAMES_FOLDER}"}
         environment = {**os.environ, **home}
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        process = subprocess.Popen(command(arguments, folder), env=environment, **quiet)
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(command(arguments, folder), env=environment, stdout=quiet, stderr=quiet)
         watch(folder, arguments, environment, process)
         process.terminate()
         process.wait(10)

@@ -1,45 +1,18 @@
-"""Duels, the tuning by games and their statistics (bench/duel.py, bench/spsa.py, bench/elo.py)."""
+"""Duels at fixed nodes and on a clock that counts nodes."""
 
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 
 import pytest
 
-from bench import rules_chart
-from bench.strength import duel, elo, nodestime, spsa
-from core_ext.engine import set_tunable, tunables
+from bench.strength import duel, nodestime
+from core_ext.engine import tunables
+from tests.shogi.slow_shogi import START
 from usi_engine import timeman
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-
-
-@pytest.fixture(autouse=True)
-def usual_constants():
-    yield
-    for name, _, default, *_ in tunables():
-        set_tunable(name, default)
-
-
-@pytest.mark.parametrize("difference", [-300.0, -20.0, 0.0, 35.0, 400.0])
-def test_elo_and_expected_score_are_inverse(difference: float) -> None:
-    assert elo.elo(elo.expected(difference)) == pytest.approx(difference)
-
-
-def test_error_bars_shrink_with_the_root_of_the_games() -> None:
-    few, many = elo.with_error([0.0, 1.0] * 50), elo.with_error([0.0, 1.0] * 200)
-    assert few["score"] == many["score"] == 0.5
-    assert few["elo_error"] == pytest.approx(2 * many["elo_error"])
-    assert few["score_error"] == pytest.approx(1.96 * 0.5 / math.sqrt(100))
-
-
-def test_sequential_test_decides_both_ways() -> None:
-    good, bad = [1.0] * 60 + [0.5] * 40 + [0.0] * 20, [0.0] * 60 + [0.5] * 40 + [1.0] * 20
-    assert elo.verdict(elo.likelihood_ratio(good, 0, 50)) == "better"
-    assert elo.verdict(elo.likelihood_ratio(bad, 0, 50)) == "worse"
-    assert elo.verdict(elo.likelihood_ratio([0.5, 1.0, 0.0] * 4, 0, 20)) == "open"
+pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
 def settings(first: int, second: int) -> tuple[duel.Setting, duel.Setting]:
@@ -93,42 +66,6 @@ def test_a_record_is_resumed(
 def test_unknown_constant_is_named() -> None:
     with pytest.raises(Exception, match="'NoSuch' is none of"):
         duel.constant("NoSuch=3")
-    with pytest.raises(SystemExit, match="NoSuch"):
-        spsa.Tuning({"NoSuch": 1.0}, 10, 0.01, 1)
-
-
-def test_tuning_moves_towards_the_winner_within_the_range() -> None:
-    tuning = spsa.Tuning({"FutilityBase": 100.0, "LmrScale": 2.0}, 100, 0.02, 1)
-    before = dict(tuning.values)
-    shift, raised, lowered = tuning.perturbed(0)
-    assert all(raised[name] != lowered[name] for name in before)
-    tuning.learn(shift, 2.0)
-    assert all((tuning.values[name] - before[name]) * shift[name] > 0 for name in before)
-    for _ in range(3000):
-        tuning.learn({"FutilityBase": -500.0, "LmrScale": -50.0}, 2.0)
-    assert tuning.values == {"FutilityBase": 0.0, "LmrScale": 4.0}
-
-
-def test_tuning_plays_its_pairs_and_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = f"spsa LmrScale:4 --nodes 60 --keep {tmp_path} --processes 2 --tell 2 --weights material"
-    for pairs in ("3", "5"):
-        monkeypatch.setattr("sys.argv", [*line.split(), "--pairs", pairs])
-        spsa.run(spsa.parse())
-        assert json.loads((tmp_path / "state.json").read_text())["done"] == int(pairs)
-    assert "2/3 pairs" in capsys.readouterr().out
-
-
-def test_chart_of_rules_turns_the_record_round(tmp_path: Path) -> None:
-    """The record is of the side without the rule; the chart tells what the rule is worth."""
-    record = tmp_path / "null move" / "pairs.jsonl"
-    record.parent.mkdir()
-    record.write_text("".join(f'{{"points": {points}}}\n' for points in ([0.0, 1.0], [0.0, 0.5], [0.0, 0.0])))
-    row = rules_chart.worth(record.parent)
-    assert (row["rule"], row["won"], row["drawn"], row["lost"]) == ("null move", 4, 1, 1)
-    assert row["elo"] == round(elo.elo(4.5 / 6))
-    assert f"{row['elo']:+d} of 6 games" in rules_chart.draw([row])
 
 
 def test_a_constant_of_the_search_is_a_whole_number() -> None:

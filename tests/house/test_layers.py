@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,12 @@ CORE = sorted(path for pattern in ("*.pxd", "*.pyx") for path in CORE_ROOT.rglob
 PRODUCT = sorted((ROOT / "usi_engine").rglob("*.py"))
 
 
-def name_of(path):
+def name_of(path: Path) -> str:
     """A module's name below core_ext, as `shogi.movegen`."""
     return ".".join(path.relative_to(CORE_ROOT).with_suffix("").parts)
 
 
-def cimports(path):
+def cimports(path: Path) -> Iterator[str]:
     """Names of the core's modules that a Cython file imports or cimports."""
     for match in STATEMENT.finditer(path.read_text(encoding="utf-8")):
         package, names, module = match.groups()
@@ -48,11 +49,11 @@ def cimports(path):
             yield prefix
 
 
-def module_file(name):
+def module_file(name: str) -> bool:
     return name in ORDER
 
 
-def imports(path):
+def imports(path: Path) -> Iterator[str]:
     """Full names of what a Python file imports, lazily or not."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -61,24 +62,24 @@ def imports(path):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def test_every_module_has_a_place():
+def test_every_module_has_a_place() -> None:
     assert {name_of(path) for path in CORE} == set(ORDER)
 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(CORE_ROOT)))
-def test_imports_point_down(path):
+def test_imports_point_down(path: Path) -> None:
     own = name_of(path)
     wrong = [name for name in cimports(path) if name != own and ORDER[name] >= ORDER[own]]
     assert not wrong, f"{own} imports {wrong}, which stand above it or to its right"
 
 
-def test_the_reader_sees_cimports():
+def test_the_reader_sees_cimports() -> None:
     found = set(cimports(CORE_ROOT / "shogi" / "movegen.pyx"))
     assert {"shogi.bitboard", "shogi.position", "shogi.types"} <= found
 
 
 @pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
-def test_product_uses_the_public_modules_only(path):
+def test_product_uses_the_public_modules_only(path: Path) -> None:
     core = {name for name in imports(path) if name.startswith("core_ext.")}
     wrong = [name for name in core if not any(name.startswith(f"core_ext.{public}") for public in PUBLIC)]
     assert not wrong, f"{path.name} goes past the public API: {sorted(wrong)}"
@@ -86,10 +87,10 @@ def test_product_uses_the_public_modules_only(path):
 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
-def test_core_knows_nothing_of_the_product(path):
+def test_core_knows_nothing_of_the_product(path: Path) -> None:
     assert not PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
-def test_product_imports_no_tests(path):
+def test_product_imports_no_tests(path: Path) -> None:
     assert not [name for name in imports(path) if name.partition(".")[0] in ("tests", "bench", "cshogi", "rsshogi")]

@@ -1,0 +1,82 @@
+"""Balanced, varied openings from the engine's own play: tests/data/openings.sfen.
+
+    nice python -m bench.strength.openings tests/data/openings.sfen --count 400
+
+Each ply plays the best move of a random half of the legal moves, if it loses at most --margin centipawns against the
+best move of all, else that best move. A line is kept if a longer search of its last position finds neither side ahead
+by more than --balance, and if no kept line ends in the same position. Line n depends on --seed and n only, and one
+thread searches with a cleared table, so the same build writes the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.table import progress
+from core_ext.board import Board
+from usi_engine.core import INTERNAL, load_weights
+from usi_engine.learn.selfplay import Player, Rules
+
+
+def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:
+    """The best of a random half of the legal moves where it is nearly as good as the best of all; else the latter."""
+    moves = board.legal_moves()
+    best, value = player.think(board)
+    other, other_value = player.think(board, rng.sample(moves, (len(moves) + 1) // 2))
+    return other if other_value >= value - margin else best
+
+
+def opening(player: Player, number: int, chosen: argparse.Namespace) -> Board | None:
+    """The line of this number, or None where one side is ahead at its end."""
+    rng, board = random.Random(f"{chosen.seed} {number}"), Board()
+    player.new_game()
+    for _ in range(chosen.plies):
+        if not board.legal_moves():
+            return None
+        board.push(varied_move(player, board, rng, chosen.margin))
+    player.new_game()
+    _, value = player.think(board, nodes=chosen.check_nodes)
+    return board if abs(value) <= chosen.balance else None
+
+
+def openings(chosen: argparse.Namespace) -> Iterator[str]:
+    """Lines `startpos moves ...`, each with another last position."""
+    player = Player(load_weights(chosen.weights), Rules(nodes=chosen.nodes))
+    number, ends = 0, set[int]()
+    while len(ends) < chosen.count:
+        board = opening(player, number, chosen)
+        number += 1
+        if board is not None and board.key not in ends:
+            ends.add(board.key)
+            yield "startpos moves " + " ".join(board.moves())
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", type=Path, help="lines `startpos moves ...`; written anew")
+    parser.add_argument("--count", type=int, default=400)
+    parser.add_argument("--plies", type=int, default=24)
+    parser.add_argument("--nodes", type=int, default=2000, help="of each of a move's two searches")
+    parser.add_argument("--margin", type=int, default=60, help="centipawns that a varied move may lose")
+    parser.add_argument("--check-nodes", type=int, default=50_000, help="of the search of the last position")
+    parser.add_argument("--balance", type=int, default=120, help="centipawns, for either side")
+    parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Write the file."""
+    chosen = parse()
+    with progress(chosen.count, "opening") as bar, open(chosen.file, "w", encoding="utf-8") as file:
+        for line in openings(chosen):
+            file.write(line + "\n")
+            bar.update()
+
+
+if __name__ == "__main__":
+    main()

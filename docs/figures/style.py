@@ -1,0 +1,43 @@
+"""The look shared by the charts, and how they are saved: the same bytes at every run of the same matplotlib."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+FOLDER = Path(__file__).resolve().parent
+BLUE, RED = "#1f77b4", "#d62728"
+SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "komadori",
+    "svg.fonttype": "none",  # text stays text: small files, searchable
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": "#dddddd",
+}
+
+
+def read(name: str) -> Any:
+    """The figures of a chart."""
+    return json.loads((FOLDER / name).read_text(encoding="utf-8"))
+
+
+def new_chart(width: float, height: float, title: str) -> tuple[Figure, Axes]:
+    """One empty chart of so many inches."""
+    mpl.rcParams.update(SETTINGS)
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title)
+    return figure, axes
+
+
+def save(figure: Figure, name: str) -> None:
+    """Write the chart beside its figures, without the date."""
+    figure.savefig(FOLDER / name, metadata={"Date": None, "Creator": None})

@@ -1,0 +1,55 @@
+"""The list of benches and the data that they and the tests read."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from bench import DATA, OPENINGS, ROOT
+from bench.__main__ import benches
+from core_ext.board import Board
+from usi_engine.learn.selfplay import read_openings
+
+
+def test_every_bench_has_one_line_of_description() -> None:
+    for name, text in benches():
+        assert text.endswith("."), name
+        assert len(text) < 120, name
+
+
+def test_the_index_page_lists_every_bench() -> None:
+    page = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(bench\.(?:speed|strength)\.\w+)`", page)) == {name for name, _ in benches()}
+
+
+def needs_cshogi(name: str) -> bool:
+    return name == "bench.strength.match"
+
+
+@pytest.mark.parametrize("name", [name for name, _ in benches() if not needs_cshogi(name)])
+def test_every_bench_starts(name: str) -> None:
+    shown = subprocess.run([sys.executable, "-m", name, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert shown.stdout.startswith("usage:")
+
+
+def test_nothing_is_read_from_beside_the_repository() -> None:
+    """parents[2] of a module in a folder of a package is the repository."""
+    paths = [path for folder in ("usi_engine", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
+    assert len(paths) > 50
+    assert not [path for path in paths if re.search(r"parents\[[3-9]\]", path.read_text(encoding="utf-8"))]
+
+
+def test_the_data_page_names_every_file() -> None:
+    page = (DATA / "README.md").read_text(encoding="utf-8")
+    for path in DATA.iterdir():
+        assert path.name == "README.md" or path.name in page, path.name
+
+
+def test_openings_are_legal_and_end_in_different_positions() -> None:
+    lines = OPENINGS.read_text(encoding="utf-8").splitlines()
+    assert len(lines) >= 400
+    assert all(len(line.removeprefix("startpos moves ").split()) == 24 for line in lines)
+    assert len({Board(sfen).key for sfen in read_openings(OPENINGS)}) == len(lines)

@@ -1,0 +1,40 @@
+"""Tuning of search constants by games."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.strength import spsa
+
+pytestmark = pytest.mark.usefixtures("usual_constants")
+
+
+def test_an_unknown_constant_is_named() -> None:
+    with pytest.raises(SystemExit, match="NoSuch"):
+        spsa.Tuning({"NoSuch": 1.0}, 10, 0.01, 1)
+
+
+def test_tuning_moves_towards_the_winner_within_the_range() -> None:
+    tuning = spsa.Tuning({"FutilityBase": 100.0, "LmrScale": 2.0}, 100, 0.02, 1)
+    before = dict(tuning.values)
+    shift, raised, lowered = tuning.perturbed(0)
+    assert all(raised[name] != lowered[name] for name in before)
+    tuning.learn(shift, 2.0)
+    assert all((tuning.values[name] - before[name]) * shift[name] > 0 for name in before)
+    for _ in range(3000):
+        tuning.learn({"FutilityBase": -500.0, "LmrScale": -50.0}, 2.0)
+    assert tuning.values == {"FutilityBase": 0.0, "LmrScale": 4.0}
+
+
+def test_tuning_plays_its_pairs_and_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = f"spsa LmrScale:4 --nodes 60 --keep {tmp_path} --processes 2 --weights material"
+    for pairs in ("3", "5"):
+        monkeypatch.setattr("sys.argv", [*line.split(), "--pairs", pairs])
+        spsa.run(spsa.parse())
+        assert json.loads((tmp_path / "state.json").read_text())["done"] == int(pairs)
+    assert "3/3" in capsys.readouterr().err
