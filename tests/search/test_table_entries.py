@@ -91,7 +91,7 @@ def test_the_shallowest_of_a_full_bucket_is_replaced(table: TableProbe) -> None:
     assert stored_depths(table, [*keys, new]) == {keys[0]: 9, keys[2]: 7, keys[3]: 8, new: 1}
 
 
-@pytest.mark.parametrize("extra, replaced", [(7, 0), (9, 1)])
+@pytest.mark.parametrize("extra, replaced", [(8, 0), (9, 1)])
 def test_a_search_of_age_counts_eight_plies(table: TableProbe, extra: int, replaced: int) -> None:
     """The first entry is one search older and `extra` plies deeper than the second; the rest are deep and new."""
     *keys, new = in_one_bucket(5)
