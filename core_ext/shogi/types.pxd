@@ -54,7 +54,6 @@ cdef enum:
     MAX_MOVES = 640     # 593 are possible; drops are stored eight at a time, so a list needs slack
 
 cdef enum:
-    DRAW = 0
     MATE = 32000        # MATE - n: mate in n plies
     MATE_BOUND = 31000  # values from here on are mate scores
     INFINITE = 32600
