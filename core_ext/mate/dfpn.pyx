@@ -449,8 +449,8 @@ cdef inline bint stack_full(const Solver *s, const PnNode *node) noexcept nogil:
     return s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN
 
 
-cdef bint child_solved_elsewhere(Solver *s, PnNode *node) noexcept nogil:
-    """Take over the table's result for the chosen child if it has been solved on another path since."""
+cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
+    """Take over the table's result for the chosen child and return True if it has since been solved on another path."""
     cdef Child *child = s.children + node.chosen
     cdef PnResult result
     cdef uint64_t path_key = extend_path(node.path_key, child.key, child.hand)
@@ -475,7 +475,7 @@ cdef void search_loop(Solver *s) noexcept nogil:
             pop_node(s, node)
             if node == s.stack + s.base:
                 return
-        elif not child_solved_elsewhere(s, node):
+        elif not adopt_solution(s, node):
             push_child(s, node, second_delta)
 
 

@@ -63,7 +63,7 @@ cdef struct Position:
     Bitboard kind[PIECE_TYPES]  # of both colours; [GOLDS] all that move like a gold
     Bitboard color[COLORS]
     uint8_t board[SQUARES + 7]
-    int king[COLORS]        # NO_SQUARE where there is none
+    int king[COLORS]        # NO_SQUARE if there is none
     int side                # to move
     int ply                 # number of the move to come in the game, 1 at the start
     State *state

@@ -17,7 +17,7 @@ from core_ext.shogi.zobrist cimport zobrist
 
 
 cdef int allocate_position(Position *pos, int capacity) except -1 nogil:
-    """Room for `capacity` plies; MemoryError where there is none."""
+    """Room for `capacity` plies; MemoryError if there is no memory."""
     pos.states = <State *>malloc(capacity * sizeof(State))
     pos.capacity = capacity
     if pos.states == NULL:
@@ -422,7 +422,7 @@ cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
 
 
 cdef Move try_move(const Position *pos) noexcept nogil:
-    """The king's legal move to 5a (White: 5i), which wins by the try rule; NO_MOVE where there is none."""
+    """The king's legal move to 5a (White: 5i), which wins by the try rule; else NO_MOVE."""
     cdef int us = pos.side, king = pos.king[us]
     cdef int goal = make_square(4, 0) if us == BLACK else make_square(4, 8)
     if king == NO_SQUARE or not has(step_attacks(us, KING, king), goal) or has(pos.color[us], goal):

@@ -7,7 +7,7 @@ cdef enum:
     WHITE = 1   # gote
     COLORS = 2
 
-# A piece type plus PROMOTED is its promoted side; a piece is its type plus WHITE_PIECE for White.
+# A piece type plus PROMOTED is its promoted side; a piece is its type, plus 16 for White.
 cdef enum:
     NO_PIECE = 0
     PAWN = 1
@@ -27,7 +27,6 @@ cdef enum:
     GOLDS = 15          # not a type: the index of the bitboard of all that move like a gold
     PIECE_TYPES = 16
     PROMOTED = 8
-    WHITE_PIECE = 16
     PIECES = 32
 
 # Squares run file by file, 1a = 0, 1b = 1, ... 9i = 80: square = 9 * file + rank.
@@ -55,7 +54,6 @@ cdef enum:
     MAX_MOVES = 640     # 593 are possible; drops are stored eight at a time, so a list needs slack
 
 cdef enum:
-    DRAW = 0
     MATE = 32000        # MATE - n: mate in n plies
     MATE_BOUND = 31000  # values from here on are mate scores
     INFINITE = 32600
