@@ -140,7 +140,7 @@ release:
 	@! git rev-parse --quiet --verify refs/tags/v$(VERSION) || { echo "v$(VERSION) is tagged already"; exit 1; }
 	$(MAKE) lint test sdist
 	$(MAKE) signature CHECK=--check
-	$(if $(DRY_RUN),@echo "dry run, not done:") git tag --annotate --message "Komadori $(VERSION)" v$(VERSION)
+	$(if $(DRY_RUN),@echo not done:) git tag --annotate --message "Komadori $(VERSION)" v$(VERSION)
 
 clean:
 	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache
