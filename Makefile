@@ -14,7 +14,7 @@ help:
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
-	@echo "make lint       ruff, mypy, cython-lint; format: ruff's formatter; annotate: Cython's HTML in build/annotate"
+	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
 	@echo "make match      games against another engine; figures: draw the charts of docs/figures"
 	@echo "make sdist      a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 
@@ -119,6 +119,7 @@ match: $(VENV)/.match build
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
 
