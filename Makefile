@@ -5,16 +5,16 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build test test-all debug sanitize coverage perft signature bench figures match lint format \
-	annotate sdist release clean
+.PHONY: help setup run build test test-all debug sanitize coverage coverage-core perft signature bench figures match \
+	lint format annotate sdist release clean
 
 help:
 	@echo "make run        set up, think 3 s about the start position, print what to register in a GUI"
 	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
-	@echo "make coverage   line coverage of Python and of the core in coverage/"
+	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
-	@echo "make lint       ruff, mypy, cython-lint; format: ruff's formatter; annotate: Cython's HTML in build/annotate"
+	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
 	@echo "make match      games against another engine; figures: draw the charts of docs/figures"
 	@echo "make sdist      a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 
@@ -75,15 +75,19 @@ sanitize: $(VENV)/.test
 	$(BUILD)
 	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" $(PYTEST) -s
 
-# The core is compiled for gcc's gcov, which counts Cython's lines without slow tracing. `make build` restores the fast
-# one. Cython's functions are "internal" by their names; its code fragments without a file are no error.
-GCOVR = $(BIN)/gcovr --root . --filter core_ext/ --include-internal-functions --gcov-ignore-errors=all
-coverage: export CORE_EXT_PROFILE = coverage
-coverage: $(VENV)/.coverage
+# Both print their report even where a test fails: some of them measure time.
+coverage: $(VENV)/.coverage build
+	-$(PYTEST) tests/engine tests/learn tests/tools --cov --cov-report=html:coverage/python --cov-report=term
+
+# The core compiled for gcc's gcov, which counts Cython's lines without slow tracing; `make build` restores the fast one.
+# Cython's functions count as internal by their names, and its fragments of code without a file are no error.
+coverage-core: export CORE_EXT_PROFILE = coverage
+coverage-core: $(VENV)/.coverage
 	$(BUILD)
 	@find build -name '*.gcda' -delete ; mkdir -p coverage/core
-	$(PYTEST) --cov --cov-report=html:coverage/python --cov-report=term
-	$(GCOVR) --html-details coverage/core/index.html --txt -
+	-$(PYTEST) tests/shogi tests/eval tests/mate tests/search tests/learn
+	$(BIN)/gcovr --root . --filter core_ext/ --include-internal-functions --gcov-ignore-errors=all \
+		--html-details coverage/core/index.html --txt -
 
 # ---- measures --------------------------------------------------------------------------------------------------------
 
@@ -115,6 +119,7 @@ match: $(VENV)/.match build
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
 
@@ -136,7 +141,7 @@ release:
 	@! git rev-parse --quiet --verify refs/tags/v$(VERSION) || { echo "v$(VERSION) is tagged already"; exit 1; }
 	$(MAKE) lint test sdist
 	$(MAKE) signature CHECK=--check
-	$(if $(DRY_RUN),@echo "dry run, not done:") git tag --annotate --message "Komadori $(VERSION)" v$(VERSION)
+	$(if $(DRY_RUN),@echo not done:) git tag --annotate --message "Komadori $(VERSION)" v$(VERSION)
 
 clean:
 	rm -rf build dist *.egg-info coverage .pytest_cache .mypy_cache .ruff_cache
