@@ -16,6 +16,12 @@ MATE_BOUND: int  # 31000
 INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
 
+BONAPIECES: int  # 1548
+HALF_SQUARES: int  # 45, the king squares of files 1 to 5
+PAIRS: int  # of Bonapiece numbers
+FV_SCALE: int  # 32
+TEMPO_STEP: int  # 4
+
 class StopToken:
     """A flag that any thread raises to stop every search that watches it; seen within a millisecond."""
 
@@ -64,25 +70,14 @@ class RootLine:
         """Legal moves, the root move first."""
 
 class Weights:
-    """Memory of the evaluation's weights, shared by all workers. Fresh: material. usi_engine.weights fills it.
-
-    Folded arrays: 16-bit words, 1/32 centipawn times their step; ValueError where a size is wrong.
-    """
-
-    def allocate(self) -> None:
-        """MemoryError where 415 MB cannot be had. Before any unfolding."""
+    def allocate(self) -> None: ...
     def unfold_pieces(
         self, piece: NDArray[np.int32], kp: NDArray[np.int16], kkp: NDArray[np.int16], kkp_step: int
-    ) -> None:
-        """Piece values by Bonapiece, KP (45 kings) and KKP (45 x 81 kings), without the GIL."""
-    def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None:
-        """The pairs seen by one of the 45 kings, as triangles, without the GIL; threads may do different kings at once."""
-    def unfold_turn(self, kp: NDArray[np.int16], pp: NDArray[np.int16], pp_step: int) -> None:
-        """What the turn is worth: KP (45 kings) in 1/32 and pairs, a triangle, in 1/8 centipawn, without the GIL."""
-    def memory(self) -> list[memoryview]:
-        """The unfolded arrays, writable, as bytes: pieces, KKP, KPP, turn. For a cache; valid as long as this object lives."""
-    def use(self, tempo: int) -> None:
-        """All is unfolded: workers made from now on use it."""
+    ) -> None: ...
+    def unfold_king(self, king: int, pp: NDArray[np.int16], kpp: NDArray[np.int16], step: int) -> None: ...
+    def unfold_tempo(self, kp: NDArray[np.int16], pp: NDArray[np.int16], pp_step: int) -> None: ...
+    def memory(self) -> list[memoryview]: ...
+    def complete(self, tempo: int) -> None: ...
 
 class Worker:
     """The search of one thread. Everything here but `nodes` belongs to the thread that runs it."""

@@ -4,7 +4,8 @@ from libc.stdint cimport int8_t, uint16_t
 
 import numpy as np
 
-from core_ext.eval.evaluate cimport Evaluator, Weights, free_evaluator, init_evaluator
+from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
+from core_ext.eval.kpp.weights cimport Weights
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
 from core_ext.shogi.movegen cimport generate_captures
 from core_ext.shogi.position cimport (

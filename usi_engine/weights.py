@@ -183,7 +183,7 @@ def load_weights(name: str, make: type[Weights], threads: int = 2) -> Weights | 
     weights.allocate()
     path = cache_file(data)
     if path is not None and fetch(weights, path):
-        weights.use(int(read_header(data)[0]["tempo"]))
+        weights.complete(int(read_header(data)[0]["tempo"]))
         return weights
     header, blocks = read_blocks(data)
     try:
@@ -247,10 +247,10 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
-        weights.unfold_turn(*unpack_turn(header, blocks), turn_step(header))
+        weights.unfold_tempo(*unpack_turn(header, blocks), turn_step(header))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]
         for job in jobs:
             job.result()
-    weights.use(int(header["tempo"]))
+    weights.complete(int(header["tempo"]))

@@ -139,7 +139,7 @@ def test_full_sums_equal_the_formula(weights):
         told = sum(terms[name] for name in ("KKP", "KPP of Black's king", "KPP of White's king"))
         sign = 1 if Board(sfen).turn == 0 else -1
         assert abs(told - sign * formula.terms(sfen) / 32) <= 3, sfen  # three terms, each cut to whole centipawns
-        assert abs(terms["turn"] - formula.turn(sfen) / 32) <= 1, sfen
+        assert abs(terms["tempo"] - formula.turn(sfen) / 32) <= 1, sfen
 
 
 def test_turning_the_board_changes_nothing_for_the_side_to_move(weights):
@@ -186,9 +186,9 @@ def test_weights_of_a_wrong_size_are_refused():
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_king(0, np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
     with pytest.raises(ValueError, match="wrong size"):
-        weights.unfold_turn(np.zeros(3, np.int16), np.zeros(3, np.int16), 4)
+        weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 4)
     with pytest.raises(ValueError, match="steps of 8, where play has 4"):
-        weights.unfold_turn(np.zeros(3, np.int16), np.zeros(3, np.int16), 8)
+        weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 8)
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
 

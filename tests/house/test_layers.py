@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     "base": ["debug", "memory", "processor", "stop"],
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
-    "eval": ["bonapiece", "symmetry", "evaluate"],
+    "eval": ["bonapiece", "symmetry", "incremental", "material", "kpp.weights", "kpp.sums", "evaluate"],
     "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
     "search": ["tt", "tune", "history", "movepick", "stack", "pruning", "history_updates", "node", "search"],
     "learn": ["quiescence_leaf", "record", "factorized", "shards"],

@@ -58,6 +58,6 @@ def weights_of(folded: Folded) -> Weights:
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):
         weights.unfold_king(king, folded.pp, words, folded.kpp_step)
-    weights.unfold_turn(folded.kp_turn, folded.pp_turn, folded.turn_step)
-    weights.use(folded.tempo)
+    weights.unfold_tempo(folded.kp_turn, folded.pp_turn, folded.turn_step)
+    weights.complete(folded.tempo)
     return weights
