@@ -63,13 +63,13 @@ def names(ends: dict[str, tuple[float, float]]) -> list[str]:
     return written
 
 
-def measure(corpus: Path, passes: int, threads: int) -> None:
+def measure(corpus: Path, epochs: int, threads: int) -> None:
     """Train every model on every number of positions; each point is written as soon as it is known."""
     path = DOCS / FIGURES
     known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for name in MODELS:
         for count in COUNTS:
-            plan = Plan(model=name, passes=passes, threads=threads, positions=count)
+            plan = Plan(model=name, epochs=epochs, threads=threads, positions=count)
             with tempfile.TemporaryDirectory() as folder:
                 training = Training(corpus, Path(folder), plan)
                 size = str(len(training.records))
@@ -86,11 +86,11 @@ def main() -> None:
     """Measure if told to, then draw."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--corpus", type=Path, help="train on this corpus; without it the last figures are drawn")
-    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--threads", type=int, choices=[1, 2], default=2)
     chosen = parser.parse_args()
     if chosen.corpus:
-        measure(chosen.corpus, chosen.passes, chosen.threads)
+        measure(chosen.corpus, chosen.epochs, chosen.threads)
     figures = json.loads((DOCS / FIGURES).read_text(encoding="utf-8"))
     series = {name: [(float(size), pair[1]) for size, pair in points.items()] for name, points in figures.items()}
     drawn = draw("Correlation with the search on held-out games", series)

@@ -21,6 +21,7 @@ HALF_SQUARES: int  # 45, the king squares of files 1 to 5
 PAIRS: int  # of Bonapiece numbers
 FV_SCALE: int  # 32
 TEMPO_STEP: int  # 4
+SQUARES: int  # 81
 
 class StopToken:
     """A flag that any thread raises to stop every search that watches it; seen within a millisecond."""

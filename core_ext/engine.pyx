@@ -26,6 +26,7 @@ from core_ext.search.tt cimport (
 from core_ext.shogi.types cimport MAX_MOVES, MAX_PLY, Move, NO_MOVE
 from core_ext.shogi.types cimport (
     INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH,
+    SQUARES as _SQUARES,
 )
 
 MATE = _MATE
@@ -38,6 +39,7 @@ HALF_SQUARES = _HALF_SQUARES
 PAIRS = _PAIRS
 FV_SCALE = _FV_SCALE
 TEMPO_STEP = _TEMPO_STEP
+SQUARES = _SQUARES
 
 Weights = _weights.Weights
 set_tunable = _tune.set_tunable

@@ -7,12 +7,12 @@ from libc.string cimport memcpy
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport HALF_SQUARES, PAIRS, features, inverse_square, mirror_square
 from core_ext.eval.symmetry cimport (
-    KKP_SHARE, folded_place, in_the_middle, king_pair_place, mirrored, pair_place, piece_place,
+    KKP_PER_KING, canonical_pair, on_middle_file, kkp_index, mirrored, kpp_index, kp_index,
 )
 
 cdef enum:
     TILE = 36               # a multiple of nine divides BONAPIECES
-    KKP_BYTES = 2 * SQUARES * KKP_SHARE
+    KKP_BYTES = 2 * SQUARES * KKP_PER_KING
     KPP_BYTES = 2 * SQUARES * BONAPIECES * BONAPIECES
     TEMPO_BYTES = (2 * SQUARES + BONAPIECES) * BONAPIECES
 
@@ -28,8 +28,8 @@ cdef int32_t kkp_of_king(const int16_t *kp, const int16_t *kkp, int step, int ki
         king = mirror_square(king)
         other = mirror_square(other)
         number = features.mirror[number]
-    return (kp[king * BONAPIECES + piece_place(king, number)]
-            + step * kkp[king * KKP_SHARE + king_pair_place(king, other, number)])
+    return (kp[king * BONAPIECES + kp_index(king, number)]
+            + step * kkp[king * KKP_PER_KING + kkp_index(king, other, number)])
 
 
 cdef void unfold_kkp(int16_t *out, const int16_t *kp, const int16_t *kkp, int step) noexcept nogil:
@@ -46,13 +46,13 @@ cdef void unfold_kkp(int16_t *out, const int16_t *kp, const int16_t *kkp, int st
 
 cdef void unfold_lower(int16_t *out, const int16_t *pp, const int16_t *kpp, int step, int king) noexcept nogil:
     """KPP of one king on files 1 to 5: the pairs (a, b) with b < a. The diagonal stays 0, and number 0, which pads."""
-    cdef int a, b, place
+    cdef int a, b, index
     for a in range(1, BONAPIECES):
-        place = a * (a + 1) // 2
+        index = a * (a + 1) // 2
         for b in range(1, a):
-            if in_the_middle(king):
-                place = pair_place(king, a, b) - b
-            out[a * BONAPIECES + b] = saturated(pp[place + b] + step * kpp[place + b])
+            if on_middle_file(king):
+                index = kpp_index(king, a, b) - b
+            out[a * BONAPIECES + b] = saturated(pp[index + b] + step * kpp[index + b])
 
 
 cdef void unfold_upper(int16_t *out) noexcept nogil:
@@ -76,12 +76,12 @@ cdef void unfold_mirror(int16_t *out, const int16_t *image) noexcept nogil:
 
 
 cdef void unfold_kp_tempo(int16_t *out, const int16_t *kp) noexcept nogil:
-    cdef int king, number, place
+    cdef int king, number, index
     for king in range(SQUARES):
         for number in range(1, BONAPIECES):
-            place = mirror_square(king) * BONAPIECES + features.mirror[number] if mirrored(king) else \
-                king * BONAPIECES + piece_place(king, number)
-            out[king * BONAPIECES + number] = kp[place]
+            index = mirror_square(king) * BONAPIECES + features.mirror[number] if mirrored(king) else \
+                king * BONAPIECES + kp_index(king, number)
+            out[king * BONAPIECES + number] = kp[index]
 
 
 cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
@@ -90,7 +90,7 @@ cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
     cdef float sign
     for a in range(1, BONAPIECES):
         for b in range(1, a):
-            word = max(-128, min(127, pp[folded_place(a, b, &sign)]))
+            word = max(-128, min(127, pp[canonical_pair(a, b, &sign)]))
             out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = <int8_t>word
 
 
@@ -122,7 +122,7 @@ cdef class Weights:
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
         """Piece values [1548], KP [45 x 1548] and KKP [45 x 81 x 1548], flat. ValueError for another size."""
         if (piece.shape[0] != BONAPIECES or kp.shape[0] != HALF_SQUARES * BONAPIECES
-                or kkp.shape[0] != HALF_SQUARES * KKP_SHARE):
+                or kkp.shape[0] != HALF_SQUARES * KKP_PER_KING):
             raise ValueError("weights of pieces have the wrong size")
         self._check_allocated()
         memcpy(self.unfolded.piece, &piece[0], sizeof(self.unfolded.piece))
@@ -144,7 +144,7 @@ cdef class Weights:
             out = self.unfolded.kpp + king * square
             unfold_lower(out, &pp[0], &kpp[0], step, king)
             unfold_upper(out)
-            if not in_the_middle(king):
+            if not on_middle_file(king):
                 unfold_mirror(self.unfolded.kpp + mirror_square(king) * square, out)
 
     def unfold_tempo(self, const int16_t[::1] kp, const int16_t[::1] pp, int pp_step):
