@@ -1,6 +1,6 @@
 """Training of the KPP evaluation from records (core_ext.records): the float model, and its weights as play has them.
 
-Values and weights are in units of LOGIT centipawns. The terms of a model are keys of SIZES: `piece` (P), `tempo`, `kp`,
+Values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`, `kp`,
 `kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and `kp_tempo`, `pp_tempo`
 and `relative_pp_tempo`, which count for the side to move.
 """
