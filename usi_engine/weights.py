@@ -35,7 +35,7 @@ FEATURES = "KPP-KKP-turn-Bonapiece1548"
 OLDER_FEATURES = "KPP-KKP-Bonapiece1548"  # without tempo blocks
 LONGEST_HEADER = 1 << 20
 DEFAULT_TEMPO_STEP = 4  # of files without `turn_step`
-MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)  # from a header that says nonsense
+MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)  # of a header with wrong fields
 # The slow mode writes a file a fifth smaller than the fast one; reading takes the same 35 ms a block.
 FILTERS = [
     {
@@ -139,10 +139,10 @@ def read_header(data: bytes) -> tuple[dict[str, Any], int]:
         raise WeightsError("not a file of weights for this version")
     try:
         header = json.loads(data[12 : 12 + length])
-        known = header["features"] in (FEATURES, OLDER_FEATURES)
+        supported = header["features"] in (FEATURES, OLDER_FEATURES)
     except MALFORMED:
         raise WeightsError("the header of the weights is damaged") from None
-    if not known:
+    if not supported:
         raise WeightsError(f"weights for '{header['features']}', not for '{FEATURES}'")
     return header, 12 + length
 

@@ -7,11 +7,11 @@ relative PP and all other terms to shard 1.
 
 from libc.string cimport memset
 
-from core_ext.learn.factorized cimport list_relative_pairs
 from core_ext.eval.bonapiece cimport BONAPIECES, LISTED, features, inverse_square, mirror_square, pair_index
 from core_ext.eval.symmetry cimport (
     PADDED_PIECES, PADDED_PAIRS, list_canonical_pairs, on_middle_file, larger, mirrored, round_up, smaller,
 )
+from core_ext.learn.factorized cimport list_relative_pairs
 from core_ext.learn.record cimport Record
 from core_ext.shogi.types cimport BLACK, COLORS, WHITE, int32_t
 

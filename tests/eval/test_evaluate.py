@@ -198,6 +198,14 @@ def test_weights_of_a_wrong_size_are_refused() -> None:
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
 
 
+def test_incomplete_weights_are_not_used() -> None:
+    weights = Weights()
+    assert value(worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
+    for use in (weights.memory, lambda: weights.complete(0)):
+        with pytest.raises(ValueError, match="no weights were allocated"):
+            use()
+
+
 def test_a_better_hand_is_better(weights: Weights | None) -> None:
     engine = worker(weights)
     up = START.replace(" - ", " R ").replace("1B5R1", "1B7")

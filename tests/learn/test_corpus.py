@@ -11,14 +11,14 @@ from core_ext.records import NO_RESULT, RECORD
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
 
 
-def test_a_book_gives_the_settled_positions_after_its_moves(tmp_path: Path) -> None:
-    """Values are for the mover; a check, a rook left to be taken and a value beyond the window teach nothing."""
+def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> None:
+    """Values are for the side that moves; checks, a rook en prise and values beyond the window give no record."""
     start, path = "4k4/9/9/9/9/9/4p4/7R1/4K4 b -", tmp_path / "book.tsv"
     path.write_text(f"{start}\t2h2i:50 5i6h:10 2h2a+:60 2h5h:20 5i4h:-400\n")
     card = build_corpus([], tmp_path / "corpus", also=[path])
     found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=RECORD)
-    told = {int(record["key"]): int(record["score"]) for record in found}
-    assert told == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
+    scores = {int(record["key"]): int(record["score"]) for record in found}
+    assert scores == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
     assert (set(found["result"]), set(found["game"]), set(found["side"])) == ({NO_RESULT}, {0}, {1})
     assert card["held_out"] == 0
 
@@ -36,7 +36,7 @@ def test_of_other_games_none_is_held_out(teacher: Path, tmp_path: Path) -> None:
     assert split["held_out"] + split["training"] == whole["training"]
 
 
-def test_the_corpus_is_split_by_game_without_twins_and_repeats(teacher: Path, tmp_path: Path) -> None:
+def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path, tmp_path: Path) -> None:
     cards = [build_corpus([teacher, teacher], tmp_path / name, every=5, seed=3) for name in ("one", "two")]
     for name in (TRAINING, HELD_OUT):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()

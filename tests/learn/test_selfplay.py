@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from core_ext.engine import HALF_SQUARES
 from tests.learn.helpers import read_games, records_of
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.selfplay import Played, PlayRules, games_in, opening_of, play_games, selfplay
 from usi_engine.learn.sources import START, items_of
 
 
-def test_self_play_goes_on_where_it_stopped_and_repeats(tmp_path: Path) -> None:
+def test_a_run_resumes_and_repeats(tmp_path: Path) -> None:
     rules = PlayRules(nodes=60, longest=40)
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
     assert selfplay(None, ["startpos"], whole, 6, rules=rules, threads=2) == 6
@@ -32,7 +31,7 @@ def test_games_come_in_order_however_slowly_they_are_taken(monkeypatch: pytest.M
 
     class Quick:
         def __init__(self, *_: object) -> None:
-            """Needs neither weights nor rules."""
+            """Takes weights and rules, and uses neither."""
 
         def play(self, start: str, number: int) -> Played:
             time.sleep(1e-4)
@@ -49,4 +48,3 @@ def test_games_come_in_order_however_slowly_they_are_taken(monkeypatch: pytest.M
 def test_openings_may_be_moves_or_sfens() -> None:
     assert opening_of("startpos moves 7g7f 3c3d").endswith("b - 3")
     assert opening_of(START) == START
-    assert HALF_SQUARES == 45

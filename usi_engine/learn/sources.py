@@ -42,7 +42,7 @@ class ValuedMoves:
 
 
 def open_text(path: Path) -> IO[str]:
-    """A text file, decompressed as its name says."""
+    """A text file, decompressed by its suffix."""
     if path.suffix == ".xz":
         return lzma.open(path, "rt", encoding="utf-8")
     if path.suffix == ".gz":
@@ -165,7 +165,7 @@ def game_of_packed(core: Any, value: Any) -> Game:
 
 
 def items_of(path: Path) -> Iterator[Game | ValuedMoves]:
-    """The games, or the positions with valued moves, of a file whose name says its kind. SourceError, OSError."""
+    """The games, or the positions with valued moves, of a file, by its suffix. SourceError, OSError."""
     name = path.name.lower()
     for ending, read in READERS.items():
         if name.endswith(ending):
