@@ -157,10 +157,8 @@ class Training:
         for number, records in self.blocks():
             loss = self.learn(records, self.rates(number)) / len(records)
             self.state.positions += len(records)
-            if (
-                self.state.positions % len(self.records) == 0
-                or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-            ):
+            due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
+            if due or self.state.positions % len(self.records) == 0:
                 self.measure(number)
                 self.save()
                 saved = time.monotonic()
