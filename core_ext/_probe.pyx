@@ -7,9 +7,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
-from core_ext.eval.evaluate cimport (
-    EVALUATION_TERMS, Evaluator, FV_SCALE, evaluate, evaluate_terms, free_evaluator, init_evaluator,
-)
+from core_ext.eval.evaluate cimport Evaluator, evaluate, evaluate_from_scratch, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
 from core_ext.shogi.movegen cimport (
@@ -39,7 +37,7 @@ from core_ext.shogi.see cimport see, see_at_least
 from core_ext.shogi.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
     BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE,
-    captured_piece, int16_t, int32_t, is_drop, is_promotion, moved_piece, type_of,
+    captured_piece, int16_t, is_drop, is_promotion, moved_piece, type_of,
 )
 
 _REPETITIONS = {
@@ -260,19 +258,9 @@ cdef uint64_t draw(Walk *walk) noexcept nogil:
     return random_word(&walk.state)
 
 
-cdef int full_value(const Walk *walk) noexcept nogil:
-    """From scratch, for the side to move."""
-    cdef int32_t terms[EVALUATION_TERMS]
-    cdef int sum = 0, i
-    evaluate_terms(&walk.evaluator, &walk.pos, terms)
-    for i in range(EVALUATION_TERMS):
-        sum += terms[i]
-    return (sum if walk.pos.side == BLACK else -sum) // FV_SCALE
-
-
 cdef void check_value(Walk *walk) noexcept nogil:
     walk.evaluated += 1
-    walk.wrong += evaluate(&walk.evaluator, &walk.pos) != full_value(walk)
+    walk.wrong += evaluate(&walk.evaluator, &walk.pos) != evaluate_from_scratch(&walk.evaluator, &walk.pos)
 
 
 cdef void count_sorts(Walk *walk, Move move) noexcept nogil:

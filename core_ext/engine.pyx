@@ -6,14 +6,15 @@ n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. engin
 
 from core_ext.board cimport Board, declaration_rule
 from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
-from core_ext.eval import evaluate as _evaluate
-from core_ext.eval.evaluate cimport (
-    EVALUATION_TERMS, FV_SCALE, Evaluator, Weights as WeightMemory, evaluate, evaluate_terms, free_evaluator,
-    init_evaluator,
+from core_ext.eval.kpp import weights as _weights
+from core_ext.eval.bonapiece cimport (
+    BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
 )
 from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
+from core_ext.eval.evaluate cimport Evaluator, evaluate_terms, free_evaluator, init_evaluator
+from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEMPO_STEP, Weights as WeightMemory
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
@@ -29,8 +30,8 @@ from core_ext.search.tt cimport (
     tt_new_search,
 )
 from core_ext.shogi.types cimport (
-    BLACK, INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH, MAX_MOVES, MAX_PLY,
-    Move, NO_MOVE, int32_t,
+    INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH, MAX_MOVES, MAX_PLY, Move,
+    NO_MOVE, SQUARES as _SQUARES,
 )
 
 MATE = _MATE
@@ -38,7 +39,14 @@ MATE_BOUND = _MATE_BOUND
 INFINITE = _INFINITE
 MAX_DEPTH = _MAX_DEPTH
 
-Weights = _evaluate.Weights
+BONAPIECES = _BONAPIECES
+HALF_SQUARES = _HALF_SQUARES
+PAIRS = _PAIRS
+FV_SCALE = _FV_SCALE
+TEMPO_STEP = _TEMPO_STEP
+SQUARES = _SQUARES
+
+Weights = _weights.Weights
 set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables
@@ -265,12 +273,7 @@ cdef class Worker:
     def evaluate(self, board: Board):
         """(name, value) of each term of the static value, last `total`; centipawns for the side to move."""
         cdef Board given = board
-        cdef int32_t terms[EVALUATION_TERMS]
-        cdef int sign = FV_SCALE if given.pos.side == BLACK else -FV_SCALE
-        evaluate_terms(&self.evaluator, &given.pos, terms)
-        names = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king", "turn"]
-        listed = [(name, terms[i] // sign) for i, name in enumerate(names)] if self.weights is not None else []
-        return listed + [("total", evaluate(&self.evaluator, &given.pos))]
+        return evaluate_terms(&self.evaluator, &given.pos)
 
 
 cdef class MateSolver:

@@ -1,10 +1,16 @@
-"""Games and valued positions to records; every signature and its contract stands in records.pyi."""
+"""Training records: quiet positions of games, and of positions whose moves have values.
+
+Records are numpy arrays of dtype RECORD: key, game (0: of no game, never held out), pieces (38 Bonapiece numbers from
+Black's perspective, 0 behind the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
+perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT; then there is a score).
+"""
 
 from libc.stdint cimport int8_t, uint16_t
 
 import numpy as np
 
-from core_ext.eval.evaluate cimport Evaluator, Weights, free_evaluator, init_evaluator
+from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
+from core_ext.eval.kpp.weights cimport Weights
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
 from core_ext.shogi.movegen cimport generate_captures
 from core_ext.shogi.position cimport (
@@ -12,12 +18,12 @@ from core_ext.shogi.position cimport (
 )
 from core_ext.shogi.see cimport see_at_least
 from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
-from core_ext.learn.quiescence_leaf cimport Line, SETTLING_PLIES, settle
+from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
 from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
 
 cdef enum:
-    RECORDS_A_PLY = 2           # at most
+    RECORDS_PER_PLY = 2         # at most
 
 RECORD = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
@@ -43,8 +49,8 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
     out.result = <int8_t>result
 
 
-cdef bint is_settled(const Position *pos) noexcept nogil:
-    """Not in check, and no capture that wins material: the static value can be asked for what a search would say."""
+cdef bint is_quiet(const Position *pos) noexcept nogil:
+    """Not in check, and no capture wins material by static exchange."""
     cdef Move moves[MAX_MOVES]
     cdef Move *end
     cdef int i
@@ -57,16 +63,16 @@ cdef bint is_settled(const Position *pos) noexcept nogil:
     return True
 
 
-cdef int write_settled(Evaluator *evaluator, Position *pos, Move move, Record *out, int score, int result,
-                       uint32_t game) noexcept nogil:
-    """The position itself if the move is quiet, and the quiet end of the captures that follow; returns how many.
+cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, Record *out, int score, int result,
+                         uint32_t game) noexcept nogil:
+    """Write the position itself if the move is quiet, and its quiescence leaf; returns how many.
 
-    A capture chosen where none seems to pay has reasons that lie too deep to learn from.
+    A capture from a position that is its own leaf has tactical reasons that a static value cannot express.
     """
-    cdef Line line
+    cdef LeafLine line
     cdef int i, written = 0
     cdef bint quiet = not pos.board[to_square(move)]
-    settle(evaluator, pos, &line)
+    find_quiescence_leaf(evaluator, pos, &line)
     if quiet:
         write_record(pos, out, score, result, game)
         written = 1
@@ -84,6 +90,13 @@ cdef int write_settled(Evaluator *evaluator, Position *pos, Move move, Record *o
 
 
 cdef class GameReader:
+    """Replays games and checks every move.
+
+    With `weights`, a position that is not in check also gives its quiescence leaf, the quiet position at the end of the
+    best line of captures by these weights, with the same score. A capture chosen in a position that is its own leaf
+    gives no record.
+    """
+
     cdef Position pos
     cdef Evaluator evaluator
     cdef Weights weights
@@ -99,23 +112,29 @@ cdef class GameReader:
         free_evaluator(&self.evaluator)
 
     cdef int _write(self, Move move, Record *out, int score, int result, uint32_t game) noexcept nogil:
-        """The position's own record, and that of the quiet one it leads to; returns how many, 0 to RECORDS_A_PLY."""
+        """The position's record and that of its quiescence leaf; returns how many, 0 to RECORDS_PER_PLY."""
         if in_check(&self.pos):
             return 0
         if self.weights is not None:
-            return write_settled(&self.evaluator, &self.pos, move, out, score, result, game)
+            return write_with_leaf(&self.evaluator, &self.pos, move, out, score, result, game)
         if self.pos.board[to_square(move)]:
             return 0
         write_record(&self.pos, out, score, result, game)
         return 1
 
     cdef bint _set_up(self, str sfen) except -1:
-        """Whether both kings stand."""
+        """Whether both kings are there."""
         clear_position(&self.pos)
         parse_sfen(&self.pos, sfen)
         return self.pos.king[BLACK] != NO_SQUARE and self.pos.king[WHITE] != NO_SQUARE
 
     def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
+        """Write a game's quiet positions into `records` while these have room for two more; returns how many.
+
+        Quiet: not in check, |score| < limit, the move chosen no capture. `scores` are centipawns for the side to move,
+        or None; `result` is 1 (Black won), -1 or 0; `game` its number. 0 where a king is missing. ValueError for an
+        illegal move.
+        """
         cdef Record[::1] out = records
         cdef int written = 0, score, move
         if not self._set_up(sfen):
@@ -124,22 +143,28 @@ cdef class GameReader:
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else value
             wanted = score == UNSCORED or -limit < score < limit
-            reserve_plies(&self.pos, SETTLING_PLIES + 1)
-            if wanted and written + RECORDS_A_PLY <= out.shape[0]:
+            reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
+            if wanted and written + RECORDS_PER_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
 
     def read_valued(self, sfen: str, moves, values, records, limit: int = 3000):
+        """Write the quiet positions after each of the moves from one position; returns how many.
+
+        `values` are centipawns for the side that moves. Quiet: not in check, no capture wins material by static
+        exchange, |value| < limit. The records have game 0 and no result. 0 where a king is missing. ValueError for an
+        illegal move.
+        """
         cdef Record[::1] out = records
         cdef int written = 0, value, move
         if not self._set_up(sfen):
             return 0
         reserve_plies(&self.pos, 1)
-        for text, told in zip(moves, values):
-            move, value = parse_move(&self.pos, text), told
+        for text, given in zip(moves, values):
+            move, value = parse_move(&self.pos, text), given
             do_move(&self.pos, <Move>move)
-            if -limit < value < limit and written < out.shape[0] and is_settled(&self.pos):
+            if -limit < value < limit and written < out.shape[0] and is_quiet(&self.pos):
                 write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)

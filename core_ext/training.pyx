@@ -1,411 +1,58 @@
-"""The model that learns; every signature and its contract stands in learning.pyi.
+"""Training of the KPP evaluation from records (core_ext.records): the float model, and its weights as play has them.
 
-The float model has the terms of play and coarser ones that share what rare triples cannot learn. A pair's weight for
-its king's zone lies in one cache line with those for the kings of that zone: fetching them is what learning spends its
-time on. Terms of the turn say what a piece near a king, or a pair, is worth to the side that may move now. A value is
-the sum of two parts that share no weight (core_ext.learn.shards). Each colour's king sees the pieces (a View); what
-White's king sees counts against Black.
-
-    value for Black = sum P + sum (PP + relative PP)
-                    + for each view, + or -, sum (KP + relative KP + KKP) + sum (PP by king zone + KPP)
-                    + or - (tempo + for each view sum (KP of the turn) + sum (PP and relative PP of the turn))
-
-where the second sign is that of the side to move, in units of LOGIT centipawns, so that the chance to win is
-1 / (1 + exp(-value)). Positions without a game have a tempo of their own: a book's values, from deep searches, give the
-side to move a hundred centipawns less than games' do.
+Values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`, `kp`,
+`kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and `kp_tempo`,
+`pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
-
-from libc.math cimport expf
-from libc.string cimport memset
 
 import numpy as np
 
-from core_ext.learn.factorized cimport (
-    KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, is_black, kinds, offset_place, place_in_row, zone_of,
-)
-from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
-from core_ext.eval.symmetry cimport KKP_SHARE, in_the_middle, king_pair_place, mirrored, piece_place
+from core_ext.learn import factorized as _factorized
 from core_ext.base.memory cimport allocate_large, release_large
-from core_ext.learn.shards cimport PARTS, PairList, PairPlaces, Part, View, set_part, set_view
-from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
-from core_ext.shogi.types cimport BLACK, COLORS, SQUARES, WHITE, int32_t, uint32_t
+from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
+from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
+from core_ext.learn.factorized cimport KINDS, OFFSETS, RELATIVE_PAIRS, ZONES, king_zone
+from core_ext.learn.kpp_model cimport (
+    KppModel, LearningRates, PairParameters, Parameter, ROW_SIZE as _ROW_SIZE, Rendezvous as RendezvousSlots, Target,
+    ThreadShards, all_shards, predict, train,
+)
+from core_ext.learn.record cimport Record
+from core_ext.shogi.types cimport SQUARES, uint32_t
 
-cdef extern from "learn/adagrad.h" nogil:
-    ctypedef struct Cell:
-        float weight
-        float squares
-    enum:
-        ROW_CELLS "ROW"
-    ctypedef struct Ahead:
-        const Cell *rows
-        const int32_t *places
-    float sum_rows(const Cell *rows, int own, const int32_t *places, int count, const Ahead *ahead) noexcept
-    void improve_cell(Cell *cell, float gradient, float step) noexcept
-    void fetch_row(const Ahead *ahead, int i) noexcept
-    void improve_row(Cell *row, int own, float gradient, float shared_step, float own_step) noexcept
-    void improve_rows(Cell *rows, int own, const int32_t *places, int count, float gradient, float shared_step,
-                      float own_step, const Ahead *ahead) noexcept
-
-cdef extern from "learn/pairs.h" nogil:
-    ctypedef struct PairCells:
-        Cell worth
-        Cell turn
-    float sum_pairs(const PairCells *pairs, const int32_t *places, const float *signs, int count, float side) noexcept
-    void improve_pairs(PairCells *pairs, const int32_t *places, const float *signs, int count, float gradient,
-                       float side, float step, float turn_step) noexcept
-
-cdef extern from "learn/rendezvous.h" nogil:
-    # Two threads that are at the same position tell each other their parts of its value.
-    ctypedef struct Post:
-        pass
-    ctypedef struct MeetingPosts "Meeting":
-        pass
-    float exchange(MeetingPosts *meeting, int thread, uint32_t number, float part) noexcept
+coalesce_pairs = _factorized.coalesce_pairs
+coalesce_pieces = _factorized.coalesce_pieces
+coalesce_relative_kp = _factorized.coalesce_relative_kp
+coalesce_tempo_pairs = _factorized.coalesce_tempo_pairs
+king_slots = _factorized.king_slots
 
 LOGIT = 600
-ROW = ROW_CELLS
+ROW_SIZE = _ROW_SIZE
 SIZES = {"tempo": 2, "piece": KINDS, "kp": HALF_SQUARES * BONAPIECES, "relative": OFFSETS,
-         "kkp": HALF_SQUARES * KKP_SHARE, "kpp": ZONES * <long long>PAIRS * ROW_CELLS,
-         "kp_turn": HALF_SQUARES * BONAPIECES, "pp": PAIRS, "pp_turn": PAIRS, "relative_pp": RELATIVE_PAIRS,
-         "relative_pp_turn": RELATIVE_PAIRS}
-TURN_OF = {"pp_turn": "pp", "relative_pp_turn": "relative_pp"}     # these lie beside one another
+         "kkp": HALF_SQUARES * KKP_PER_KING, "kpp": ZONES * <long long>PAIRS * _ROW_SIZE,
+         "kp_tempo": HALF_SQUARES * BONAPIECES, "pp": PAIRS, "pp_tempo": PAIRS, "relative_pp": RELATIVE_PAIRS,
+         "relative_pp_tempo": RELATIVE_PAIRS}
+# Interleaved in memory: each pair's value parameter, then its tempo parameter.
+TEMPO_OF = {"pp_tempo": "pp", "relative_pp_tempo": "relative_pp"}
 
-# NULL: the model does without the term.
-cdef struct Model:
-    Cell *tempo
-    Cell *piece
-    Cell *kp
-    Cell *relative
-    Cell *kkp
-    Cell *kpp                   # [ZONES][PAIRS][ROW]
-    Cell *kp_turn
-    PairCells *pp
-    PairCells *relative_pp
-    bint turn                   # do pairs know the turn?
-
-cdef struct Steps:
-    float piece                 # tempo too
-    float king_piece            # KP, relative KP and KP of the turn
-    float king_king_piece
-    float pair
-    float zone
-    float triple
-    float pair_turn
-    float relative_pair
-    float relative_pair_turn
-
-# A position as a thread sees it: of one part of it, or of both.
-cdef struct Ready:
-    View view[COLORS]
-    Part part[PARTS]
-    int turn                    # 1: Black is to move, -1: White
-    int source                  # which tempo: 0 of games, 1 of positions without a game
-    float target
-
-# The parts that a thread works on, and where it meets the other thread.
-cdef struct Share:
-    int first
-    int last
-    MeetingPosts *meeting       # NULL: both parts are its own
-
-
-cdef Share whole() noexcept nogil:
-    cdef Share share
-    share.first = 0
-    share.last = PARTS - 1
-    share.meeting = NULL
-    return share
-
-
-# ---- what a position shows to the model ----
-
-cdef inline float chance(float value) noexcept nogil:
-    return 1 / (1 + expf(-value))
-
-
-cdef float target_of(const Record *record, float scale, float result_share) noexcept nogil:
-    """The chance of Black to win: what the score says, mixed with how the game ended; one of them is known."""
-    cdef float result = 0.5 * (record.result + 1)
-    if record.score == UNSCORED:
-        return result
-    if record.result == UNFINISHED:
-        return chance(record.score / scale)
-    return (1 - result_share) * chance(record.score / scale) + result_share * result
-
-
-cdef void make_ready(const Record *record, const Share *share, Ready *ready, float scale, float results) noexcept nogil:
-    cdef int part
-    set_view(record, BLACK, &ready.view[BLACK])
-    set_view(record, WHITE, &ready.view[WHITE])
-    for part in range(share.first, share.last + 1):
-        set_part(ready.view, part, &ready.part[part])
-    ready.turn = 1 if record.side == BLACK else -1
-    ready.source = record.result == UNFINISHED
-    ready.target = target_of(record, scale, results)
-
-
-cdef inline Cell *rows_of(const Model *model, const View *view) noexcept nogil:
-    return model.kpp + <size_t>zone_of(view.king) * PAIRS * ROW_CELLS
-
-
-cdef Ahead half_of(const Model *model, const Ready *ready, int part, int color, int half) noexcept nogil:
-    """The first or second half of a part's triples."""
-    cdef const PairPlaces *seen = &ready.part[part].seen[color]
-    cdef Ahead ahead
-    ahead.rows = rows_of(model, &ready.view[color])
-    ahead.places = seen.places + half * (seen.count // 2)
-    return ahead
-
-
-cdef inline int king_piece(const View *view, int i) noexcept nogil:
-    """The place of a view's king and its piece `i`."""
-    return view.king * BONAPIECES + piece_place(view.king, view.numbers[i])
-
-
-cdef inline int king_king_piece(const View *view, int i) noexcept nogil:
-    return view.king * KKP_SHARE + king_pair_place(view.king, view.other, view.numbers[i])
-
-
-# ---- value ----
-
-cdef float sum_king_pieces(const Model *model, const View *view) noexcept nogil:
-    """KP and relative KP."""
-    cdef float sum = 0
-    cdef int i, place
-    for i in range(view.count):
-        if model.kp != NULL:
-            sum += model.kp[king_piece(view, i)].weight
-        if model.relative != NULL:
-            place = offset_place(view.king, view.numbers[i])
-            if place >= 0:
-                sum += model.relative[place].weight
-    return sum
-
-
-cdef float sum_king_king_pieces(const Model *model, const View *view) noexcept nogil:
-    cdef float sum = 0
-    cdef int i
-    if model.kkp != NULL:
-        for i in range(view.count):
-            sum += model.kkp[king_king_piece(view, i)].weight
-    return sum
-
-
-cdef float sum_turn_pieces(const Model *model, const View *view) noexcept nogil:
-    """KP of the turn: for the side to move."""
-    cdef float sum = 0
-    cdef int i
-    if model.kp_turn != NULL:
-        for i in range(view.count):
-            sum += model.kp_turn[king_piece(view, i)].weight
-    return sum
-
-
-cdef float sum_triples(const Model *model, const Ready *ready, int part, int color, const Ready *ahead) noexcept nogil:
-    cdef const View *view = &ready.view[color]
-    cdef const PairPlaces *seen = &ready.part[part].seen[color]
-    cdef Ahead half
-    if model.kpp == NULL:
-        return 0
-    half = half_of(model, ahead, part, color, 0)
-    return sum_rows(rows_of(model, view), place_in_row(view.king), seen.places, seen.count, &half)
-
-
-cdef float sum_pieces(const Model *model, const View *black) noexcept nogil:
-    cdef float sum = 0
-    cdef int i
-    for i in range(black.count):
-        sum += model.piece[kinds.kind[black.numbers[i]]].weight * (1 if is_black(black.numbers[i]) else -1)
-    return sum
-
-
-cdef float sum_first_singles(const Model *model, const Ready *ready) noexcept nogil:
-    """The first part's terms of single pieces: KKP and KP of the turn."""
-    cdef const View *black = &ready.view[BLACK]
-    cdef const View *white = &ready.view[WHITE]
-    return (sum_king_king_pieces(model, black) - sum_king_king_pieces(model, white)
-            + ready.turn * (sum_turn_pieces(model, black) + sum_turn_pieces(model, white)))
-
-
-cdef float sum_second_singles(const Model *model, const Ready *ready) noexcept nogil:
-    """The second part's: P, KP, relative KP and the tempo."""
-    cdef float tempo = model.tempo[ready.source].weight if model.tempo != NULL else 0
-    return (sum_pieces(model, &ready.view[BLACK]) + sum_king_pieces(model, &ready.view[BLACK])
-            - sum_king_pieces(model, &ready.view[WHITE]) + ready.turn * tempo)
-
-
-cdef float part_value(const Model *model, const Ready *ready, int part, const Ready *ahead) noexcept nogil:
-    cdef const PairList *pairs = &ready.part[part].pairs
-    cdef const PairCells *cells = model.relative_pp if part else model.pp
-    cdef float value = sum_triples(model, ready, part, BLACK, ahead) - sum_triples(model, ready, part, WHITE, ahead)
-    if cells != NULL:
-        value += sum_pairs(cells, pairs.places, pairs.signs, pairs.count, ready.turn if model.turn else 0)
-    return value + (sum_second_singles(model, ready) if part else sum_first_singles(model, ready))
-
-
-cdef float value_of(const Model *model, const Ready *ready, const Share *share, uint32_t number,
-                    const Ready *ahead) noexcept nogil:
-    """For Black, in LOGIT centipawns."""
-    cdef float value[PARTS]
-    cdef int part
-    for part in range(share.first, share.last + 1):
-        value[part] = part_value(model, ready, part, ahead)
-    if share.meeting != NULL:
-        value[share.first ^ 1] = exchange(share.meeting, share.first, number, value[share.first])
-    return value[0] + value[1]
-
-
-# ---- gradient steps ----
-
-# Seen from the middle file, a pair and its mirror image are one weight, which takes one step after the other.
-
-cdef void improve_triples(Model *model, const Ready *ready, int part, int color, float gradient, const Steps *steps,
-                          const Ready *ahead) noexcept nogil:
-    cdef const View *view = &ready.view[color]
-    cdef const PairPlaces *seen = &ready.part[part].seen[color]
-    cdef Cell *rows = rows_of(model, view)
-    cdef int i, own = place_in_row(view.king)
-    cdef Ahead half = half_of(model, ahead, part, color, 1)
-    if not in_the_middle(view.king):
-        improve_rows(rows, own, seen.places, seen.count, gradient, steps.zone, steps.triple, &half)
-        return
-    for i in range(seen.count):
-        fetch_row(&half, i // 2)
-        improve_row(rows + ROW_CELLS * seen.places[i], own, gradient, steps.zone, steps.triple)
-
-
-cdef void improve_king_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
-    cdef int i, place
-    for i in range(view.count):
-        if model.kp != NULL:
-            improve_cell(model.kp + king_piece(view, i), gradient, steps.king_piece)
-        if model.relative != NULL:
-            place = offset_place(view.king, view.numbers[i])
-            if place >= 0:
-                improve_cell(model.relative + place, gradient, steps.king_piece)
-
-
-cdef void improve_king_king_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
-    cdef int i
-    if model.kkp != NULL:
-        for i in range(view.count):
-            improve_cell(model.kkp + king_king_piece(view, i), gradient, steps.king_king_piece)
-
-
-cdef void improve_turn_pieces(Model *model, const View *view, float gradient, const Steps *steps) noexcept nogil:
-    cdef int i
-    if model.kp_turn != NULL:
-        for i in range(view.count):
-            improve_cell(model.kp_turn + king_piece(view, i), gradient, steps.king_piece)
-
-
-cdef void improve_pieces(Model *model, const View *black, float gradient, const Steps *steps) noexcept nogil:
-    cdef int i
-    for i in range(black.count):
-        improve_cell(model.piece + kinds.kind[black.numbers[i]], gradient if is_black(black.numbers[i]) else -gradient,
-                     steps.piece)
-
-
-cdef void improve_first_singles(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
-    improve_king_king_pieces(model, &ready.view[BLACK], error, steps)
-    improve_king_king_pieces(model, &ready.view[WHITE], -error, steps)
-    improve_turn_pieces(model, &ready.view[BLACK], ready.turn * error, steps)
-    improve_turn_pieces(model, &ready.view[WHITE], ready.turn * error, steps)
-
-
-cdef void improve_second_singles(Model *model, const Ready *ready, float error, const Steps *steps) noexcept nogil:
-    improve_pieces(model, &ready.view[BLACK], error, steps)
-    improve_king_pieces(model, &ready.view[BLACK], error, steps)
-    improve_king_pieces(model, &ready.view[WHITE], -error, steps)
-    if model.tempo != NULL:
-        improve_cell(model.tempo + ready.source, ready.turn * error, steps.piece)
-
-
-cdef void improve_shared_pairs(Model *model, const Ready *ready, int part, float error,
-                               const Steps *steps) noexcept nogil:
-    cdef const PairList *pairs = &ready.part[part].pairs
-    cdef PairCells *cells = model.relative_pp if part else model.pp
-    if cells != NULL:
-        improve_pairs(cells, pairs.places, pairs.signs, pairs.count, error, ready.turn if model.turn else 0,
-                      steps.relative_pair if part else steps.pair,
-                      steps.relative_pair_turn if part else steps.pair_turn)
-
-
-cdef void improve_part(Model *model, const Ready *ready, int part, float error, const Steps *steps,
-                       const Ready *ahead) noexcept nogil:
-    if model.kpp != NULL:
-        improve_triples(model, ready, part, BLACK, error, steps, ahead)
-        improve_triples(model, ready, part, WHITE, -error, steps, ahead)
-    improve_shared_pairs(model, ready, part, error, steps)
-    if part == 0:
-        improve_first_singles(model, ready, error, steps)
-    else:
-        improve_second_singles(model, ready, error, steps)
-
-
-cdef void improve_model(Model *model, const Ready *ready, const Share *share, float error, const Steps *steps,
-                        const Ready *ahead) noexcept nogil:
-    """One step down the logistic loss, whose gradient by the value is the error of the chance."""
-    cdef int part
-    if error == 0:
-        return
-    for part in range(share.first, share.last + 1):
-        improve_part(model, ready, part, error, steps, ahead)
-
-
-cdef double loss_of(float p, float target) noexcept nogil:
-    """Squared error of the chance: a progress figure that costs nothing."""
-    return (p - target) * (p - target)
-
-
-cdef double learn(Model *model, const Record *records, uint32_t count, const Share *share, const Steps *steps,
-                  float scale, float results) noexcept nogil:
-    """One pass over the records in their order; returns the sum of squared errors before each step.
-
-    While a position is learned the triples of the next one are asked for, a few at a time: asked for all at once they
-    would fill what a core can wait for, and it would stand still.
-    """
-    cdef Ready ready[2]
-    cdef Ready *now
-    cdef Ready *ahead
-    cdef double loss = 0
-    cdef uint32_t i
-    cdef float p
-    memset(ready, 0, sizeof(ready))
-    make_ready(records, share, &ready[0], scale, results)
-    for i in range(count):
-        now = &ready[i % 2]
-        ahead = &ready[(i + 1) % 2]
-        if i + 1 < count:
-            make_ready(records + i + 1, share, ahead, scale, results)
-        p = chance(value_of(model, now, share, i + 1, ahead))
-        loss += loss_of(p, now.target)
-        improve_model(model, now, share, p - now.target, steps, ahead)
-    return loss
-
-
-cdef void value_records(const Model *model, const Record *records, float *values, long long count) noexcept nogil:
-    cdef Ready ready
-    cdef Share share = whole()
-    cdef long long i
-    memset(&ready, 0, sizeof(ready))
-    for i in range(count):
-        make_ready(records + i, &share, &ready, 600, 0)
-        values[i] = value_of(model, &ready, &share, 0, &ready)
-
-
-# ---- the door ----
 
 def king_zones():
-    return np.array([zone_of(mirror_square(king) if mirrored(king) else king) for king in range(SQUARES)])
+    """The zone (0 to 10) of each of the 81 squares, for a king from its own perspective; mirror images share one."""
+    return np.array([king_zone(mirror_square(king) if mirrored(king) else king) for king in range(SQUARES)])
 
 
-cdef class Meeting:
-    cdef MeetingPosts posts     # zeros, as all that a new object holds
+cdef class Rendezvous:
+    """Where two threads exchange the sums of their shards, position by position; good for one call by each."""
+
+    cdef RendezvousSlots slots      # zeros, as all that a new object holds
 
 
 cdef class Trainer:
-    cdef Model model
+    """The float model. `terms`: `piece` and any others of SIZES; the tempo terms of pairs either all or none.
+
+    ValueError for other terms, MemoryError.
+    """
+
+    cdef KppModel model
     cdef dict blocks
     cdef readonly tuple terms
 
@@ -414,77 +61,97 @@ cdef class Trainer:
         self._check_terms()
         self.blocks = {}
         for name in self.terms:
-            if name not in TURN_OF:
-                cell = sizeof(PairCells) if name in TURN_OF.values() else sizeof(Cell)
-                self.blocks[name] = Block(SIZES[name] * cell)
-        self._name_blocks()
+            if name not in TEMPO_OF:
+                size = sizeof(PairParameters) if name in TEMPO_OF.values() else sizeof(Parameter)
+                self.blocks[name] = Block(SIZES[name] * size)
+        self._set_model()
 
     cdef _check_terms(self):
         if "piece" not in self.terms or not set(self.terms) <= set(SIZES):
             raise ValueError(f"terms {self.terms}: 'piece' and any of {', '.join(SIZES)}")
-        turn = any(name in self.terms for name in TURN_OF)
-        for name, pair in TURN_OF.items():
-            if (name in self.terms) != (turn and pair in self.terms):
-                raise ValueError(f"terms {self.terms}: '{name}' and '{pair}'; either no pairs know the turn, or all do")
+        tempo = any(name in self.terms for name in TEMPO_OF)
+        for name, pair in TEMPO_OF.items():
+            if (name in self.terms) != (tempo and pair in self.terms):
+                raise ValueError(f"terms {self.terms}: '{name}' and '{pair}'; tempo terms for all pairs or for none")
 
-    cdef _name_blocks(self):
-        self.model.tempo = <Cell *>self._memory("tempo")
-        self.model.piece = <Cell *>self._memory("piece")
-        self.model.kp = <Cell *>self._memory("kp")
-        self.model.relative = <Cell *>self._memory("relative")
-        self.model.kkp = <Cell *>self._memory("kkp")
-        self.model.kpp = <Cell *>self._memory("kpp")
-        self.model.kp_turn = <Cell *>self._memory("kp_turn")
-        self.model.pp = <PairCells *>self._memory("pp")
-        self.model.relative_pp = <PairCells *>self._memory("relative_pp")
-        self.model.turn = any(name in self.terms for name in TURN_OF)
+    cdef _set_model(self):
+        self.model.tempo = <Parameter *>self._memory("tempo")
+        self.model.piece = <Parameter *>self._memory("piece")
+        self.model.kp = <Parameter *>self._memory("kp")
+        self.model.relative = <Parameter *>self._memory("relative")
+        self.model.kkp = <Parameter *>self._memory("kkp")
+        self.model.kpp = <Parameter *>self._memory("kpp")
+        self.model.kp_tempo = <Parameter *>self._memory("kp_tempo")
+        self.model.pp = <PairParameters *>self._memory("pp")
+        self.model.relative_pp = <PairParameters *>self._memory("relative_pp")
+        self.model.tempo_pairs = any(name in self.terms for name in TEMPO_OF)
 
     cdef void *_memory(self, str name):
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
-    def learn(self, records, steps, scale: float = 600, result_share: float = 0):
-        cdef Share share = whole()
-        return self._learn(&share, records, steps, scale, result_share)
+    def learn(self, records, rates, scale: float = 600, result_share: float = 0):
+        """One epoch of Adagrad in the records' order, without the GIL. The same calls give the same bytes.
 
-    def learn_part(self, part: int, meeting: Meeting, records, steps, scale: float = 600, result_share: float = 0):
-        cdef Share share
-        if part not in (0, 1):
-            raise ValueError(f"part {part}: 0 or 1")
-        share.first = share.last = part
-        share.meeting = &meeting.posts
-        return self._learn(&share, records, steps, scale, result_share)
+        `rates`: learning rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP
+        tempo. The target is the win probability that the score means on a logistic of `scale` centipawns, mixed with
+        `result_share` of the game's result. Returns the sum of squared errors of the win probability, each before its
+        update.
+        """
+        cdef ThreadShards shards = all_shards()
+        return self._learn(&shards, records, rates, scale, result_share)
 
-    cdef _learn(self, const Share *share, records, steps, float scale, float results):
+    def learn_shard(self, shard: int, rendezvous: Rendezvous, records, rates, scale: float = 600,
+                    result_share: float = 0):
+        """The same, bit for bit, in two threads: one calls with shard 0, the other with 1 and the same arguments else.
+
+        Each waits for the other at every position: alone it never returns. ValueError for another shard.
+        """
+        cdef ThreadShards shards
+        if shard not in (0, 1):
+            raise ValueError(f"shard {shard}: 0 or 1")
+        shards.first = shards.last = shard
+        shards.rendezvous = &rendezvous.slots
+        return self._learn(&shards, records, rates, scale, result_share)
+
+    cdef _learn(self, const ThreadShards *shards, records, rates, float scale, float result_share):
         cdef const Record[::1] given = records
-        cdef Steps chosen
+        cdef LearningRates chosen
+        cdef Target target = [scale, result_share]
         cdef double loss = 0
-        (chosen.piece, chosen.king_piece, chosen.king_king_piece, chosen.pair, chosen.zone, chosen.triple,
-         chosen.pair_turn, chosen.relative_pair, chosen.relative_pair_turn) = steps
+        (chosen.piece, chosen.kp, chosen.kkp, chosen.pp, chosen.zone, chosen.kpp, chosen.pp_tempo, chosen.relative_pp,
+         chosen.relative_pp_tempo) = rates
         if given.shape[0]:
             with nogil:
-                loss = learn(&self.model, &given[0], <uint32_t>given.shape[0], share, &chosen, scale, results)
+                loss = train(&self.model, &given[0], <uint32_t>given.shape[0], shards, &chosen, &target)
         return loss
 
     def values(self, records):
+        """The model's values for Black, float32, in LOGIT centipawns."""
         cdef const Record[::1] given = records
         result = np.empty(len(records), dtype=np.float32)
         cdef float[::1] out = result
         if given.shape[0]:
             with nogil:
-                value_records(&self.model, &given[0], &out[0], given.shape[0])
+                predict(&self.model, &given[0], &out[0], given.shape[0])
         return result
 
-    def cells(self, name: str):
+    def parameters(self, name: str):
+        """A term's weights (column 0) and Adagrad accumulators, sums of squared gradients (column 1), in place.
+
+        `tempo` has two rows: of games, and of positions without a game. `kpp` is [zone][pair][ROW_SIZE]: the parameter
+        that the zone's kings share, then theirs, at the slots of king_slots(). Of symmetric pairs (`pp`, `relative_pp`
+        and their tempo terms) only one is used. KeyError for a term that the model does not have.
+        """
         if name not in self.terms:
             raise KeyError(name)
-        block = np.asarray(self.blocks[TURN_OF.get(name, name)]).view(np.float32)
-        if name not in TURN_OF and name not in TURN_OF.values():
+        block = np.asarray(self.blocks[TEMPO_OF.get(name, name)]).view(np.float32)
+        if name not in TEMPO_OF and name not in TEMPO_OF.values():
             return block.reshape(-1, 2)
-        return block.reshape(-1, 2, 2)[:, 1 if name in TURN_OF else 0]
+        return block.reshape(-1, 2, 2)[:, 1 if name in TEMPO_OF else 0]
 
 
 cdef class Block:
-    """Zeroed memory on huge pages that numpy may look at."""
+    """Zeroed memory on huge pages, as a buffer of bytes. MemoryError where it cannot be had."""
     cdef void *memory
     cdef void *block
     cdef Py_ssize_t size[1]

@@ -37,7 +37,7 @@ def new_worker() -> NewWorker:
     """Makes a worker with a table and a stop token of its own; without weights it uses material values."""
 
     def make(weights: Weights | None = None, megabytes: int = 1) -> Worker:
-        worker = Worker(Table(megabytes), StopToken(), 0, weights)
+        worker = Worker(Table(megabytes), StopToken(), weights)
         worker.configure()
         return worker
 

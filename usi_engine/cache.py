@@ -1,9 +1,10 @@
-"""Unfolded weights kept in the user's cache folder: the second start reads them far faster than it could unfold them.
+"""Cache of the unfolded weights: from the second start on they are read from a file, far faster than unfolding them.
 
-A file holds the arrays of Weights.memory() one after the other and is named by the checksum of the weights file it was
-made from. It is written beside its place and then renamed, so that a half-written one is never read. Nothing here is
-needed: where the folder cannot be used, the weights are unfolded at every start. The variable `KOMADORI_CACHE` names
-another folder; empty: none.
+A file holds the arrays of Weights.memory() one after the other; its name is the checksum of the weights file. It is
+written under a temporary name and then renamed, so that no incomplete file is ever read. The cache is optional: where
+its folder cannot be used, the weights are unfolded at every start. The environment variable `KOMADORI_CACHE` sets the
+folder; empty: no cache. By default it is the user's cache folder: `~/.cache/komadori` on Linux (or below
+`XDG_CACHE_HOME`), `~/Library/Caches/komadori` on macOS, `%LOCALAPPDATA%\\komadori` on Windows.
 """
 
 from __future__ import annotations
@@ -12,28 +13,32 @@ import contextlib
 import hashlib
 import io
 import os
-import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from core_ext.engine import Weights
+from typing import Protocol
 
 KEPT_FILES = 2  # of about 415 MB each
 LAYOUT = b"2"  # changes with the order or meaning of Weights.memory()
 
 
+class Unfolded(Protocol):
+    """Allocated weights: `core_ext.engine.Weights`."""
+
+    def memory(self) -> list[memoryview]:
+        """The arrays, writable."""
+
+
 def cache_folder() -> Path | None:
-    """Where this user's caches belong on this system."""
+    """The folder of the cache; None: no cache."""
     chosen = os.environ.get("KOMADORI_CACHE")
     if chosen is not None:
         return Path(chosen) if chosen else None
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "komadori" if base and os.path.isabs(base) else None
+    try:
+        from platformdirs import user_cache_path  # noqa: PLC0415  (only where the weights are unfolded)
+    except ImportError:
+        return None
+    folder = user_cache_path("komadori", appauthor=False, opinion=False)  # opinion: a further `Cache` on Windows
+    return folder if folder.is_absolute() else None
 
 
 def cache_file(data: bytes) -> Path | None:
@@ -42,7 +47,7 @@ def cache_file(data: bytes) -> Path | None:
     return folder / f"{hashlib.sha256(LAYOUT + data).hexdigest()[:32]}.unfolded" if folder else None
 
 
-def fetch(weights: Weights, path: Path) -> bool:
+def fetch(weights: Unfolded, path: Path) -> bool:
     """Fill the allocated `weights` from the cache; False where there is no such file, or not of the right size."""
     arrays = weights.memory()
     try:
@@ -55,7 +60,7 @@ def fetch(weights: Weights, path: Path) -> bool:
 
 
 def read_whole(file: io.FileIO, array: memoryview) -> bool:
-    """Fill the array; a read may bring less than was asked for."""
+    """Fill the array; a read may return fewer bytes than requested."""
     at = 0
     while at < array.nbytes:
         count = file.readinto(array[at:])
@@ -65,8 +70,8 @@ def read_whole(file: io.FileIO, array: memoryview) -> bool:
     return True
 
 
-def keep(weights: Weights, path: Path) -> None:
-    """Write the unfolded `weights`; the oldest files beyond KEPT_FILES go."""
+def keep(weights: Unfolded, path: Path) -> None:
+    """Write the unfolded `weights`; delete the oldest files beyond KEPT_FILES."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")

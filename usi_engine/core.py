@@ -51,10 +51,9 @@ class Core:
 
 def load_weights(name: str) -> Weights | None:
     """The evaluation's weights by the value of EvalFile, unfolded. WeightsError, MemoryError."""
-    from core_ext.engine import Weights  # noqa: PLC0415  (as in load_core)
     from usi_engine import weights  # noqa: PLC0415  (brings numpy)
 
-    return weights.load_weights(name, Weights)
+    return weights.load_weights(name)
 
 
 def load_core() -> Core:

@@ -1,12 +1,14 @@
-"""The file of the evaluation's weights: header, checksum, folded and compressed arrays; loading unfolds them for play.
+"""The weights file: header, checksums, and compressed arrays that loading unfolds for play.
+
+Folded: symmetric weights stand in the file once. Unfolded: each weight at its own index, for one table read in play.
 
     bytes 0-7     the magic KOMAKPP1
     bytes 8-11    length of the header, little-endian
-    header        JSON: sizes, steps, card, and of each block its name, length and SHA-256
+    header        JSON: features, steps, card, and of each block its name, length and SHA-256
     blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn`, `pp_turn`, `kpp00` to
-                  `kpp44`; without the two of the turn, the turn is worth its tempo only
+                  `kpp44`; files of OLDER_FEATURES lack the tempo blocks, `kp_turn` and `pp_turn`, which count as zero
 
-A block of 16-bit weights holds first all low bytes and then all high bytes: the high ones are nearly all alike.
+A block of 16-bit weights holds all low bytes first and then all high bytes, which compress well.
 """
 
 from __future__ import annotations
@@ -19,25 +21,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, Weights
 from usi_engine.cache import cache_file, fetch, keep
 from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 
-if TYPE_CHECKING:
-    from core_ext.engine import Weights
-
 MAGIC = b"KOMAKPP1"
 FEATURES = "KPP-KKP-turn-Bonapiece1548"
-OLDER_FEATURES = "KPP-KKP-Bonapiece1548"  # without the blocks of the turn
-BONAPIECES, HALF_SQUARES, SQUARES = 1548, 45, 81
-PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
+OLDER_FEATURES = "KPP-KKP-Bonapiece1548"  # without tempo blocks
 LONGEST_HEADER = 1 << 20
-FIRST_TURN_STEP = 4  # of files that do not name theirs
-# Written once and slowly, a fifth smaller than in the fast mode; to read it takes the same 35 ms a block.
+DEFAULT_TEMPO_STEP = 4  # of files without `turn_step`
+MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)  # of a header with wrong fields
+# The slow mode writes a file a fifth smaller than the fast one; reading takes the same 35 ms a block.
 FILTERS = [
     {
         "id": lzma.FILTER_LZMA2,
@@ -57,7 +56,7 @@ Words = npt.NDArray[np.int16]
 
 @dataclass(frozen=True)
 class Folded:
-    """Quantised weights in 1/32 centipawn (kkp, kpp and pp_turn: times their steps), as learning folds them."""
+    """Quantised weights in 1/32 centipawn (kkp, kpp and pp_tempo: times their steps), symmetric ones once."""
 
     piece: npt.NDArray[np.int32]  # BONAPIECES
     tempo: int
@@ -67,25 +66,36 @@ class Folded:
     kkp_step: int
     kpp: Words  # HALF_SQUARES x PAIRS
     kpp_step: int
-    kp_turn: Words  # HALF_SQUARES x BONAPIECES
-    pp_turn: Words  # PAIRS, -128 to 127
-    turn_step: int  # of pp_turn
+    kp_tempo: Words  # HALF_SQUARES x BONAPIECES
+    pp_tempo: Words  # PAIRS, -128 to 127
+    tempo_step: int  # of pp_tempo
+
+
+def compress(data: bytes) -> bytes:
+    """A block of the file."""
+    return lzma.compress(data, lzma.FORMAT_RAW, filters=FILTERS)
+
+
+def decompress(block: bytes, size: int) -> bytes:
+    """The `size` bytes of a block; never more, whatever it holds. WeightsError."""
+    try:
+        data = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=FILTERS).decompress(block, size + 1)
+    except lzma.LZMAError as error:
+        raise WeightsError(f"damaged weights: {error}") from None
+    if len(data) != size:
+        raise WeightsError(f"damaged weights: a block is not of {size} bytes")
+    return data
 
 
 def pack(words: Words) -> bytes:
     """Compress 16-bit words, low bytes apart from high bytes."""
     planes = words.astype("<i2").reshape(-1).view(np.uint8).reshape(-1, 2).T
-    return lzma.compress(planes.tobytes(), lzma.FORMAT_RAW, filters=FILTERS)
+    return compress(planes.tobytes())
 
 
 def unpack(block: bytes, count: int) -> Words:
     """The `count` words that `pack` compressed. WeightsError."""
-    try:
-        planes = lzma.decompress(block, lzma.FORMAT_RAW, filters=FILTERS)
-    except lzma.LZMAError as error:
-        raise WeightsError(f"damaged weights: {error}") from None
-    if len(planes) != 2 * count:
-        raise WeightsError(f"damaged weights: {len(planes)} bytes where {2 * count} belong")
+    planes = decompress(block, 2 * count)
     return (
         np.ascontiguousarray(np.frombuffer(planes, np.uint8).reshape(2, count).T)
         .view("<i2")
@@ -96,14 +106,13 @@ def unpack(block: bytes, count: int) -> Words:
 
 def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
     """Write the file; returns its size in bytes."""
-    small = folded.piece.astype("<i4").tobytes()
     blocks = {
-        "piece": lzma.compress(small, lzma.FORMAT_RAW, filters=FILTERS),
+        "piece": compress(folded.piece.astype("<i4").tobytes()),
         "kp": pack(folded.kp),
         "pp": pack(folded.pp),
         "kkp": pack(folded.kkp),
-        "kp_turn": pack(folded.kp_turn),
-        "pp_turn": pack(folded.pp_turn),
+        "kp_turn": pack(folded.kp_tempo),
+        "pp_turn": pack(folded.pp_tempo),
     }
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, PAIRS)):
         blocks[f"kpp{king:02}"] = pack(words)
@@ -113,7 +122,7 @@ def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
             "tempo": folded.tempo,
             "kkp_step": folded.kkp_step,
             "kpp_step": folded.kpp_step,
-            "turn_step": folded.turn_step,
+            "turn_step": folded.tempo_step,
             "card": card,
             "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
         }
@@ -130,10 +139,10 @@ def read_header(data: bytes) -> tuple[dict[str, Any], int]:
         raise WeightsError("not a file of weights for this version")
     try:
         header = json.loads(data[12 : 12 + length])
-        known = header["features"] in (FEATURES, OLDER_FEATURES)
-    except (ValueError, KeyError, TypeError):
+        supported = header["features"] in (FEATURES, OLDER_FEATURES)
+    except MALFORMED:
         raise WeightsError("the header of the weights is damaged") from None
-    if not known:
+    if not supported:
         raise WeightsError(f"weights for '{header['features']}', not for '{FEATURES}'")
     return header, 12 + length
 
@@ -149,7 +158,7 @@ def read_blocks(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
             if hashlib.sha256(block).hexdigest() != checksum:
                 raise WeightsError(f"the weights are damaged: block '{name}' has another checksum")
             blocks[name] = block
-    except (ValueError, TypeError):
+    except MALFORMED:
         raise WeightsError("the header of the weights is damaged") from None
     return header, blocks
 
@@ -169,37 +178,39 @@ def read_file(name: str) -> bytes:
 
 
 def read_card(name: str = INTERNAL) -> dict[str, Any]:
-    """What is known of the making of the weights. WeightsError."""
+    """The card: how the weights were made. WeightsError."""
     card = read_header(read_file(name))[0].get("card", {})
-    return dict(card)
+    if not isinstance(card, dict):
+        raise WeightsError("the header of the weights is damaged")
+    return card
 
 
-def load_weights(name: str, make: type[Weights], threads: int = 2) -> Weights | None:
+def load_weights(name: str, threads: int = 2) -> Weights | None:
     """The weights an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
     if name == MATERIAL:
         return None
     data = read_file(name)
-    weights = make()
+    weights = Weights()
     weights.allocate()
     path = cache_file(data)
     if path is not None and fetch(weights, path):
-        weights.use(int(read_header(data)[0]["tempo"]))
+        weights.complete(int(read_header(data)[0]["tempo"]))
         return weights
     header, blocks = read_blocks(data)
     try:
         unfold(weights, header, blocks, threads)
-    except (KeyError, TypeError, ValueError) as error:
-        raise WeightsError(f"these weights cannot be played with: {error}") from None
+    except MALFORMED as error:
+        raise WeightsError(f"these weights cannot be used: {error}") from None
     if path is not None:
         keep(weights, path)
     return weights
 
 
 def read_folded(name: str) -> Folded:
-    """The weights an EvalFile names as the file has them. WeightsError."""
+    """The weights an EvalFile names, folded as in the file. WeightsError."""
     header, blocks = read_blocks(read_file(name))
     try:
-        kp_turn, pp_turn = unpack_turn(header, blocks)
+        kp_tempo, pp_tempo = unpack_tempo(header, blocks)
         return Folded(
             piece=unpack_pieces(blocks),
             tempo=int(header["tempo"]),
@@ -209,30 +220,29 @@ def read_folded(name: str) -> Folded:
             kkp_step=int(header["kkp_step"]),
             kpp=np.concatenate([unpack(blocks[f"kpp{king:02}"], PAIRS) for king in range(HALF_SQUARES)]),
             kpp_step=int(header["kpp_step"]),
-            kp_turn=kp_turn,
-            pp_turn=pp_turn,
-            turn_step=turn_step(header),
+            kp_tempo=kp_tempo,
+            pp_tempo=pp_tempo,
+            tempo_step=tempo_step(header),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise WeightsError(f"these weights cannot be read: {error}") from None
+    except MALFORMED as error:
+        raise WeightsError(f"these weights cannot be used: {error}") from None
 
 
 def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
     """The piece values, one for each Bonapiece."""
-    words = lzma.decompress(blocks["piece"], lzma.FORMAT_RAW, filters=FILTERS)
-    return np.frombuffer(words, "<i4").astype(np.int32)
+    return np.frombuffer(decompress(blocks["piece"], 4 * BONAPIECES), "<i4").astype(np.int32)
 
 
-def unpack_turn(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tuple[Words, Words]:
-    """King-piece and pairs of the turn; zeros of a file from before there were any."""
+def unpack_tempo(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tuple[Words, Words]:
+    """The KP and PP tempo terms; zeros for a file without them."""
     if header["features"] == OLDER_FEATURES:
         return np.zeros(HALF_SQUARES * BONAPIECES, np.int16), np.zeros(PAIRS, np.int16)
     return unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
 
 
-def turn_step(header: Mapping[str, Any]) -> int:
-    """Of pp_turn."""
-    return int(header.get("turn_step", FIRST_TURN_STEP))
+def tempo_step(header: Mapping[str, Any]) -> int:
+    """Of pp_tempo."""
+    return int(header.get("turn_step", DEFAULT_TEMPO_STEP))
 
 
 def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> None:
@@ -247,10 +257,10 @@ def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, byt
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
-        weights.unfold_turn(*unpack_turn(header, blocks), turn_step(header))
+        weights.unfold_tempo(*unpack_tempo(header, blocks), tempo_step(header))
 
     with ThreadPoolExecutor(threads) as pool:
         jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]
         for job in jobs:
             job.result()
-    weights.use(int(header["tempo"]))
+    weights.complete(int(header["tempo"]))

@@ -15,7 +15,6 @@ import time
 from bench.speed.nps import CASES, measure
 from bench.table import show
 from core_ext._probe import walk_evaluator
-from core_ext.engine import Weights
 from usi_engine.core import INTERNAL
 from usi_engine.weights import load_weights
 
@@ -30,7 +29,7 @@ def main() -> None:
     parser.add_argument("--weights", default=INTERNAL)
     chosen = parser.parse_args()
     begun = time.perf_counter()
-    weights = load_weights(chosen.weights, Weights)
+    weights = load_weights(chosen.weights)
     print(f"weights loaded and unfolded in {time.perf_counter() - begun:.2f} s")
     for name, (sfen, peers, _) in CASES.items():
         rates = [measure(sfen, chosen.nodes, chosen.hash, kind) / 1e6 for kind in (weights, None)]

@@ -31,7 +31,7 @@ from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Weights, set_tunable, tunables
 from usi_engine.core import load_weights
-from usi_engine.learn.selfplay import Player, Rules, ending_of, read_openings
+from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
 LONGEST = 320
 DECIDED = 2000  # centipawns that both sides agree on for DECIDED_PLIES plies: the game is over
@@ -51,7 +51,7 @@ class Setting:
 
     def player(self, weights: Weights | None) -> Player | ClockPlayer:
         """Someone who plays so."""
-        return ClockPlayer(weights, self.clock) if self.clock else Player(weights, Rules(nodes=self.nodes))
+        return ClockPlayer(weights, self.clock) if self.clock else Player(weights, PlayRules(nodes=self.nodes))
 
 
 @dataclass

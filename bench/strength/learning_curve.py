@@ -19,12 +19,12 @@ FILE = FIGURES / "learning.json"
 COUNTS = (262540, 1000000, 0)  # positions; 0: all of the corpus
 
 
-def measure(corpus: Path, passes: int, threads: int) -> None:
+def measure(corpus: Path, epochs: int, threads: int) -> None:
     """Train every model on every number of positions; each point is written as soon as it is known."""
     known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     for name in MODELS:
         for count in COUNTS:
-            plan = Plan(model=name, passes=passes, threads=threads, positions=count)
+            plan = Plan(model=name, epochs=epochs, threads=threads, positions=count)
             with tempfile.TemporaryDirectory() as folder:
                 training = Training(corpus, Path(folder), plan)
                 size = str(len(training.records))
@@ -41,10 +41,10 @@ def main() -> None:
     """Measure what is missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="folder written by `usi_engine learn corpus`")
-    parser.add_argument("--passes", type=int, default=2)
+    parser.add_argument("--epochs", type=int, default=2)
     parser.add_argument("--threads", type=int, choices=[1, 2], default=2)
     chosen = parser.parse_args()
-    measure(chosen.corpus, chosen.passes, chosen.threads)
+    measure(chosen.corpus, chosen.epochs, chosen.threads)
 
 
 if __name__ == "__main__":

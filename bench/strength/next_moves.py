@@ -16,7 +16,7 @@ from pathlib import Path
 
 from core_ext.board import Board
 from usi_engine.core import load_weights
-from usi_engine.learn.selfplay import Player, Rules
+from usi_engine.learn.selfplay import Player, PlayRules
 
 
 def read_rows(path: Path, first: int, count: int) -> list[tuple[str, str]]:
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--eval", default="<internal>", help="a file of weights, <internal> or material")
     chosen = parser.parse_args()
     rows = read_rows(chosen.file, chosen.first, chosen.count)
-    player = Player(load_weights(chosen.eval), Rules(nodes=chosen.nodes))
+    player = Player(load_weights(chosen.eval), PlayRules(nodes=chosen.nodes))
     started = time.process_time()
     hits = sum(chosen_move(player, sfen) == move for sfen, move in rows)
     share = hits / len(rows)

@@ -18,7 +18,7 @@ from pathlib import Path
 from bench.table import progress
 from core_ext.board import Board
 from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import Player, Rules
+from usi_engine.learn.selfplay import Player, PlayRules
 
 
 def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:
@@ -44,7 +44,7 @@ def opening(player: Player, number: int, chosen: argparse.Namespace) -> Board | 
 
 def openings(chosen: argparse.Namespace) -> Iterator[str]:
     """Lines `startpos moves ...`, each with another last position."""
-    player = Player(load_weights(chosen.weights), Rules(nodes=chosen.nodes))
+    player = Player(load_weights(chosen.weights), PlayRules(nodes=chosen.nodes))
     number, ends = 0, set[int]()
     while len(ends) < chosen.count:
         board = opening(player, number, chosen)

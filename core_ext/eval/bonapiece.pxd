@@ -1,9 +1,9 @@
-"""Bonapiece numbering: the one meeting point of play and learning.
+"""Bonapiece numbering, the feature numbers of every evaluation and of its training.
 
-Every piece but the kings has one number that says what it is and where, as Black sees it (Y. Hoki, Bonanza). Hand slots
+Every piece but the kings has one number for its kind and place, from Black's perspective (Y. Hoki, Bonanza). Hand slots
 come first, one range for each kind and colour: the n-th pawn in Black's hand is hand_base[BLACK][PAWN] + n. Then 81
-squares for each kind on the board, Black's before White's; promoted small pieces count as golds. What White sees is the
-inverse: the board turned round and the colours swapped. No piece has the number 0, so 0 pads lists and weighs nothing.
+squares for each kind on the board, Black's before White's; promoted small pieces count as golds. White's perspective is
+the inverse: the board rotated and the colours swapped. No piece has the number 0, so 0 pads lists and weighs nothing.
 """
 
 from core_ext.shogi.position cimport DirtyPiece, Position
@@ -20,12 +20,12 @@ cdef enum:
 cdef struct FeatureTables:
     int32_t hand_base[COLORS][8]        # by hand type; numbers start at base + 1
     int32_t board_base[PIECES]          # number of the piece on square 0
-    int32_t inverse[BONAPIECES]         # as the other colour sees it
+    int32_t inverse[BONAPIECES]         # from the other colour's perspective
     int32_t mirror[BONAPIECES]          # files reflected
 
 cdef FeatureTables features
 
-# The pieces but the kings as each colour sees them, 0 behind the last one.
+# The pieces but the kings from the perspective of each colour, 0 behind the last one.
 cdef struct PieceLists:
     int32_t seen[COLORS][LIST_SIZE]
 

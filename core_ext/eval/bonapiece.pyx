@@ -1,4 +1,4 @@
-"""Tables of features.pxd, and the list of a position's pieces."""
+"""Tables of bonapiece.pxd, and the list of a position's pieces."""
 
 from core_ext.shogi.bitboard cimport Bitboard, pop, some, without
 from core_ext.shogi.hand cimport hand_count

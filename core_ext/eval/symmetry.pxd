@@ -1,8 +1,9 @@
-"""Which weights share one number: the mirror image of a position and both orders of a pair weigh the same.
+"""Symmetries of the weights: which features share one weight, and the index of the one that represents them.
 
-A king on files 6 to 9 is looked at in the mirror. With the king on the middle file both images stand for the same, and
-the one with the smaller place is kept. "Places" count within a king square's share: a pair of numbers for KPP, a number
-for KP, the other king's square and a number for KKP. Where no king matters, pairs of both colours share as well.
+A position and its mirror image have the same value, and so have both orders of a pair. A king on files 6 to 9 is
+mirrored to files 1 to 4. With the king on the middle file, a feature and its mirror image share a weight, the one with
+the smaller index. Indices count within a king square: a pair of numbers for KPP, a number for KP, the other king's
+square and a number for KKP. In PP, which has no king, the inverse (board rotated, colours swapped) shares as well.
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, LISTED, features, mirror_square, pair_index
@@ -10,22 +11,22 @@ from core_ext.shogi.types cimport SQUARES, int32_t
 
 cdef enum:
     MIDDLE_KINGS = 36           # first square of the middle file
-    KKP_SHARE = SQUARES * BONAPIECES
-    LANES = 8                   # numbers or pairs that loops take at a time
-    LISTED_ROOM = (LISTED + LANES - 1) // LANES * LANES
-    PAIR_ROOM = LISTED * (LISTED - 1) // 2 + LANES
+    KKP_PER_KING = SQUARES * BONAPIECES
+    LANES = 8                   # of a vector
+    PADDED_PIECES = (LISTED + LANES - 1) // LANES * LANES
+    PADDED_PAIRS = LISTED * (LISTED - 1) // 2 + LANES
 
-# Of numbers as they are, mirrored, as the other colour sees them, and both; with the place of a pair with number 0.
-cdef struct PairImages:
-    int32_t numbers[4][LISTED_ROOM]
-    int32_t first[4][LISTED_ROOM]
+# Of each number: itself, its mirror image, its inverse, and the inverse's mirror image. base: pair_index(number, 0).
+cdef struct PairSymmetries:
+    int32_t numbers[4][PADDED_PIECES]
+    int32_t base[4][PADDED_PIECES]
 
 
 cdef inline bint mirrored(int king) noexcept nogil:
     return king >= HALF_SQUARES
 
 
-cdef inline bint in_the_middle(int king) noexcept nogil:
+cdef inline bint on_middle_file(int king) noexcept nogil:
     return MIDDLE_KINGS <= king < HALF_SQUARES
 
 
@@ -38,80 +39,83 @@ cdef inline int larger(int a, int b) noexcept nogil:
 
 
 cdef inline int round_up(int count) noexcept nogil:
-    """To whole LANES: loops over so many leave no rest to be done one by one."""
+    """To a multiple of LANES, so that vector loops have no scalar remainder."""
     return (count + LANES - 1) & -LANES
 
 
-cdef inline int pair_place(int king, int a, int b) noexcept nogil:
-    """Of a pair seen by a king on files 1 to 5."""
-    cdef int place = pair_index(a, b)
-    if in_the_middle(king):
-        return smaller(place, pair_index(features.mirror[a], features.mirror[b]))
-    return place
+cdef inline int kpp_index(int king, int a, int b) noexcept nogil:
+    """Of a pair, for a king on files 1 to 5."""
+    cdef int index = pair_index(a, b)
+    if on_middle_file(king):
+        return smaller(index, pair_index(features.mirror[a], features.mirror[b]))
+    return index
 
 
-cdef inline int piece_place(int king, int number) noexcept nogil:
-    return smaller(number, features.mirror[number]) if in_the_middle(king) else number
+cdef inline int kp_index(int king, int number) noexcept nogil:
+    return smaller(number, features.mirror[number]) if on_middle_file(king) else number
 
 
-cdef inline int king_pair_place(int king, int other, int number) noexcept nogil:
-    """Of the other king, as this one sees it, and a piece."""
-    cdef int place = other * BONAPIECES + number
-    if in_the_middle(king):
-        return smaller(place, mirror_square(other) * BONAPIECES + features.mirror[number])
-    return place
+cdef inline int kkp_index(int king, int other, int number) noexcept nogil:
+    """Of the other king and a piece, from this king's perspective."""
+    cdef int index = other * BONAPIECES + number
+    if on_middle_file(king):
+        return smaller(index, mirror_square(other) * BONAPIECES + features.mirror[number])
+    return index
 
 
-cdef inline void set_images(PairImages *images, int i, int number) noexcept nogil:
+cdef inline void set_symmetries(PairSymmetries *symmetries, int i, int number) noexcept nogil:
     cdef int image
-    images.numbers[0][i] = number
-    images.numbers[1][i] = features.mirror[number]
-    images.numbers[2][i] = features.inverse[number]
-    images.numbers[3][i] = features.mirror[features.inverse[number]]
+    symmetries.numbers[0][i] = number
+    symmetries.numbers[1][i] = features.mirror[number]
+    symmetries.numbers[2][i] = features.inverse[number]
+    symmetries.numbers[3][i] = features.mirror[features.inverse[number]]
     for image in range(4):
-        images.first[image][i] = pair_index(images.numbers[image][i], 0)
+        symmetries.base[image][i] = pair_index(symmetries.numbers[image][i], 0)
 
 
-cdef inline int image_place(const PairImages *images, int image, int i, int j) noexcept nogil:
-    """pair_index of one image: the larger of the two sums, for it grows faster with its larger number."""
-    return larger(images.first[image][i] + images.numbers[image][j], images.first[image][j] + images.numbers[image][i])
+cdef inline int symmetric_index(const PairSymmetries *symmetries, int image, int i, int j) noexcept nogil:
+    """pair_index of one image: the larger of two sums, as it grows faster with the larger number."""
+    return larger(symmetries.base[image][i] + symmetries.numbers[image][j],
+                  symmetries.base[image][j] + symmetries.numbers[image][i])
 
 
-cdef inline int colour_place(const PairImages *images, int colour, int i, int j) noexcept nogil:
-    """The smaller place of a pair and its mirror image, as one colour sees them."""
-    return smaller(image_place(images, 2 * colour, i, j), image_place(images, 2 * colour + 1, i, j))
+cdef inline int mirror_index(const PairSymmetries *symmetries, int color, int i, int j) noexcept nogil:
+    """The smaller index of a pair and its mirror image, from one colour's perspective."""
+    return smaller(symmetric_index(symmetries, 2 * color, i, j),
+                   symmetric_index(symmetries, 2 * color + 1, i, j))
 
 
 cdef inline int sign_between(int ours, int theirs) noexcept nogil:
     return (ours < theirs) - (ours > theirs)
 
 
-cdef inline void fold_pairs(const int32_t *numbers, int count, int32_t *places, float *signs) noexcept nogil:
-    """Of all pairs of the numbers, the later ones with those before them, where no king matters.
+cdef inline void list_canonical_pairs(const int32_t *numbers, int count, int32_t *indices,
+                                      float *signs) noexcept nogil:
+    """PP indices of all pairs, each number with those before it, and the signs of their values for Black.
 
-    In the mirror a pair weighs the same; seen by the other colour it is worth the same to the side to move, and the
-    opposite to Black: signs are 1 or -1, and 0 of a pair that is its own image. Eight pairs are taken at a time: what
-    runs over is overwritten, or lies in the last LANES places of PAIR_ROOM.
+    The mirror image of a pair has the same value; its inverse has the opposite value for Black and the same tempo value
+    for the side to move. A sign is 1 or -1, and 0 where a pair is its own inverse. Whole LANES are written: the next
+    number overwrites the excess, or it lies in the last LANES of PADDED_PAIRS.
     """
-    cdef PairImages images
+    cdef PairSymmetries symmetries
     cdef int i, j, ours, theirs
-    for i in range(LISTED_ROOM):
-        set_images(&images, i, numbers[i] if i < count else 0)
+    for i in range(PADDED_PIECES):
+        set_symmetries(&symmetries, i, numbers[i] if i < count else 0)
     for i in range(count):
         for j in range(round_up(i)):
-            ours, theirs = colour_place(&images, 0, i, j), colour_place(&images, 1, i, j)
-            places[j] = smaller(ours, theirs)
+            ours, theirs = mirror_index(&symmetries, 0, i, j), mirror_index(&symmetries, 1, i, j)
+            indices[j] = smaller(ours, theirs)
             signs[j] = sign_between(ours, theirs)
-        places += i
+        indices += i
         signs += i
 
 
-cdef inline int folded_place(int a, int b, float *sign) noexcept nogil:
+cdef inline int canonical_pair(int a, int b, float *sign) noexcept nogil:
     """Of one such pair."""
-    cdef PairImages images
+    cdef PairSymmetries symmetries
     cdef int ours, theirs
-    set_images(&images, 0, a)
-    set_images(&images, 1, b)
-    ours, theirs = colour_place(&images, 0, 1, 0), colour_place(&images, 1, 1, 0)
+    set_symmetries(&symmetries, 0, a)
+    set_symmetries(&symmetries, 1, b)
+    ours, theirs = mirror_index(&symmetries, 0, 1, 0), mirror_index(&symmetries, 1, 1, 0)
     sign[0] = sign_between(ours, theirs)
     return smaller(ours, theirs)

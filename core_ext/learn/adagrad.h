@@ -1,4 +1,4 @@
-/* Weights that learn by Adagrad: sums and steps of rows of weights picked by a list of places, no place twice. */
+/* Adagrad (Duchi, Hazan and Singer, 2011): sums and updates of rows of parameters by a list of distinct indices. */
 #ifndef KOMADORI_ADAGRAD_H
 #define KOMADORI_ADAGRAD_H
 #include <math.h>
@@ -10,57 +10,57 @@
 #define KOMADORI_ADAGRAD_AVX2 1
 #endif
 
-/* A weight and the sum of its squared gradients: one cache line serves both. */
+/* A weight and its accumulator, the sum of its squared gradients: one cache line serves both. */
 typedef struct {
     float weight;
-    float squares;
-} Cell;
+    float accumulator;
+} Parameter;
 
-/* Cells of a row: the first is shared by the kings of a zone, then each has its own; a row fills a cache line. */
-enum { ROW = 8 };
+/* A row fills a cache line: a parameter shared by the kings of a zone, then one for each of these kings. */
+enum { ROW_SIZE = 8 };
 
-/* Below any gradient that counts. */
-#define TINY 1e-12f
+/* Divisor where the accumulator is 0; below any gradient that matters. */
+#define EPSILON 1e-12f
 
-/* The more a weight has moved already, the smaller its step; without a gradient there is none, even of the first. */
-static inline void improve_cell(Cell *cell, float gradient, float step)
+/* Effective learning rate: rate / sqrt(accumulator). A zero gradient changes nothing. */
+static inline void update_parameter(Parameter *parameter, float gradient, float rate)
 {
     float root;
-    cell->squares += gradient * gradient;
-    root = sqrtf(cell->squares);
-    cell->weight -= step * gradient / (root > TINY ? root : TINY);
+    parameter->accumulator += gradient * gradient;
+    root = sqrtf(parameter->accumulator);
+    parameter->weight -= rate * gradient / (root > EPSILON ? root : EPSILON);
 }
 
 #if defined(KOMADORI_ADAGRAD_AVX2)
-/* Four cells, side by side. */
-static inline __m256 load_cells(const Cell *cells, const int32_t *places, int stride)
+/* Four parameters in one register. */
+static inline __m256 load_parameters(const Parameter *parameters, const int32_t *indices, int stride)
 {
     return _mm256_castpd_ps(_mm256_set_pd(
-        *(const double *)(const void *)(cells + stride * places[3]),
-        *(const double *)(const void *)(cells + stride * places[2]),
-        *(const double *)(const void *)(cells + stride * places[1]),
-        *(const double *)(const void *)(cells + stride * places[0])));
+        *(const double *)(const void *)(parameters + stride * indices[3]),
+        *(const double *)(const void *)(parameters + stride * indices[2]),
+        *(const double *)(const void *)(parameters + stride * indices[1]),
+        *(const double *)(const void *)(parameters + stride * indices[0])));
 }
 
-static inline void store_cells(Cell *cells, const int32_t *places, int stride, __m256 values)
+static inline void store_parameters(Parameter *parameters, const int32_t *indices, int stride, __m256 values)
 {
     __m128 low = _mm256_castps256_ps128(values), high = _mm256_extractf128_ps(values, 1);
-    _mm_storel_pi((__m64 *)(void *)(cells + stride * places[0]), low);
-    _mm_storeh_pi((__m64 *)(void *)(cells + stride * places[1]), low);
-    _mm_storel_pi((__m64 *)(void *)(cells + stride * places[2]), high);
-    _mm_storeh_pi((__m64 *)(void *)(cells + stride * places[3]), high);
+    _mm_storel_pi((__m64 *)(void *)(parameters + stride * indices[0]), low);
+    _mm_storeh_pi((__m64 *)(void *)(parameters + stride * indices[1]), low);
+    _mm_storel_pi((__m64 *)(void *)(parameters + stride * indices[2]), high);
+    _mm_storeh_pi((__m64 *)(void *)(parameters + stride * indices[3]), high);
 }
 
-/* improve_cell of both fours; square: of their gradients; strides: their gradients times their steps; both in the order
-   two of `low`, two of `high`, and so on. */
-static inline void improve_eight(__m256 *low, __m256 *high, __m256 square, __m256 strides)
+/* update_parameter of the four in `low` and the four in `high`. square: of their gradients; scaled: gradients times
+   rates; both in the order two of `low`, two of `high`, two of `low`, two of `high`. */
+static inline void update_eight(__m256 *low, __m256 *high, __m256 square, __m256 scaled)
 {
     __m256 weights = _mm256_shuffle_ps(*low, *high, 0x88);
-    __m256 squares = _mm256_add_ps(_mm256_shuffle_ps(*low, *high, 0xDD), square);
-    __m256 roots = _mm256_max_ps(_mm256_sqrt_ps(squares), _mm256_set1_ps(TINY));
-    weights = _mm256_sub_ps(weights, _mm256_div_ps(strides, roots));
-    *low = _mm256_unpacklo_ps(weights, squares);
-    *high = _mm256_unpackhi_ps(weights, squares);
+    __m256 accumulator = _mm256_add_ps(_mm256_shuffle_ps(*low, *high, 0xDD), square);
+    __m256 roots = _mm256_max_ps(_mm256_sqrt_ps(accumulator), _mm256_set1_ps(EPSILON));
+    weights = _mm256_sub_ps(weights, _mm256_div_ps(scaled, roots));
+    *low = _mm256_unpacklo_ps(weights, accumulator);
+    *high = _mm256_unpackhi_ps(weights, accumulator);
 }
 
 static inline float sum_lanes(__m256 lanes)
@@ -71,67 +71,68 @@ static inline float sum_lanes(__m256 lanes)
 }
 #endif
 
-/* Rows that are needed soon: asked for one by one, between steps of work. */
+/* Rows that the next position needs: prefetched one by one while this position is computed. */
 typedef struct {
-    const Cell *rows;
-    const int32_t *places;
-} Ahead;
+    const Parameter *rows;
+    const int32_t *indices;
+} Prefetch;
 
-static inline void fetch_row(const Ahead *ahead, int i)
+static inline void prefetch_row(const Prefetch *next, int i)
 {
-    prefetch(ahead->rows + ROW * ahead->places[i]);
+    prefetch(next->rows + ROW_SIZE * next->indices[i]);
 }
 
-/* Of the shared cell and the one at `own` of each row; asks for half as many rows ahead. */
-static inline float sum_rows(const Cell *rows, int own, const int32_t *places, int count, const Ahead *ahead)
+/* Of the shared parameter and the one at `own` of each row; prefetches half as many rows of `next`. */
+static inline float sum_rows(const Parameter *rows, int own, const int32_t *indices, int count, const Prefetch *next)
 {
     float sum = 0;
     int i = 0;
 #if defined(KOMADORI_ADAGRAD_AVX2)
     __m256 sums = _mm256_setzero_ps();
     for (; i + 4 <= count; i += 4) {
-        const Cell *a = rows + ROW * places[i], *b = rows + ROW * places[i + 1];
-        const Cell *c = rows + ROW * places[i + 2], *d = rows + ROW * places[i + 3];
-        fetch_row(ahead, i / 2);
-        fetch_row(ahead, i / 2 + 1);
+        const Parameter *a = rows + ROW_SIZE * indices[i], *b = rows + ROW_SIZE * indices[i + 1];
+        const Parameter *c = rows + ROW_SIZE * indices[i + 2], *d = rows + ROW_SIZE * indices[i + 3];
+        prefetch_row(next, i / 2);
+        prefetch_row(next, i / 2 + 1);
         sums = _mm256_add_ps(sums, _mm256_set_ps(
             d[own].weight, d->weight, c[own].weight, c->weight, b[own].weight, b->weight, a[own].weight, a->weight));
     }
     sum = sum_lanes(sums);
 #endif
     for (; i < count; i++) {
-        fetch_row(ahead, i / 2);
-        sum += rows[ROW * places[i]].weight + rows[ROW * places[i] + own].weight;
+        prefetch_row(next, i / 2);
+        sum += rows[ROW_SIZE * indices[i]].weight + rows[ROW_SIZE * indices[i] + own].weight;
     }
     return sum;
 }
 
-static inline void improve_row(Cell *row, int own, float gradient, float shared_step, float own_step)
+static inline void update_row(Parameter *row, int own, float gradient, float shared_rate, float own_rate)
 {
-    improve_cell(row, gradient, shared_step);
-    improve_cell(row + own, gradient, own_step);
+    update_parameter(row, gradient, shared_rate);
+    update_parameter(row + own, gradient, own_rate);
 }
 
-/* One step of the shared cell and the one at `own` of each row; asks for half as many rows ahead. */
-static inline void improve_rows(Cell *rows, int own, const int32_t *places, int count, float gradient,
-                                float shared_step, float own_step, const Ahead *ahead)
+/* Update the shared parameter and the one at `own` of each row; prefetches half as many rows of `next`. */
+static inline void update_rows(Parameter *rows, int own, const int32_t *indices, int count, float gradient,
+                               float shared_rate, float own_rate, const Prefetch *next)
 {
     int i = 0;
 #if defined(KOMADORI_ADAGRAD_AVX2)
-    const float a = gradient * shared_step, b = gradient * own_step;
-    const __m256 square = _mm256_set1_ps(gradient * gradient), strides = _mm256_setr_ps(a, a, b, b, a, a, b, b);
+    const float a = gradient * shared_rate, b = gradient * own_rate;
+    const __m256 square = _mm256_set1_ps(gradient * gradient), scaled = _mm256_setr_ps(a, a, b, b, a, a, b, b);
     for (; i + 4 <= count; i += 4) {
-        __m256 shared = load_cells(rows, places + i, ROW), owned = load_cells(rows + own, places + i, ROW);
-        fetch_row(ahead, i / 2);
-        fetch_row(ahead, i / 2 + 1);
-        improve_eight(&shared, &owned, square, strides);
-        store_cells(rows, places + i, ROW, shared);
-        store_cells(rows + own, places + i, ROW, owned);
+        __m256 shared = load_parameters(rows, indices + i, ROW_SIZE);
+        __m256 owned = load_parameters(rows + own, indices + i, ROW_SIZE);
+        prefetch_row(next, i / 2);
+        prefetch_row(next, i / 2 + 1);
+        update_eight(&shared, &owned, square, scaled);
+        store_parameters(rows, indices + i, ROW_SIZE, shared);
+        store_parameters(rows + own, indices + i, ROW_SIZE, owned);
     }
 #endif
     for (; i < count; i++) {
-        fetch_row(ahead, i / 2);
-        improve_row(rows + ROW * places[i], own, gradient, shared_step, own_step);
+        prefetch_row(next, i / 2);
+        update_row(rows + ROW_SIZE * indices[i], own, gradient, shared_rate, own_rate);
     }
 }
 #endif

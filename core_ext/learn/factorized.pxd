@@ -1,17 +1,18 @@
-"""Coarser looks at pieces and kings, for terms that share what rare pairs and triples cannot learn.
+"""Factorized features: coarser ones that generalise where PP, KP and KPP features are rare (as in NNUE trainers).
 
-A piece's kind; its kind and its offset from the king; the zone of the king's square; the kinds of two pieces and the
-offset between them, wherever they stand.
+P: a piece's kind. Relative KP: its kind and its offset from the king. PP by king zone: KPP with the king's square
+reduced to a zone. Relative PP: the kinds of two pieces and the offset between them, wherever they stand. Export adds
+their weights to those of the features that play has (coalescing).
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES, HAND_NUMBERS, LISTED, features
-from core_ext.eval.symmetry cimport in_the_middle
+from core_ext.eval.symmetry cimport on_middle_file
 from core_ext.shogi.types cimport int32_t
 
 cdef enum:
     KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
     OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
-    ZONES = 11                  # of king squares that share pairs, see zone_of
+    ZONES = 11                  # of king squares that share pairs, see king_zone
     BOARD_KINDS = 18            # of pieces on the board, colours apart
     RANKS_BETWEEN = 17          # -8 to 8
     BOARD_PAIRS = BOARD_KINDS * BOARD_KINDS * RANKS_BETWEEN * 9
@@ -24,10 +25,10 @@ cdef struct Kinds:
 
 cdef Kinds kinds
 
-# Of a relative pair: the smallest place among its images (mirrored, seen by the other colour), and the sign of its
-# worth to Black there; 0: it is its own image.
+# Of a relative pair: the smallest index among its symmetries (mirror image, inverse), and the sign of its value for
+# Black there; 0: it is its own inverse.
 cdef struct RelativePairs:
-    int32_t place[RELATIVE_PAIRS]
+    int32_t index[RELATIVE_PAIRS]
     float sign[RELATIVE_PAIRS]
 
 cdef RelativePairs relative_pairs
@@ -37,37 +38,37 @@ cdef inline bint is_black(int number) noexcept nogil:
     return number < features.inverse[number]
 
 
-cdef inline int offset_place(int king, int number) noexcept nogil:
+cdef inline int offset_index(int king, int number) noexcept nogil:
     """Of a piece on the board beside the king: kind and colour, ranks and files between them; -1 in hand."""
     cdef int files, ranks
     if kinds.board_kind[number] < 0:
         return -1
     files = kinds.square[number] // 9 - king // 9
     ranks = kinds.square[number] % 9 - king % 9
-    if in_the_middle(king) and files < 0:
+    if on_middle_file(king) and files < 0:
         files = -files
     return (kinds.board_kind[number] * 17 + files + 8) * 17 + ranks + 8
 
 
-cdef inline int zone_of(int king) noexcept nogil:
+cdef inline int king_zone(int king) noexcept nogil:
     """Of a king on files 1 to 5: files 1-2 or 3-4 or 5, ranks i-h or g-f, and above them each file alone."""
     cdef int file = king // 9, rank = king % 9
     return 4 * (file // 2) + (0 if rank >= 7 else 1 if rank >= 5 else 2 + file % 2)
 
 
-cdef inline int place_in_row(int king) noexcept nogil:
-    """Of the king's own cell beside the one that its zone shares."""
+cdef inline int row_slot(int king) noexcept nogil:
+    """Of the king's own parameter in a row; 0 is the one that its zone shares."""
     cdef int file = king // 9, rank = king % 9
     return 1 + (rank - 7 + 2 * (file % 2) if rank >= 7 else rank - 5 + 2 * (file % 2) if rank >= 5 else rank)
 
 
-cdef inline int list_offsets(const int32_t *numbers, int count, int32_t *places) noexcept nogil:
-    """Relative pairs before their images share a place: all but those of two pieces in hand; returns how many.
+cdef inline int list_relative_indices(const int32_t *numbers, int count, int32_t *indices) noexcept nogil:
+    """Relative pairs before symmetry: all but those of two pieces in hand; returns how many.
 
     The numbers ascend, so hands come first.
     """
-    cdef int32_t first[LISTED]      # what a piece adds to the place of a pair with a later one
-    cdef int32_t second[LISTED]     # and with one before it
+    cdef int32_t first[LISTED]      # summand of the index of a pair with a later piece
+    cdef int32_t second[LISTED]     # and with an earlier one
     cdef int32_t file[LISTED]
     cdef int i, j, kind, rank, held = 0, n = 0
     while held < count and numbers[held] < HAND_NUMBERS:
@@ -80,24 +81,24 @@ cdef inline int list_offsets(const int32_t *numbers, int count, int32_t *places)
         first[i] = (kind * RANKS_BETWEEN + 8 - rank) * 9
         second[i] = (kind * BOARD_KINDS * RANKS_BETWEEN + rank) * 9
         for j in range(held):
-            places[n + j] = first[j] + kind * 9 + rank
+            indices[n + j] = first[j] + kind * 9 + rank
         for j in range(held, i):
-            places[n + j] = second[i] + first[j] + (file[i] - file[j] if file[i] > file[j] else file[j] - file[i])
+            indices[n + j] = second[i] + first[j] + (file[i] - file[j] if file[i] > file[j] else file[j] - file[i])
         n += i
     return n
 
 
-cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *places, float *signs) noexcept nogil:
+cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *indices, float *signs) noexcept nogil:
     """Of ascending numbers; returns how many."""
-    cdef int i, n = list_offsets(numbers, count, places)
+    cdef int i, n = list_relative_indices(numbers, count, indices)
     for i in range(n):
-        signs[i] = relative_pairs.sign[places[i]]
-        places[i] = relative_pairs.place[places[i]]
+        signs[i] = relative_pairs.sign[indices[i]]
+        indices[i] = relative_pairs.index[indices[i]]
     return n
 
 
 cdef inline int offset_between(int a, int b) noexcept nogil:
-    """The place of one pair before its images share one; -1: both are in hand."""
+    """The index of one pair before symmetry; -1: both are in hand."""
     cdef int32_t *pair = [a if a < b else b, b if a < b else a]
-    cdef int32_t place
-    return place if list_offsets(pair, 2, &place) else -1
+    cdef int32_t index
+    return index if list_relative_indices(pair, 2, &index) else -1

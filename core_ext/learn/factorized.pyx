@@ -1,15 +1,15 @@
-"""Tables of coarse.pxd, and the coarser terms folded into those of play; contracts in coarse.pyi."""
+"""Tables of factorized.pxd, and the coalescing of factorized weights into those of play."""
 
 import numpy as np
 
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, HAND_NUMBERS, PAIRS, features, pair_index
-from core_ext.eval.symmetry cimport folded_place, sign_between
+from core_ext.eval.symmetry cimport canonical_pair, sign_between
 from core_ext.shogi.types cimport (
     BISHOP, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, PAWN, ROOK, SILVER, SQUARES, make_piece,
 )
 
 
-cdef void name_kinds() noexcept:
+cdef void set_kinds() noexcept:
     cdef int *on_board = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, HORSE, ROOK, DRAGON]
     cdef int i, color, square, base
     for i in range(BONAPIECES):
@@ -27,36 +27,36 @@ cdef void name_kinds() noexcept:
                 kinds.square[base + square] = square
 
 
-name_kinds()
+set_kinds()
 
 
-cdef void fold_relative_pair(int a, int b) noexcept:
-    cdef int inverse_a = features.inverse[a], inverse_b = features.inverse[b], place = offset_between(a, b)
-    cdef int ours = min(place, offset_between(features.mirror[a], features.mirror[b]))
+cdef void set_relative_pair(int a, int b) noexcept:
+    cdef int inverse_a = features.inverse[a], inverse_b = features.inverse[b], index = offset_between(a, b)
+    cdef int ours = min(index, offset_between(features.mirror[a], features.mirror[b]))
     cdef int theirs = min(offset_between(inverse_a, inverse_b),
                           offset_between(features.mirror[inverse_a], features.mirror[inverse_b]))
-    relative_pairs.place[place] = min(ours, theirs)
-    relative_pairs.sign[place] = sign_between(ours, theirs)
+    relative_pairs.index[index] = min(ours, theirs)
+    relative_pairs.sign[index] = sign_between(ours, theirs)
 
 
-cdef void fold_relative_pairs() noexcept:
+cdef void set_relative_pairs() noexcept:
     cdef int a, b
     for b in range(HAND_NUMBERS, BONAPIECES):
         for a in range(b):
             if kinds.kind[a] >= 0:
-                fold_relative_pair(a, b)
+                set_relative_pair(a, b)
 
 
-fold_relative_pairs()
+set_relative_pairs()
 
 
-def king_rows():
-    """Zone and place in the rows of each king square on files 1 to 5."""
-    return [(zone_of(king), place_in_row(king)) for king in range(HALF_SQUARES)]
+def king_slots():
+    """(zone, slot in a KPP row) of each of the 45 king squares on files 1 to 5."""
+    return [(king_zone(king), row_slot(king)) for king in range(HALF_SQUARES)]
 
 
-def fold_pieces(values):
-    """The 16 piece values to one for each Bonapiece, White's negative."""
+def coalesce_pieces(values):
+    """The weights of the 16 kinds of pieces as one for each Bonapiece number, White's negative: float32[1548]."""
     result = np.zeros(BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
@@ -67,40 +67,40 @@ def fold_pieces(values):
     return result
 
 
-def fold_relative(values):
-    """Relative KP as KP, by king on files 1 to 5 and number."""
+def coalesce_relative_kp(values):
+    """Relative KP weights as KP weights: float32[45 x 1548], by king square and Bonapiece number."""
     result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
-    cdef int king, number, place
+    cdef int king, number, index
     for king in range(HALF_SQUARES):
         for number in range(BONAPIECES):
-            place = offset_place(king, number)
-            if place >= 0:
-                out[king * BONAPIECES + number] = given[place]
+            index = offset_index(king, number)
+            if index >= 0:
+                out[king * BONAPIECES + number] = given[index]
     return result
 
 
 cdef bint occurs(int a, int b) noexcept:
-    """Of two numbers, the first the greater: can both be seen at once?"""
+    """Of two numbers, the first the greater: can both occur at once?"""
     if kinds.kind[a] < 0 or kinds.kind[b] < 0:
         return False
     return b < HAND_NUMBERS or kinds.square[a] != kinds.square[b]
 
 
 cdef float weight_of(const float *own, const float *shared, int a, int b, bint for_black) noexcept:
-    """Of a pair and its relative one: what they are worth to Black, or to the side to move."""
+    """Of a pair and its relative pair: value for Black, or tempo value for the side to move."""
     cdef float value, sign
-    cdef int place = folded_place(a, b, &sign)
+    cdef int index = canonical_pair(a, b, &sign)
     cdef int offset = offset_between(a, b)
-    value = own[place] * sign if for_black else own[place]
+    value = own[index] * sign if for_black else own[index]
     if offset >= 0:
-        place = relative_pairs.place[offset]
-        value += shared[place] * relative_pairs.sign[offset] if for_black else shared[place]
+        index = relative_pairs.index[offset]
+        value += shared[index] * relative_pairs.sign[offset] if for_black else shared[index]
     return value
 
 
-cdef object spread(pairs, relative, bint for_black):
+cdef object coalesce(pairs, relative, bint for_black):
     result = np.zeros(PAIRS, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] own = np.ascontiguousarray(pairs, dtype=np.float32)
@@ -109,14 +109,16 @@ cdef object spread(pairs, relative, bint for_black):
     cdef int a, b
     for a in range(BONAPIECES):
         for b in range(a):
-            if occurs(a, b) and (for_black or folded_place(a, b, &sign) == pair_index(a, b)):
+            if occurs(a, b) and (for_black or canonical_pair(a, b, &sign) == pair_index(a, b)):
                 out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, for_black)
     return result
 
 
-def unfold_pairs(pairs, relative):
-    return spread(pairs, relative, True) / 2
+def coalesce_pairs(pairs, relative):
+    """PP and relative PP weights as those of one king's perspective, by pair; half, as both perspectives count."""
+    return coalesce(pairs, relative, True) / 2
 
 
-def add_relative_turn(pairs, relative):
-    return spread(pairs, relative, False)
+def coalesce_tempo_pairs(pairs, relative):
+    """Tempo weights of PP and relative PP as one PP weight, at the indices that represent symmetric pairs."""
+    return coalesce(pairs, relative, False)

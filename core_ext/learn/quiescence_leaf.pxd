@@ -1,17 +1,20 @@
-"""The quiet end of the captures that follow a position: where its value can be learned from."""
+"""The quiescence leaf: the position at the end of the quiescence search's principal variation.
+
+Its static value is what the search's score can teach.
+"""
 
 from core_ext.eval.evaluate cimport Evaluator
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport Move
 
 cdef enum:
-    SETTLING_PLIES = 8
+    MAX_LEAF_PLIES = 8
 
-cdef struct Line:
+cdef struct LeafLine:
     int length
-    Move moves[SETTLING_PLIES]
+    Move moves[MAX_LEAF_PLIES]
 
-# The best line of captures and pawn promotions that lose nothing by static exchange, all evasions in check; the side to
-# move may stop wherever it is not in check. Returns its value, centipawns for the side to move. The position has room
-# for SETTLING_PLIES more.
-cdef int settle(Evaluator *evaluator, Position *pos, Line *line) noexcept nogil
+# Quiescence search: captures and pawn promotions that lose nothing by static exchange, in check all evasions; stand pat
+# where not in check. Fills the principal variation, returns its value in centipawns for the side to move. The position
+# has room for MAX_LEAF_PLIES more plies.
+cdef int find_quiescence_leaf(Evaluator *evaluator, Position *pos, LeafLine *line) noexcept nogil

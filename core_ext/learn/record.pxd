@@ -1,4 +1,4 @@
-"""A position to learn from."""
+"""A training position."""
 
 from core_ext.eval.bonapiece cimport LISTED
 from core_ext.shogi.types cimport int16_t, uint8_t, uint32_t, uint64_t
@@ -12,9 +12,9 @@ cdef enum:
 cdef packed struct Record:
     uint64_t key
     uint32_t game
-    uint16_t pieces[LISTED]     # Bonapiece numbers as Black sees them, 0 behind the last
+    uint16_t pieces[LISTED]     # Bonapiece numbers from Black's perspective, 0 behind the last
     uint16_t ply
     int16_t score               # centipawns for Black, or UNSCORED
-    uint8_t king[2]             # as each colour sees its own
+    uint8_t king[2]             # each from the perspective of its colour
     int8_t side                 # to move
     int8_t result               # 1 Black won, -1 White, 0 draw, or UNFINISHED

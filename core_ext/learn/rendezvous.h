@@ -1,6 +1,6 @@
-/* Two threads that meet at every position: each tells the other its part of a sum and waits for the other's. */
-#ifndef KOMADORI_MEETING_H
-#define KOMADORI_MEETING_H
+/* Rendezvous of two threads at every position: each publishes its shard of a sum and waits for the other's. */
+#ifndef KOMADORI_RENDEZVOUS_H
+#define KOMADORI_RENDEZVOUS_H
 #include <stdint.h>
 #include <string.h>
 #include "base/simd.h"
@@ -17,43 +17,43 @@
 #include <stdatomic.h>
 #endif
 
-/* Looks before a thread leaves the processor to others: the other one may be waiting for it. */
-enum { LOOKS = 4096 };
+/* Spins before a thread yields the processor: the other one may be waiting for it. */
+enum { SPINS = 4096 };
 
-/* The position's number and the part, in one word; each word in a pair of cache lines of its own. */
+/* The position's number and the shard's sum in one word, in two cache lines of its own (no false sharing). */
 typedef struct {
 #if defined(_MSC_VER)
     volatile uint64_t word;
 #else
     _Atomic uint64_t word;
 #endif
-    char apart[120];
-} Post;
+    char padding[120];
+} Slot;
 
-/* Each thread's posts of even and of odd positions: the one before must stand until the other thread has read it. */
+/* [thread][position & 1]: a slot must stay unchanged until the other thread has read it. */
 typedef struct {
-    Post post[2][2];
-} Meeting;
+    Slot slot[2][2];
+} Rendezvous;
 
-static inline void write_post(Post *post, uint64_t word)
+static inline void publish(Slot *slot, uint64_t word)
 {
 #if defined(_MSC_VER)
-    post->word = word;  /* on x86 the compiler neither delays it nor the hardware moves it before earlier writes */
+    slot->word = word;  /* on x86 the compiler neither delays it nor the hardware moves it before earlier writes */
 #else
-    atomic_store_explicit(&post->word, word, memory_order_release);
+    atomic_store_explicit(&slot->word, word, memory_order_release);
 #endif
 }
 
-static inline uint64_t read_post(const Post *post)
+static inline uint64_t read_slot(const Slot *slot)
 {
 #if defined(_MSC_VER)
-    return post->word;
+    return slot->word;
 #else
-    return atomic_load_explicit(&post->word, memory_order_acquire);
+    return atomic_load_explicit(&slot->word, memory_order_acquire);
 #endif
 }
 
-static inline void let_others_run(void)
+static inline void yield_processor(void)
 {
 #if defined(_WIN32)
     SwitchToThread();
@@ -62,24 +62,24 @@ static inline void let_others_run(void)
 #endif
 }
 
-/* Numbers count up from 1 in a meeting of zeros. Returns the other's part. */
-static inline float exchange(Meeting *meeting, int thread, uint32_t number, float part)
+/* `number` counts positions from 1; all slots start at zero. Returns the other thread's sum. */
+static inline float exchange(Rendezvous *rendezvous, int thread, uint32_t number, float sum)
 {
-    const Post *other = &meeting->post[thread ^ 1][number & 1];
+    const Slot *other = &rendezvous->slot[thread ^ 1][number & 1];
     uint32_t bits;
     uint64_t word;
-    int looks = 0;
-    memcpy(&bits, &part, sizeof bits);
-    write_post(&meeting->post[thread][number & 1], (uint64_t)number << 32 | bits);
-    while ((word = read_post(other)) >> 32 != number)
-        if (++looks == LOOKS) {
-            let_others_run();
-            looks = 0;
+    int spins = 0;
+    memcpy(&bits, &sum, sizeof bits);
+    publish(&rendezvous->slot[thread][number & 1], (uint64_t)number << 32 | bits);
+    while ((word = read_slot(other)) >> 32 != number)
+        if (++spins == SPINS) {
+            yield_processor();
+            spins = 0;
         }
         else
             relax();
     bits = (uint32_t)word;
-    memcpy(&part, &bits, sizeof part);
-    return part;
+    memcpy(&sum, &bits, sizeof sum);
+    return sum;
 }
 #endif

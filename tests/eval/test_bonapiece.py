@@ -1,9 +1,11 @@
 """Bonapiece numbering against the rule written out by hand."""
 
+from __future__ import annotations
 
 import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces
+from core_ext.board import Board
 from tests.eval.turning import mirrored, turned
 from tests.positions import random_boards
 
@@ -14,13 +16,13 @@ KINDS = ["P", "L", "N", "S", "G", "B", "+B", "R", "+R"]
 GOLDS = {"+P": "G", "+L": "G", "+N": "G", "+S": "G"}
 
 
-def number_on_board(letters, square):
+def number_on_board(letters: str, square: int) -> int:
     kind = letters.upper()
     place = KINDS.index(GOLDS.get(kind, kind))
     return 90 + 81 * (2 * place + letters.islower()) + square
 
 
-def numbers_by_hand(board):
+def numbers_by_hand(board: Board) -> list[int]:
     """The numbers of a position, from its mailbox and hands alone."""
     found = []
     for file in range(9):
@@ -34,13 +36,13 @@ def numbers_by_hand(board):
     return sorted(found)
 
 
-def test_numbers_are_the_published_ones():
+def test_numbers_are_the_published_ones() -> None:
     for seed in range(3):
         for board in random_boards(seed, 150):
             assert sorted(bonapieces(board.sfen())[0]) == numbers_by_hand(board)
 
 
-def test_inverse_and_mirror_undo_themselves_and_commute():
+def test_inverse_and_mirror_undo_themselves_and_commute() -> None:
     inverse, mirror = bonapiece_tables()
     for number in range(1548):
         assert inverse[inverse[number]] == number
@@ -48,12 +50,12 @@ def test_inverse_and_mirror_undo_themselves_and_commute():
         assert inverse[mirror[number]] == mirror[inverse[number]]
 
 
-def test_white_sees_the_turned_board():
+def test_white_sees_the_turned_board() -> None:
     for board in random_boards(7, 200):
         assert sorted(bonapieces(board.sfen())[1]) == sorted(bonapieces(turned(board.sfen()))[0])
 
 
-def test_mirror_is_the_mirrored_board():
+def test_mirror_is_the_mirrored_board() -> None:
     mirror = bonapiece_tables()[1]
     for board in random_boards(8, 200):
         seen = bonapieces(board.sfen())[0]
@@ -63,7 +65,7 @@ def test_mirror_is_the_mirrored_board():
 @pytest.mark.parametrize(
     ("sfen", "count"), [(START, 38), ("4k4/9/9/9/9/9/9/9/4K4 b 18p 1", 18), ("4k4/9/9/9/9/9/9/9/9 b R 1", 1)]
 )
-def test_every_piece_but_the_kings_is_listed_once(sfen, count):
+def test_every_piece_but_the_kings_is_listed_once(sfen: str, count: int) -> None:
     seen = bonapieces(sfen)[0]
     assert len(seen) == len(set(seen)) == count
     assert 0 not in seen

@@ -1,16 +1,17 @@
-"""The static value: differences against full sums, full sums against the formula written out, symmetry, material."""
+"""The static value: differences against full sums, full sums against the formula, symmetry, material."""
 
+from __future__ import annotations
 
 import numpy as np
 import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
-from core_ext.engine import StopToken, Table, Weights, Worker
+from core_ext.engine import HALF_SQUARES, PAIRS, StopToken, Table, Weights, Worker
 from tests.eval.turning import mirrored, turned
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
 from usi_engine.core import INTERNAL
-from usi_engine.weights import HALF_SQUARES, PAIRS, load_weights, read_blocks, read_file, unpack
+from usi_engine.weights import load_weights, read_blocks, read_file, unpack
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 # From the opening to both kings entered, and a handicap with pieces missing.
@@ -38,19 +39,21 @@ VALUES = {
 
 
 @pytest.fixture(scope="module")
-def weights():
-    return load_weights(INTERNAL, Weights)
+def weights() -> Weights:
+    loaded = load_weights(INTERNAL)
+    assert loaded is not None
+    return loaded
 
 
-def worker(weights=None):
+def worker(weights: Weights | None = None) -> Worker:
     return Worker(Table(1), StopToken(), weights)
 
 
-def value(engine, sfen):
+def value(engine: Worker, sfen: str) -> int:
     return dict(engine.evaluate(Board(sfen)))["total"]
 
 
-def check_walk(weights, sfen, seed, count):
+def check_walk(weights: Weights | None, sfen: str, seed: int, count: int) -> None:
     found = walk_evaluator(weights, sfen, seed, count)
     assert found["evaluated"] == count
     assert found["wrong"] == 0
@@ -58,41 +61,41 @@ def check_walk(weights, sfen, seed, count):
 
 
 @pytest.mark.parametrize("sfen", STARTS)
-def test_differences_equal_full_sums(weights, sfen):
+def test_differences_equal_full_sums(weights: Weights | None, sfen: str) -> None:
     check_walk(weights, sfen, 1, 20000)
     check_walk(None, sfen, 2, 20000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sfen", STARTS)
-def test_differences_equal_full_sums_on_a_million_positions(weights, sfen):
+def test_differences_equal_full_sums_on_a_million_positions(weights: Weights | None, sfen: str) -> None:
     check_walk(weights, sfen, 3, 250000)
 
 
 class Formula:
-    """The value written out over the folded arrays of the file, nothing unfolded."""
+    """The value by the formula, from the folded arrays of the file."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.header, blocks = read_blocks(read_file(INTERNAL))
         self.inverse, self.mirror = bonapiece_tables()
         self.kp = unpack(blocks["kp"], HALF_SQUARES * 1548).astype(int)
         self.kkp = unpack(blocks["kkp"], HALF_SQUARES * 81 * 1548).astype(int)
         self.pp = unpack(blocks["pp"], PAIRS).astype(int)
-        self.kp_turn = unpack(blocks["kp_turn"], HALF_SQUARES * 1548).astype(int)
-        self.pp_turn = unpack(blocks["pp_turn"], PAIRS).astype(int)
+        self.kp_tempo = unpack(blocks["kp_turn"], HALF_SQUARES * 1548).astype(int)
+        self.pp_tempo = unpack(blocks["pp_turn"], PAIRS).astype(int)
         self.kpp = [unpack(blocks[f"kpp{king:02}"], PAIRS).astype(int) for king in range(HALF_SQUARES)]
 
-    def view(self, king, other, seen):
-        """What one king sees, in 1/32 centipawn."""
+    def perspective(self, king: int, other: int, seen: list[int]) -> int:
+        """The sum from one king's perspective, in 1/32 centipawn."""
 
-        def glass(square):
+        def mirror_square(square: int) -> int:
             return 9 * (8 - square // 9) + square % 9
 
         if king // 9 > 4:
-            king, other, seen = glass(king), glass(other), [self.mirror[number] for number in seen]
+            king, other, seen = mirror_square(king), mirror_square(other), [self.mirror[number] for number in seen]
         images = [(seen, other)]
         if king // 9 == 4:
-            images.append(([self.mirror[number] for number in seen], glass(other)))
+            images.append(([self.mirror[number] for number in seen], mirror_square(other)))
         total = 0
         for i in range(len(seen)):
             total += self.kp[king * 1548 + min(numbers[i] for numbers, _ in images)]
@@ -103,60 +106,62 @@ class Formula:
                 total += self.pp[place] + self.header["kpp_step"] * self.kpp[king][place]
         return total
 
-    def kings_and_pieces(self, sfen):
+    def kings_and_pieces(self, sfen: str) -> tuple[int, int, list[int], list[int]]:
         board = Board(sfen)
-        names = [board.king_square(color) for color in (0, 1)]
+        names = [board.king_square(color) or "" for color in (0, 1)]
         black, white = (9 * (int(name[0]) - 1) + "abcdefghi".index(name[1]) for name in names)
         return black, white, *bonapieces(sfen)
 
-    def terms(self, sfen):
+    def terms(self, sfen: str) -> int:
         """KP + KKP + PP + KPP for Black, without the pieces' own values."""
         black, white, mine, theirs = self.kings_and_pieces(sfen)
-        return self.view(black, white, mine) - self.view(80 - white, 80 - black, theirs)
+        return self.perspective(black, white, mine) - self.perspective(80 - white, 80 - black, theirs)
 
-    def turn(self, sfen):
+    def tempo(self, sfen: str) -> int:
         """Tempo + KP + PP for the side to move."""
         black, white, mine, theirs = self.kings_and_pieces(sfen)
-        total = self.header["tempo"]
+        total = int(self.header["tempo"])
         for king, seen in ((black, mine), (80 - white, theirs)):
             images = [(king, seen), (9 * (8 - king // 9) + king % 9, [self.mirror[number] for number in seen])]
             squares_on_the_half = min(square for square, _ in images)
             for i in range(len(seen)):
                 places = [square * 1548 + n[i] for square, n in images if square == squares_on_the_half]
-                total += self.kp_turn[min(places)]
-        looks = [seen for one in (mine, theirs) for seen in (one, [self.mirror[number] for number in one])]
+                total += self.kp_tempo[min(places)]
+        symmetries = [seen for one in (mine, theirs) for seen in (one, [self.mirror[number] for number in one])]
         for i in range(len(mine)):
             for j in range(i):
-                pairs = [(max(n[i], n[j]), min(n[i], n[j])) for n in looks]
-                total += 4 * self.pp_turn[min(a * (a + 1) // 2 + b for a, b in pairs)]
+                pairs = [(max(n[i], n[j]), min(n[i], n[j])) for n in symmetries]
+                total += 4 * self.pp_tempo[min(a * (a + 1) // 2 + b for a, b in pairs)]
         return total
 
 
-def test_full_sums_equal_the_formula(weights):
+def test_full_sums_equal_the_formula(weights: Weights | None) -> None:
     formula, engine = Formula(), worker(weights)
     for sfen in [*STARTS, *[board.sfen() for board in random_boards(5, 150)][::5]]:
         terms = dict(engine.evaluate(Board(sfen)))
-        told = sum(terms[name] for name in ("KKP", "KPP of Black's king", "KPP of White's king"))
+        value_in_play = sum(terms[name] for name in ("KKP", "KPP of Black's king", "KPP of White's king"))
         sign = 1 if Board(sfen).turn == 0 else -1
-        assert abs(told - sign * formula.terms(sfen) / 32) <= 3, sfen  # three terms, each cut to whole centipawns
-        assert abs(terms["turn"] - formula.turn(sfen) / 32) <= 1, sfen
+        assert abs(value_in_play - sign * formula.terms(sfen) / 32) <= 3, (
+            sfen
+        )  # three terms, each cut to whole centipawns
+        assert abs(terms["tempo"] - formula.tempo(sfen) / 32) <= 1, sfen
 
 
-def test_turning_the_board_changes_nothing_for_the_side_to_move(weights):
+def test_the_inverse_has_the_same_value_for_the_side_to_move(weights: Weights | None) -> None:
     engine = worker(weights)
     for board in random_boards(11, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, turned(sfen))
 
 
-def test_the_mirror_image_is_worth_the_same(weights):
+def test_the_mirror_image_has_the_same_value(weights: Weights | None) -> None:
     engine = worker(weights)
     for board in random_boards(12, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, mirrored(sfen))
 
 
-def material(board):
+def material(board: Board) -> int:
     total = 0
     for file in "123456789":
         for rank in "abcdefghi":
@@ -168,32 +173,40 @@ def material(board):
     return total if board.turn == 0 else -total
 
 
-def test_material_is_the_sum_of_the_piece_values():
+def test_material_is_the_sum_of_the_piece_values() -> None:
     engine = worker()
     for board in random_boards(13, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == material(Board(sfen))
 
 
-def test_one_king_alone_has_its_material_value(weights):
+def test_one_king_alone_has_its_material_value(weights: Weights | None) -> None:
     sfen = "4k4/9/4P4/9/9/9/9/9/9 b 2G 1"
     assert abs(value(worker(weights), sfen) - (90 + 2 * 540)) < 300  # and the tempo
     assert value(worker(), sfen) == 90 + 2 * 540
 
 
-def test_weights_of_a_wrong_size_are_refused():
+def test_weights_of_a_wrong_size_are_refused() -> None:
     weights = Weights()
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_king(0, np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
     with pytest.raises(ValueError, match="wrong size"):
-        weights.unfold_turn(np.zeros(3, np.int16), np.zeros(3, np.int16), 4)
+        weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 4)
     with pytest.raises(ValueError, match="steps of 8, where play has 4"):
-        weights.unfold_turn(np.zeros(3, np.int16), np.zeros(3, np.int16), 8)
+        weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 8)
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
 
 
-def test_a_better_hand_is_better(weights):
+def test_incomplete_weights_are_not_used() -> None:
+    weights = Weights()
+    assert value(worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
+    for use in (weights.memory, lambda: weights.complete(0)):
+        with pytest.raises(ValueError, match="no weights were allocated"):
+            use()
+
+
+def test_a_better_hand_is_better(weights: Weights | None) -> None:
     engine = worker(weights)
     up = START.replace(" - ", " R ").replace("1B5R1", "1B7")
     assert value(engine, START.replace("1r5b1", "7b1")) > value(engine, START) + 300

@@ -1,5 +1,7 @@
 """The board turned round with the colours swapped: everything mirrors."""
 
+from __future__ import annotations
+
 import pytest
 
 from core_ext.board import Board
@@ -8,7 +10,7 @@ from tests.shogi.slow_shogi import START
 
 
 @pytest.mark.parametrize("seed", range(7))
-def test_turned_round(seed):
+def test_turned_round(seed: int) -> None:
     for position, _ in positions.walk(seed + 500, 50, positions.STARTS[seed]):
         board, turned = Board(position.sfen()), Board(positions.turned_sfen(position.sfen()))
         assert turned.turn == 1 - board.turn
@@ -21,18 +23,18 @@ def test_turned_round(seed):
 
 
 @pytest.mark.parametrize("start", sorted(set(positions.STARTS)))
-def test_static_exchange_mirrors(start):
+def test_static_exchange_mirrors(start: str) -> None:
     for position, moves in positions.walk(600, 15, start):
         board, turned = Board(position.sfen()), Board(positions.turned_sfen(position.sfen()))
         for move in moves:
             assert board.see(move) == turned.see(positions.turned_move(move)), (position.sfen(), move)
 
 
-def test_perft_mirrors():
+def test_perft_mirrors() -> None:
     for sfen in (START, positions.MATSURI, positions.ENTERED, positions.MIDGAME):
         assert Board(sfen).perft(2) == Board(positions.turned_sfen(sfen)).perft(2)
 
 
-def test_turning_twice():
+def test_turning_twice() -> None:
     for sfen in positions.STARTS:
         assert positions.turned_sfen(positions.turned_sfen(sfen)) == sfen

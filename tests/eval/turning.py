@@ -1,22 +1,25 @@
-"""Positions turned round and mirrored, as text."""
+"""Mirror images and inverses of positions, as sfen text."""
+
+from __future__ import annotations
 
 import re
 
 
-def cells_of(row):
+def squares_of(row: str) -> list[str]:
+    """The pieces and runs of empty squares of a rank."""
     return re.findall(r"\+?[A-Za-z]|\d", row)
 
 
-def mirrored(sfen):
+def mirrored(sfen: str) -> str:
     """Files reflected."""
     board, *rest = sfen.split()
-    return " ".join(["/".join("".join(reversed(cells_of(row))) for row in board.split("/")), *rest])
+    return " ".join(["/".join("".join(reversed(squares_of(row))) for row in board.split("/")), *rest])
 
 
-def turned(sfen):
-    """The board turned round, colours swapped, the other side to move."""
+def turned(sfen: str) -> str:
+    """The board rotated, the colours swapped, the other side to move."""
     board, side, hand, *rest = sfen.split()
-    rows = ["".join(reversed(cells_of(row))) for row in reversed(board.split("/"))]
+    rows = ["".join(reversed(squares_of(row))) for row in reversed(board.split("/"))]
     parts = re.findall(r"\d*[A-Za-z]", hand)
     parts = [part for part in parts if part[-1].islower()] + [part for part in parts if part[-1].isupper()]
     hands = "".join(parts).swapcase() or "-"

@@ -12,18 +12,18 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     "base": ["debug", "memory", "processor", "stop"],
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
-    "eval": ["bonapiece", "symmetry", "evaluate"],
+    "eval": ["bonapiece", "symmetry", "incremental", "material", "kpp.weights", "kpp.sums", "evaluate"],
     "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
     "search": [
         "tt", "tune", "history", "movepick", "stack", "correction", "pruning", "history_updates", "node", "search",
     ],
-    "learn": ["quiescence_leaf", "record", "factorized", "shards"],
+    "learn": ["quiescence_leaf", "record", "factorized", "shards", "kpp_model"],
     "": ["board", "engine", "records", "training", "_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` is asked whether the others may be imported at all.
-PUBLIC = {"board", "records", "learn.factorized", "training", "engine", "base.processor"}
+PUBLIC = {"board", "records", "training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 

@@ -1,4 +1,4 @@
-"""Learning goes on from weights of a file: what was exported comes back to the last bit, and then moves little."""
+"""Warm start: exported weights come back bit for bit, and training then moves them little."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from core_ext.training import SIZES, Trainer
-from tests.learn.test_learning import noisy, random_game, sums_of
+from tests.learn.helpers import noisy, random_game, sums_of
 from usi_engine.core import INTERNAL, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import build_corpus
 from usi_engine.learn.export import export
-from usi_engine.learn.start import begin_with
-from usi_engine.learn.train import Plan, Training, going_on
+from usi_engine.learn.train import Plan, Training, warm_start
+from usi_engine.learn.warm_start import load_model
 from usi_engine.weights import FEATURES, OLDER_FEATURES, Folded, read_blocks, read_folded, save_weights
 
 
 def words_of(folded: Folded) -> dict[str, np.ndarray]:
-    """All that the file says, flat."""
+    """All arrays of the file, flat."""
     return {name: np.ravel(words) for name, words in vars(folded).items()}
 
 
@@ -47,15 +47,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_was_exported_comes_back(package: Folded) -> None:
-    """Whatever the trainer held before: terms that the file does not know begin at nothing."""
+    """Whatever the trainer held before: terms that the file does not have start at zero."""
     trainer = noisy(tuple(SIZES))
-    begin_with(trainer, package)
+    load_model(trainer, package)
     assert same(export(trainer), package)
-    assert not trainer.cells("relative_pp")[:, 0].any() and not trainer.cells("relative")[:, 0].any()
+    assert not trainer.parameters("relative_pp")[:, 0].any() and not trainer.parameters("relative")[:, 0].any()
 
 
-def write_without_turn(path: Path, features: str) -> None:
-    """Write the file again without the blocks of the turn, as one of these features."""
+def write_without_tempo(path: Path, features: str) -> None:
+    """Write the file again without its tempo blocks, with the given features."""
     data = path.read_bytes()
     header, blocks = read_blocks(data)
     kept = [entry for entry in header["blocks"] if not entry[0].endswith("_turn")]
@@ -65,39 +65,39 @@ def write_without_turn(path: Path, features: str) -> None:
 
 
 def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
-    """Saved and read again, with the turn and, in a file of its time, without."""
+    """Saved and read again, with tempo blocks and, as an older file, without."""
     path = tmp_path / "again.kpp"
     few = replace(package, kpp=np.zeros_like(package.kpp))  # to compress all of them takes half a minute
     save_weights(path, few, {})
     assert same(read_folded(str(path)), few)
-    write_without_turn(path, OLDER_FEATURES)
-    turnless = replace(few, kp_turn=np.zeros_like(few.kp_turn), pp_turn=np.zeros_like(few.pp_turn))
-    assert same(read_folded(str(path)), turnless)
-    write_without_turn(path, FEATURES)
+    write_without_tempo(path, OLDER_FEATURES)
+    without = replace(few, kp_tempo=np.zeros_like(few.kp_tempo), pp_tempo=np.zeros_like(few.pp_tempo))
+    assert same(read_folded(str(path)), without)
+    write_without_tempo(path, FEATURES)
     with pytest.raises(WeightsError, match="kp_turn"):
         read_folded(str(path))
 
 
-def test_pairs_that_know_a_colour_are_refused(package: Folded) -> None:
-    """As those of the files before pairs were shared: they would not come back."""
+def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:
+    """As in files before symmetric pairs shared weights."""
     pp = package.pp.copy()
     pp[np.flatnonzero(pp)[0]] += 2
-    with pytest.raises(WeightsError, match="know a colour"):
-        begin_with(Trainer(tuple(SIZES)), replace(package, pp=pp))
+    with pytest.raises(WeightsError, match="differ by colour"):
+        load_model(Trainer(tuple(SIZES)), replace(package, pp=pp))
 
 
-def test_a_smaller_model_or_no_file_is_refused(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In one line."""
-    command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--start"]
+    command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--warm-start"]
     assert main([*command, INTERNAL, "--model", "PP"]) == 1
-    assert "not with piece, tempo" in capsys.readouterr().err
+    assert "not only piece, tempo" in capsys.readouterr().err
     assert main([*command, "nowhere.kpp"]) == 1
     assert "'nowhere.kpp'" in capsys.readouterr().err
 
 
-def test_learning_goes_on_in_small_steps(corpus: Path, tmp_path: Path, package: Folded) -> None:
-    """Words move, by little; a run broken off takes up its checkpoint instead of the file."""
-    plan = going_on(Plan(passes=2), INTERNAL)
+def test_a_warm_start_moves_weights_little(corpus: Path, tmp_path: Path, package: Folded) -> None:
+    """And an interrupted run resumes from its checkpoint, not from the file."""
+    plan = warm_start(Plan(epochs=2), INTERNAL)
     training = Training(corpus, tmp_path, plan)
     training.run()
     before, after = words_of(package), words_of(export(training.trainer))

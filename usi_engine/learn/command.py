@@ -1,4 +1,4 @@
-"""The command line of learning: `usi_engine learn corpus|train|selfplay|stray ...`."""
+"""The command line of learning: `usi_engine learn corpus|train|selfplay|off-game ...`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 
-NOT_SETTLED = "none"
-DESCRIPTION = "Learn the evaluation from games: corpus -> train; selfplay makes more games, stray looks beside them."
+NO_LEAVES = "none"
+DESCRIPTION = "Train the evaluation on games: corpus, then train. selfplay and off-game make training data."
 
 
 def parser() -> argparse.ArgumentParser:
@@ -17,31 +17,38 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
     corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif sbinpack psv bin) to training positions")
-    corpus.add_argument("games", nargs="*", type=Path, help="files; `.tsv` also of positions with valued moves")
-    corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, of which no game is held out")
+    corpus.add_argument(
+        "games", nargs="*", type=Path, help="files; a `.tsv` may hold positions with valued moves"
+    )
+    corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
     corpus.add_argument("--seed", type=int, default=1)
     corpus.add_argument(
-        "--settle",
+        "--leaves",
         metavar="WEIGHTS",
         default=INTERNAL,
-        help=f"learn also from the quiet ends of captures, as these weights see them (default {INTERNAL}); "
-        f"`{NOT_SETTLED}`: only from positions where no capture was chosen",
+        help=f"add the quiescence leaf of each position, by these weights (default {INTERNAL}); "
+        f"`{NO_LEAVES}`: only positions in which the chosen move is no capture",
     )
-    train = commands.add_parser("train", help="corpus to weights; goes on where it was broken off")
+    train = commands.add_parser("train", help="corpus to weights; resumes from its checkpoint")
     train.add_argument("corpus", type=Path)
-    train.add_argument("--out", type=Path, required=True, help="file of the weights; its checkpoint lies in FILE.run/")
+    train.add_argument("--out", type=Path, required=True, help="the weights file; the checkpoint is in FILE.run/")
     train.add_argument("--model", choices=["P", "KP", "PP", "KPP", "KPPT"], default="KPPT")
-    train.add_argument("--passes", type=int, default=0, help="over the corpus (default 3; 1 with --start)")
-    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights come out the same")
+    train.add_argument("--epochs", type=int, default=0, help="passes over the corpus (default 3; 1 with --warm-start)")
+    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
-    train.add_argument("--results", type=float, default=0.0, help="share of the result beside the score (default 0)")
     train.add_argument(
-        "--start", metavar="WEIGHTS", default="", help=f"go on from these weights, a file or {INTERNAL}, in small steps"
+        "--results", type=float, default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
+    )
+    train.add_argument(
+        "--warm-start",
+        metavar="WEIGHTS",
+        default="",
+        help=f"continue from these weights, a file or {INTERNAL}, at small learning rates",
     )
     train.add_argument("--note", default="", help="a line for the weights' card")
-    play = commands.add_parser("selfplay", help="games of the engine against itself; goes on where the file ends")
+    play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
     play.add_argument("--games", type=int, required=True)
     play.add_argument("--nodes", type=int, default=1500)
@@ -49,14 +56,14 @@ def parser() -> argparse.ArgumentParser:
     play.add_argument("--openings", type=Path, help="a file of sfens or `startpos moves ...`")
     play.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
     play.add_argument("--seed", type=int, default=1)
-    stray = commands.add_parser("stray", help="positions a weaker move away from games, valued by a search")
-    stray.add_argument("games", nargs="+", type=Path, help="files of games")
-    stray.add_argument("--out", type=Path, required=True, help="a .tsv file; goes on where it ends")
-    stray.add_argument("--positions", type=int, default=20, help="of each game (default 20)")
-    stray.add_argument("--nodes", type=int, default=800)
-    stray.add_argument("--threads", type=int, default=1)
-    stray.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
-    stray.add_argument("--seed", type=int, default=1)
+    off_game = commands.add_parser("off-game", help="positions one weaker move away from games, labelled by a search")
+    off_game.add_argument("games", nargs="+", type=Path, help="files of games")
+    off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
+    off_game.add_argument("--positions", type=int, default=20, help="of each game (default 20)")
+    off_game.add_argument("--nodes", type=int, default=800)
+    off_game.add_argument("--threads", type=int, default=1)
+    off_game.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
+    off_game.add_argument("--seed", type=int, default=1)
     return top
 
 
@@ -64,60 +71,60 @@ def run_corpus(chosen: argparse.Namespace) -> None:
     from usi_engine.core import load_weights  # noqa: PLC0415  (numpy and the core, when they are needed)
     from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415
 
-    settle = None if chosen.settle == NOT_SETTLED else load_weights(chosen.settle)
-    if settle is None and chosen.settle != NOT_SETTLED:
-        raise ValueError(f"--settle {chosen.settle}: the piece values alone do not tell where captures end")
-    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also, settle=settle)
+    weights = None if chosen.leaves == NO_LEAVES else load_weights(chosen.leaves)
+    if weights is None and chosen.leaves != NO_LEAVES:
+        raise ValueError(f"--leaves {chosen.leaves}: piece values alone do not find quiescence leaves")
+    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also, leaf_weights=weights)
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
 
 
 def run_train(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.train import Plan, Training, going_on  # noqa: PLC0415
+    from usi_engine.learn.train import Plan, Training, warm_start  # noqa: PLC0415
 
     plan = Plan(
         model=chosen.model,
-        passes=chosen.passes or (1 if chosen.start else 3),
+        epochs=chosen.epochs or (1 if chosen.warm_start else 3),
         threads=chosen.threads,
         positions=chosen.positions,
         result_share=chosen.results,
     )
-    if chosen.start:
-        plan = going_on(plan, chosen.start)
+    if chosen.warm_start:
+        plan = warm_start(plan, chosen.warm_start)
     training = Training(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()
     size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-    print(f"{chosen.out}: {size / 1e6:.1f} MB; play with it: setoption name EvalFile value {chosen.out.resolve()}")
+    print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
 
 
 def run_selfplay(chosen: argparse.Namespace) -> None:
     from usi_engine.core import load_weights  # noqa: PLC0415
-    from usi_engine.learn.selfplay import Rules, read_openings, selfplay  # noqa: PLC0415
+    from usi_engine.learn.selfplay import PlayRules, read_openings, selfplay  # noqa: PLC0415
 
-    rules = Rules(nodes=chosen.nodes, seed=chosen.seed)
+    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     weights, openings = load_weights(chosen.weights), read_openings(chosen.openings)
     played = selfplay(weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
     print(f"{played} games added to {chosen.out}")
 
 
-def run_stray(chosen: argparse.Namespace) -> None:
+def run_off_game(chosen: argparse.Namespace) -> None:
     from usi_engine.core import load_weights  # noqa: PLC0415
-    from usi_engine.learn.selfplay import Rules  # noqa: PLC0415
-    from usi_engine.learn.strays import make_strays  # noqa: PLC0415
+    from usi_engine.learn.off_game import make_off_game  # noqa: PLC0415
+    from usi_engine.learn.selfplay import PlayRules  # noqa: PLC0415
 
-    rules = Rules(nodes=chosen.nodes, seed=chosen.seed)
+    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     weights = load_weights(chosen.weights)
-    games = make_strays(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
-    print(f"left {games} games, in {chosen.out}")
+    games = make_off_game(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
+    print(f"positions off {games} games added to {chosen.out}")
 
 
 def main(arguments: list[str]) -> int:
     """Carry out one command; returns the exit status."""
     chosen = parser().parse_args(arguments)
-    run = {"corpus": run_corpus, "train": run_train, "selfplay": run_selfplay, "stray": run_stray}[chosen.command]
+    run = {"corpus": run_corpus, "train": run_train, "selfplay": run_selfplay, "off-game": run_off_game}[chosen.command]
     try:
         run(chosen)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from the last checkpoint", file=sys.stderr)
+        print("stopped; the same command resumes from the last checkpoint", file=sys.stderr)
         return 130
     except (OSError, ValueError, WeightsError) as error:
         print(f"{error}", file=sys.stderr)

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.engine import Weights
-from core_ext.records import RECORD, GameReader
-from usi_engine.learn.sources import Game, SourceError, Valued, items_of
+from core_ext.records import NO_SCORE, RECORD, GameReader
+from usi_engine.learn.sources import Game, SourceError, ValuedMoves, items_of
 
 Records = npt.NDArray[Any]
 BUCKETS = 64
@@ -29,7 +29,7 @@ WINDOW = 60  # centipawns below the best move of a position, where a book gives 
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
 
-def scatter(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
+def mixed_hash(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
     """A well mixed 64-bit hash (the finalizer of splitmix64)."""
     mixed = values + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -38,8 +38,8 @@ def scatter(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]
 
 
 def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArray[np.bool_]:
-    """Whether each game is kept from training: about one in `every`, never number 0."""
-    drawn = scatter(games.astype(np.uint64), seed) % np.uint64(every) == 0
+    """Whether each game is held out: about one in `every`, never number 0."""
+    drawn = mixed_hash(games.astype(np.uint64), seed) % np.uint64(every) == 0
     return np.asarray(drawn & (games != 0), dtype=np.bool_)
 
 
@@ -53,29 +53,29 @@ class Buckets:
 
     def add(self, records: Records) -> None:
         """Append a batch."""
-        place = scatter(records["key"], self._seed + 1) % np.uint64(BUCKETS)
-        order = np.argsort(place, kind="stable")
-        ends = np.searchsorted(place[order], np.arange(BUCKETS), side="right")
-        for file, part in zip(self._files, np.split(records[order], ends[:-1]), strict=True):
-            part.tofile(file)
+        bucket = mixed_hash(records["key"], self._seed + 1) % np.uint64(BUCKETS)
+        order = np.argsort(bucket, kind="stable")
+        ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right")
+        for file, chosen in zip(self._files, np.split(records[order], ends[:-1]), strict=True):
+            chosen.tofile(file)
 
     def close(self) -> None:
         for file in self._files:
             file.close()
 
 
-def without_twins(records: Records, kept_out: npt.NDArray[np.bool_]) -> tuple[Records, npt.NDArray[np.bool_]]:
-    """Each position once; one that was kept from training anywhere is kept from it altogether."""
-    order = np.lexsort((~kept_out, records["key"]))
+def deduplicated(records: Records, kept: npt.NDArray[np.bool_]) -> tuple[Records, npt.NDArray[np.bool_]]:
+    """Each position once; one that is held out (`kept`) in any game is held out altogether."""
+    order = np.lexsort((~kept, records["key"]))
     sorted_keys = records["key"][order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = sorted_keys[1:] != sorted_keys[:-1]
     chosen = order[first]
-    return records[chosen], kept_out[chosen]
+    return records[chosen], kept[chosen]
 
 
 def collect(
-    items: Iterable[tuple[Game | Valued, int]],
+    items: Iterable[tuple[Game | ValuedMoves, int]],
     reader: GameReader,
     buckets: Buckets,
     report: Callable[[int, int, int], None],
@@ -99,25 +99,25 @@ def collect(
     return count, total + used, broken
 
 
-def read_item(reader: GameReader, item: Game | Valued, number: int, out: Records) -> int:
+def read_item(reader: GameReader, item: Game | ValuedMoves, number: int, out: Records) -> int:
     """The item's records into `out`; returns how many."""
-    return read_valued(reader, item, out) if isinstance(item, Valued) else read_game(reader, item, number, out)
+    return read_valued(reader, item, out) if isinstance(item, ValuedMoves) else read_game(reader, item, number, out)
 
 
-def read_valued(reader: GameReader, item: Valued, out: Records) -> int:
-    """The settled positions after the moves that are not far below the best one."""
+def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
+    """The quiet positions after the moves that are not far below the best one."""
     least = max(item.values, default=0) - WINDOW
     kept = [pair for pair in zip(item.moves, item.values, strict=True) if pair[1] >= least]
     return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
 
 def read_game(reader: GameReader, game: Game, number: int, out: Records) -> int:
-    """The game's quiet positions; where a game has scores, those without one are left out."""
+    """The game's quiet positions; where a game has scores, positions without one are left out."""
     written = reader.read(game.start, game.moves, game.scores, game.result, number, out)
     scored = any(score is not None for score in game.scores)
     if not scored:
         return written
-    kept = out[:written][out["score"][:written] != -32768]
+    kept = out[:written][out["score"][:written] != NO_SCORE]
     out[: len(kept)] = kept.copy()
     return len(kept)
 
@@ -129,7 +129,7 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, 
     with open(folder / TRAINING, "wb") as training, open(folder / HELD_OUT, "wb") as kept:
         for path in buckets.paths:
             records = np.fromfile(path, dtype=RECORD)
-            records, out = without_twins(records, held_out(records["game"], every, seed))
+            records, out = deduplicated(records, held_out(records["game"], every, seed))
             order = random.permutation(len(records))
             records, out = records[order], out[order]
             records[~out].tofile(training)
@@ -139,7 +139,7 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, 
     return counts[0], counts[1]
 
 
-def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Game | Valued, int]]:
+def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Game | ValuedMoves, int]]:
     """What all files hold, one after the other: the games of `paths` numbered from 1, the rest with number 0."""
     yield from ((item, number) for number, item in enumerate(chain.from_iterable(map(items_of, paths)), 1))
     yield from ((item, 0) for item in chain.from_iterable(map(items_of, also)))
@@ -152,11 +152,11 @@ def build_corpus(
     seed: int = 1,
     *,
     also: Sequence[Path] = (),
-    settle: Weights | None = None,
+    leaf_weights: Weights | None = None,
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder`; returns its card. No game of `also` is held out.
 
-    With `settle`, each position gives also the quiet one that captures lead to, as these weights see it.
+    With `leaf_weights`, each position also gives its quiescence leaf by these weights.
     SourceError, OSError.
     """
     if not (paths or also):
@@ -166,7 +166,7 @@ def build_corpus(
     buckets = Buckets(folder, seed)
     try:
         games, positions, broken = collect(
-            all_items(paths, also), GameReader(settle), buckets, lambda *counts: show(started, *counts)
+            all_items(paths, also), GameReader(leaf_weights), buckets, lambda *counts: show(started, *counts)
         )
     finally:
         buckets.close()
@@ -176,7 +176,7 @@ def build_corpus(
         "files_not_held_out": [path.name for path in also],
         "games": games,
         "broken_games": broken,
-        "settled": settle is not None,
+        "quiescence_leaves": leaf_weights is not None,
         "quiet_positions": positions,
         "training": training,
         "held_out": kept,

@@ -1,7 +1,7 @@
-"""Games of the engine against itself, labelled by its own search, in the format of the teacher's files.
+"""Self-play games, labelled by their own search, in the format of the teacher's files.
 
-Each game has a number; its random choices follow from the seed and that number, so a run that was broken off goes on
-where the file ends. Threads play side by side, each with its own worker and table; the search holds no lock.
+Each game has a number. The seed and that number determine its random choices, so that an interrupted run resumes where
+the file ends. Each thread has its own worker and table; the search holds no lock.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from usi_engine.iterative import iterative_deepening
 if TYPE_CHECKING:
     from core_ext.engine import Weights
 
-# The table: room for ten results a node of one search, and never less than the megabytes.
+# The table: room for ten entries a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
-WAITING_TASKS = 8  # for each player: begun, or done and not yet taken
+WAITING_TASKS = 8  # of each player: begun, or done and not yet yielded
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 
 
 @dataclass(frozen=True)
-class Rules:
+class PlayRules:
     """How the games are played."""
 
     nodes: int = 1500
@@ -64,7 +64,7 @@ class Played:
 class Player:
     """One thread's worker and table."""
 
-    def __init__(self, weights: Weights | None, rules: Rules) -> None:
+    def __init__(self, weights: Weights | None, rules: PlayRules) -> None:
         self.rules = rules
         self._core = load_core()
         self.table = Table(max(TABLE_MEGABYTES, rules.nodes * TABLE_BYTES_PER_NODE >> 20))
@@ -72,7 +72,7 @@ class Player:
         self.worker.configure()
 
     def new_game(self) -> None:
-        """Forget the last game."""
+        """Clear the table and the histories."""
         self.table.clear()
         self.worker.new_game()
 
@@ -93,7 +93,7 @@ class Player:
 
     def play(self, start: str, number: int) -> Played:
         """One whole game."""
-        chance = random.Random(f"{self.rules.seed} {number}")
+        rng = random.Random(f"{self.rules.seed} {number}")
         board, decided = Board(start), 0
         words: list[str] = []
         self.new_game()
@@ -102,8 +102,8 @@ class Player:
             if ended:
                 return Played(start, words, *ended)
             move, value = self.think(board)
-            if ply < self.rules.random_plies and chance.random() < self.rules.random_share:
-                move = chance.choice(board.legal_moves())
+            if ply < self.rules.random_plies and rng.random() < self.rules.random_share:
+                move = rng.choice(board.legal_moves())
                 words += [move, "-"]
             else:
                 words += [move, str(value)]
@@ -153,7 +153,7 @@ def opening_of(line: str) -> str:
 
 
 def games_in(path: Path) -> int:
-    """Whole games that a file already holds; a broken last line is cut off."""
+    """Complete games in a file; an incomplete last line is cut off."""
     if not path.exists():
         return 0
     data = path.read_bytes()
@@ -163,10 +163,10 @@ def games_in(path: Path) -> int:
     return whole.count(b"\n")
 
 
-def side_by_side(
+def map_in_order(
     players: Sequence[Player], work: Callable[[Player, Task], Done], tasks: Iterable[Task]
 ) -> Iterator[Done]:
-    """What comes of the tasks, in their order; each player is at one of them."""
+    """Results of the tasks, in their order; each player works on one task at a time."""
     free: SimpleQueue[Player] = SimpleQueue()
     for player in players:
         free.put(player)
@@ -191,16 +191,16 @@ def side_by_side(
 
 
 def play_games(
-    weights: Weights | None, openings: list[str], rules: Rules, numbers: range, threads: int
+    weights: Weights | None, openings: list[str], rules: PlayRules, numbers: range, threads: int
 ) -> Iterator[Played]:
     """The games of these numbers in order, several at once."""
     order = random.Random(rules.seed).sample(openings, len(openings))
     players = [Player(weights, rules) for _ in range(threads)]
-    return side_by_side(players, lambda player, number: player.play(order[number % len(order)], number), numbers)
+    return map_in_order(players, lambda player, number: player.play(order[number % len(order)], number), numbers)
 
 
 def selfplay(
-    weights: Weights | None, openings: list[str], path: Path, games: int, *, rules: Rules, threads: int
+    weights: Weights | None, openings: list[str], path: Path, games: int, *, rules: PlayRules, threads: int
 ) -> int:
     """Append games to `path` until it holds `games`; returns how many were played now."""
     begun = games_in(path)

@@ -1,4 +1,4 @@
-"""Games from files: teacher's and self-play's text, and the records of other programs through rsshogi."""
+"""Games from files: text as self-play writes it, and game records of other programs through rsshogi."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 RESULTS = {"b": 1, "w": -1, "d": 0}
-SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # who a record's scores speak for
+SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # whose perspective a record's scores have
 
 
 class SourceError(ValueError):
@@ -24,7 +24,7 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Game:
-    """Moves in USI from a start position; scores in centipawns for the side to move, None where nothing is known."""
+    """Moves in USI from a start position; scores in centipawns for the side to move, or None."""
 
     start: str
     moves: list[str]
@@ -33,7 +33,7 @@ class Game:
 
 
 @dataclass(frozen=True)
-class Valued:
+class ValuedMoves:
     """Moves from one position with their values in centipawns for the side that makes them; no game, no result."""
 
     start: str
@@ -42,7 +42,7 @@ class Valued:
 
 
 def open_text(path: Path) -> IO[str]:
-    """A text file, decompressed as its name says."""
+    """A text file, decompressed by its suffix."""
     if path.suffix == ".xz":
         return lzma.open(path, "rt", encoding="utf-8")
     if path.suffix == ".gz":
@@ -67,22 +67,22 @@ def parse_teacher_line(line: str) -> Game:
     )
 
 
-def parse_valued_line(line: str) -> Valued:
+def parse_valued_line(line: str) -> ValuedMoves:
     """One line of a valued book: an sfen, then `move:value` words."""
     sfen, _, rest = line.partition("\t")
     pairs = [word.partition(":") for word in rest.split()]
     try:
-        return Valued(sfen, [move for move, _, _ in pairs], [int(value) for _, _, value in pairs])
+        return ValuedMoves(sfen, [move for move, _, _ in pairs], [int(value) for _, _, value in pairs])
     except ValueError as error:
         raise SourceError(f"not a value: {error}") from None
 
 
-def parse_line(line: str) -> Game | Valued:
+def parse_line(line: str) -> Game | ValuedMoves:
     """A game or a position with valued moves: the latter has no result and one tab."""
     return parse_valued_line(line) if line.count("\t") == 1 else parse_teacher_line(line)
 
 
-def read_lines(path: Path) -> Iterator[Game | Valued]:
+def read_lines(path: Path) -> Iterator[Game | ValuedMoves]:
     """What the lines of a .tsv file hold, compressed or not."""
     with open_text(path) as lines:
         for number, line in enumerate(lines, 1):
@@ -101,7 +101,7 @@ def rsshogi_module(name: str) -> Any:
 
 
 def result_of(result: Any) -> int | None:
-    """1, -1, 0; None where a record does not say."""
+    """1, -1 or 0; None where the record has no result."""
     if result.is_black_win():
         return 1
     if result.is_white_win():
@@ -110,7 +110,7 @@ def result_of(result: Any) -> int | None:
 
 
 def game_of_record(record: Any, scores: str) -> Game | None:
-    """An rsshogi record; None where its result is not known. Its scores speak for `black`, the `mover`, or `none`."""
+    """An rsshogi record; None without a result. `scores`: their perspective, `black` or `mover`; `none`: unused."""
     result = result_of(record.result)
     if result is None:
         return None
@@ -118,8 +118,8 @@ def game_of_record(record: Any, scores: str) -> Game | None:
     found: list[int | None] = []
     sign = -1 if scores == "black" and start.split()[1] == "w" else 1
     for entry in record.moves:
-        told = entry.engine_info.eval if scores != "none" and entry.engine_info else None
-        found.append(None if told is None else sign * told)
+        score = entry.engine_info.eval if scores != "none" and entry.engine_info else None
+        found.append(None if score is None else sign * score)
         sign = -sign if scores == "black" else 1
     return Game(start, [str(entry.move) for entry in record.moves], found, result)
 
@@ -164,8 +164,8 @@ def game_of_packed(core: Any, value: Any) -> Game:
     return Game(sfen, [str(core.Move(int(value["move"])))], [int(value["score"])], sign * int(value["game_result"]))
 
 
-def items_of(path: Path) -> Iterator[Game | Valued]:
-    """The games, or the positions with valued moves, of a file whose name says its kind. SourceError, OSError."""
+def items_of(path: Path) -> Iterator[Game | ValuedMoves]:
+    """The games, or the positions with valued moves, of a file, by its suffix. SourceError, OSError."""
     name = path.name.lower()
     for ending, read in READERS.items():
         if name.endswith(ending):
@@ -173,7 +173,7 @@ def items_of(path: Path) -> Iterator[Game | Valued]:
     raise SourceError(f"{path}: expected a name ending in {', '.join(READERS)}")
 
 
-READERS: dict[str, Callable[[Path], Iterator[Game | Valued]]] = {
+READERS: dict[str, Callable[[Path], Iterator[Game | ValuedMoves]]] = {
     ".tsv": read_lines,
     ".tsv.xz": read_lines,
     ".tsv.gz": read_lines,

@@ -1,12 +1,13 @@
 """The cache of unfolded weights: what was kept comes back, what is wrong is passed over."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
-from core_ext.engine import Weights
 from usi_engine import cache
-from usi_engine.weights import internal_path, load_weights
+from usi_engine.core import INTERNAL
+from usi_engine.weights import load_weights
 
 
 class Arrays:
@@ -65,10 +66,24 @@ def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch:
 
 
 def test_cached_weights_are_the_unfolded_ones(folder: Path) -> None:
-    if not internal_path().exists():
-        pytest.skip("no weights in the package")
-    unfolded, cached = (load_weights("<internal>", Weights) for _ in range(2))
+    unfolded, cached = (load_weights(INTERNAL) for _ in range(2))
     assert unfolded is not None
     assert cached is not None
     assert len(list(folder.iterdir())) == 1
     assert all(one == other for one, other in zip(unfolded.memory(), cached.memory(), strict=True))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the folders of another system")
+def test_the_folder_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KOMADORI_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache.cache_folder() == tmp_path / ".cache" / "komadori"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache.cache_folder() == tmp_path / "xdg" / "komadori"
+
+
+def test_without_platformdirs_there_is_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KOMADORI_CACHE", raising=False)
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    assert cache.cache_file(b"weights") is None

@@ -1,21 +1,20 @@
-"""The file of the weights: round trip, damage, the words of EvalFile, the size and speed that were promised."""
+"""The weights file: round trip, damage, the words of EvalFile, size, loading time."""
+
+from __future__ import annotations
 
 import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from core_ext.engine import Weights
+from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 from usi_engine.weights import (
-    BONAPIECES,
-    HALF_SQUARES,
     MAGIC,
     OLDER_FEATURES,
-    PAIRS,
-    SQUARES,
     Folded,
     internal_path,
     load_weights,
@@ -28,7 +27,7 @@ from usi_engine.weights import (
 )
 
 
-def empty_weights():
+def empty_weights() -> Folded:
     return Folded(
         piece=np.arange(BONAPIECES, dtype=np.int32),
         tempo=7,
@@ -38,78 +37,79 @@ def empty_weights():
         kkp_step=4,
         kpp=np.zeros(HALF_SQUARES * PAIRS, np.int16),
         kpp_step=4,
-        kp_turn=np.zeros(HALF_SQUARES * BONAPIECES, np.int16),
-        pp_turn=np.zeros(PAIRS, np.int16),
-        turn_step=4,
+        kp_tempo=np.zeros(HALF_SQUARES * BONAPIECES, np.int16),
+        pp_tempo=np.zeros(PAIRS, np.int16),
+        tempo_step=4,
     )
 
 
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory):
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("weights") / "some.kpp"
     save_weights(path, empty_weights(), {"note": "empty"})
     return path
 
 
-def test_a_file_without_the_turn_is_read(saved, tmp_path):
-    """As they were written before the turn had weights."""
+def test_a_file_without_tempo_blocks_is_read(saved: Path, tmp_path: Path) -> None:
+    """As older versions wrote it."""
     header, blocks = read_blocks(saved.read_bytes())
     blocks = {name: block for name, block in blocks.items() if not name.endswith("_turn")}
     header |= {"features": OLDER_FEATURES, "blocks": [entry for entry in header["blocks"] if entry[0] in blocks]}
     text = json.dumps(header).encode()
     older = tmp_path / "older.kpp"
     older.write_bytes(b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()]))
-    weights = [load_weights(str(path), Weights) for path in (saved, older)]
-    assert weights[0].memory() == weights[1].memory()
+    one, other = (load_weights(str(path)) for path in (saved, older))
+    assert one is not None and other is not None
+    assert one.memory() == other.memory()
 
 
-def test_words_come_back_as_they_were_packed():
+def test_words_come_back_as_they_were_packed() -> None:
     words = np.random.default_rng(1).integers(-32768, 32768, 5000).astype(np.int16)
     assert (unpack(pack(words), 5000) == words).all()
-    with pytest.raises(WeightsError, match="bytes where"):
+    with pytest.raises(WeightsError, match="not of 9998 bytes"):
         unpack(pack(words), 4999)
 
 
-def test_a_file_comes_back_as_it_was_saved(saved):
+def test_a_file_comes_back_as_it_was_saved(saved: Path) -> None:
     header, blocks = read_blocks(saved.read_bytes())
     assert header["tempo"] == 7
     assert len(blocks) == 6 + HALF_SQUARES
     assert read_card(str(saved)) == {"note": "empty"}
-    assert load_weights(str(saved), Weights) is not None
+    assert load_weights(str(saved)) is not None
 
 
-def test_pairs_of_the_turn_in_other_steps_are_refused(tmp_path):
-    save_weights(tmp_path / "other.kpp", replace(empty_weights(), turn_step=8), {})
+def test_tempo_pairs_in_other_steps_are_rejected(tmp_path: Path) -> None:
+    save_weights(tmp_path / "other.kpp", replace(empty_weights(), tempo_step=8), {})
     with pytest.raises(WeightsError, match="steps of 8, where play has 4"):
-        load_weights(str(tmp_path / "other.kpp"), Weights)
+        load_weights(str(tmp_path / "other.kpp"))
 
 
-def test_material_needs_no_file():
-    assert load_weights(MATERIAL, Weights) is None
+def test_material_needs_no_file() -> None:
+    assert load_weights(MATERIAL) is None
 
 
 @pytest.mark.parametrize("place", [0, 9, 40, 3000, -5])
-def test_damage_is_found(saved, tmp_path, place):
+def test_damage_is_found(saved: Path, tmp_path: Path, place: int) -> None:
     data = bytearray(saved.read_bytes())
     data[place] ^= 0x55
     (tmp_path / "damaged.kpp").write_bytes(data)
     with pytest.raises(WeightsError):
-        load_weights(str(tmp_path / "damaged.kpp"), Weights)
+        load_weights(str(tmp_path / "damaged.kpp"))
 
 
 @pytest.mark.parametrize("length", [0, 5, 200, 4000])
-def test_a_file_cut_short_is_found(saved, tmp_path, length):
+def test_a_file_cut_short_is_found(saved: Path, tmp_path: Path, length: int) -> None:
     (tmp_path / "short.kpp").write_bytes(saved.read_bytes()[:length])
     with pytest.raises(WeightsError):
-        load_weights(str(tmp_path / "short.kpp"), Weights)
+        load_weights(str(tmp_path / "short.kpp"))
 
 
-def test_a_missing_file_is_named(tmp_path):
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match=r"none\.kpp"):
-        load_weights(str(tmp_path / "none.kpp"), Weights)
+        load_weights(str(tmp_path / "none.kpp"))
 
 
-def test_our_own_weights_are_small_and_have_a_card():
+def test_our_own_weights_are_small_and_have_a_card() -> None:
     assert internal_path().stat().st_size < 40_000_000
     card = read_card(INTERNAL)
     assert card["corpus"]["training"] > 1_000_000
@@ -117,7 +117,7 @@ def test_our_own_weights_are_small_and_have_a_card():
     assert read_file(INTERNAL)[:8] == b"KOMAKPP1"
 
 
-def test_our_own_weights_load_in_under_four_seconds_of_two_cores():
+def test_our_own_weights_load_in_under_four_seconds_of_two_cores() -> None:
     begun = time.process_time()
-    load_weights(INTERNAL, Weights)
+    load_weights(INTERNAL)
     assert time.process_time() - begun < 8

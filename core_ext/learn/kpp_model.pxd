@@ -1,0 +1,92 @@
+"""The float KPP model in training: its value of a position, and stochastic gradient descent by Adagrad.
+
+It has the terms of play and the factorized ones (factorized.pxd). A pair's weight for its king's zone lies in one cache
+line with those for the kings of that zone: fetching these lines is what training spends its time on. A value is the sum
+of two shards that share no weight (shards.pxd). A position has two perspectives, one for each king; the terms of
+White's are subtracted.
+
+    value for Black = sum P + sum (PP + relative PP)
+                    + for each perspective, + or -, sum (KP + relative KP + KKP) + sum (PP by king zone + KPP)
+                    + or - (tempo + for each perspective sum KP tempo + sum (PP tempo + relative PP tempo))
+
+where the second sign is that of the side to move, in units of LOGIT centipawns, so that Black's win probability is
+1 / (1 + exp(-value)). Positions without a game have a tempo weight of their own: values of an opening book, from deep
+searches, are about a hundred centipawns lower for the side to move than scores in games.
+"""
+
+from core_ext.learn.record cimport Record
+from core_ext.shogi.types cimport int32_t, uint32_t
+
+cdef extern from "learn/adagrad.h" nogil:
+    ctypedef struct Parameter:
+        float weight
+        float accumulator
+    enum:
+        ROW_SIZE
+    ctypedef struct Prefetch:
+        const Parameter *rows
+        const int32_t *indices
+    float sum_rows(const Parameter *rows, int own, const int32_t *indices, int count, const Prefetch *next) noexcept
+    void update_parameter(Parameter *parameter, float gradient, float rate) noexcept
+    void prefetch_row(const Prefetch *next, int i) noexcept
+    void update_row(Parameter *row, int own, float gradient, float shared_rate, float own_rate) noexcept
+    void update_rows(Parameter *rows, int own, const int32_t *indices, int count, float gradient, float shared_rate,
+                     float own_rate, const Prefetch *next) noexcept
+
+cdef extern from "learn/pairs.h" nogil:
+    ctypedef struct PairParameters:
+        Parameter value
+        Parameter tempo
+    float sum_pairs(const PairParameters *pairs, const int32_t *indices, const float *signs, int count,
+                    float side) noexcept
+    void update_pairs(PairParameters *pairs, const int32_t *indices, const float *signs, int count, float gradient,
+                      float side, float rate, float tempo_rate) noexcept
+
+cdef extern from "learn/rendezvous.h" nogil:
+    # Two threads at the same position exchange the sums of their shards.
+    ctypedef struct Rendezvous:
+        pass
+    float exchange(Rendezvous *rendezvous, int thread, uint32_t number, float sum) noexcept
+
+# NULL: the model does without the term.
+cdef struct KppModel:
+    Parameter *tempo            # of games, and of positions without a game
+    Parameter *piece
+    Parameter *kp
+    Parameter *relative         # relative KP
+    Parameter *kkp
+    Parameter *kpp              # [ZONES][PAIRS][ROW_SIZE]
+    Parameter *kp_tempo
+    PairParameters *pp
+    PairParameters *relative_pp
+    bint tempo_pairs            # whether the tempo parameters of the pairs are used
+
+cdef struct LearningRates:
+    float piece                 # tempo too
+    float kp                    # KP, relative KP and KP tempo
+    float kkp
+    float pp
+    float zone                  # PP by king zone
+    float kpp
+    float pp_tempo
+    float relative_pp
+    float relative_pp_tempo
+
+# What the win probability of a training position is, and how its parts are mixed.
+cdef struct Target:
+    float scale                 # centipawns of the logistic that scores are on
+    float result_share          # 0 to 1, of the game's result
+
+# The shards that a thread works on.
+cdef struct ThreadShards:
+    int first
+    int last
+    Rendezvous *rendezvous      # with the thread that has the other shard; NULL: this one has both
+
+cdef ThreadShards all_shards() noexcept nogil
+# One epoch over the records in their order; returns the sum of squared errors of the win probability, each before its
+# update. With one shard, another thread must do the same with the other.
+cdef double train(KppModel *model, const Record *records, uint32_t count, const ThreadShards *shards,
+                  const LearningRates *rates, const Target *target) noexcept nogil
+# Values for Black, in LOGIT centipawns.
+cdef void predict(const KppModel *model, const Record *records, float *values, long long count) noexcept nogil

@@ -1,0 +1,114 @@
+"""Weights files of arbitrary bytes: every one is read or gives WeightsError, never another exception."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core_ext.engine import BONAPIECES
+from usi_engine.core import WeightsError
+from usi_engine.weights import FEATURES, MAGIC, compress, read_blocks, read_card, read_folded
+
+NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
+VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
+FIELDS = ("features", "tempo", "kkp_step", "kpp_step", "turn_step", "card", "blocks")
+
+
+def file_of(header: Any, blocks: list[bytes]) -> bytes:
+    """A file with a header of any content."""
+    text = json.dumps(header).encode()
+    return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *blocks])
+
+
+def small_header(blocks: dict[str, bytes]) -> dict[str, Any]:
+    """As save_weights writes it, with blocks of a few bytes."""
+    return {
+        "features": FEATURES,
+        "tempo": 7,
+        "kkp_step": 8,
+        "kpp_step": 8,
+        "turn_step": 4,
+        "card": {"note": "small"},
+        "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
+    }
+
+
+BLOCKS = {"piece": compress(bytes(4 * BONAPIECES)), "kp": compress(bytes(8)), "pp": b"no block"}
+SMALL = file_of(small_header(BLOCKS), list(BLOCKS.values()))
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("fuzz") / "some.kpp"
+
+
+def check(path: Path, data: bytes) -> None:
+    """No reader raises anything but WeightsError; none accepts the weights, whose blocks are too small."""
+    path.write_bytes(data)
+    with contextlib.suppress(WeightsError):
+        assert isinstance(read_card(str(path)), dict)
+    with contextlib.suppress(WeightsError):
+        read_blocks(data)
+    with pytest.raises(WeightsError):
+        read_folded(str(path))
+
+
+def test_the_small_file_is_intact() -> None:
+    header, blocks = read_blocks(SMALL)
+    assert (header["tempo"], blocks) == (7, BLOCKS)
+
+
+@given(st.binary(max_size=200), st.booleans())
+@settings(max_examples=100)
+def test_arbitrary_bytes(path: Path, data: bytes, magic: bool) -> None:
+    check(path, (MAGIC if magic else b"") + data)
+
+
+@given(st.integers(0, len(SMALL) - 1), st.integers(1, 255))
+@settings(max_examples=100)
+def test_a_damaged_byte(path: Path, index: int, mask: int) -> None:
+    data = bytearray(SMALL)
+    data[index] ^= mask
+    check(path, bytes(data))
+
+
+@given(st.integers(0, len(SMALL) - 1))
+@settings(max_examples=50)
+def test_a_truncated_file(path: Path, length: int) -> None:
+    check(path, SMALL[:length])
+
+
+@given(st.sampled_from(FIELDS), VALUES)
+@settings(max_examples=150)
+def test_a_header_with_any_value(path: Path, field: str, value: Any) -> None:
+    check(path, file_of(small_header(BLOCKS) | {field: value}, list(BLOCKS.values())))
+
+
+@given(st.sampled_from(FIELDS))
+def test_a_header_without_a_field(path: Path, field: str) -> None:
+    header = small_header(BLOCKS)
+    del header[field]
+    check(path, file_of(header, list(BLOCKS.values())))
+
+
+@given(st.lists(st.tuples(st.sampled_from([*BLOCKS, "kkp"]), NUMBERS, NUMBERS) | VALUES, max_size=3))
+@settings(max_examples=100)
+def test_any_table_of_blocks(path: Path, table: list[Any]) -> None:
+    check(path, file_of(small_header(BLOCKS) | {"blocks": table}, list(BLOCKS.values())))
+
+
+@given(VALUES)
+def test_a_header_that_is_no_object(path: Path, header: Any) -> None:
+    check(path, file_of(header, []))
+
+
+def test_a_header_nested_too_deeply(path: Path) -> None:
+    text = b"[" * 200_000
+    check(path, MAGIC + len(text).to_bytes(4, "little") + text)

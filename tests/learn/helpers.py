@@ -1,0 +1,101 @@
+"""Random games, their records, and trainers with random weights."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core_ext.board import Board
+from core_ext.engine import HALF_SQUARES, PAIRS, Weights
+from core_ext.records import RECORD, GameReader
+from core_ext.training import ROW_SIZE, Trainer
+from usi_engine.learn.corpus import Records
+from usi_engine.learn.sources import Game, items_of
+from usi_engine.learn.train import Plan
+from usi_engine.weights import Folded
+
+RATES = Plan().rates
+SMALL = ("piece", "tempo", "kp", "relative", "pp")
+
+
+def random_game(seed: int, plies: int = 120) -> str:
+    """A line of the text format: random moves with random scores."""
+    rng = random.Random(seed)
+    board, words = Board(), []
+    for _ in range(plies):
+        moves = board.legal_moves()
+        if not moves:
+            break
+        words += [rng.choice(moves), str(rng.randint(-900, 900))]
+        board.push(words[-2])
+    return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
+
+
+def read_games(path: Path) -> list[Game]:
+    """All games of a file."""
+    return [item for item in items_of(path) if isinstance(item, Game)]
+
+
+def records_of(games: Iterable[Game], room: int = 20000) -> Records:
+    """Their quiet positions."""
+    reader, out, used = GameReader(), np.zeros(room, RECORD), 0
+    for number, game in enumerate(games):
+        used += reader.read(game.start, game.moves, game.scores, game.result, number, out[used:])
+    return out[:used]
+
+
+def noisy(terms: Sequence[str], seed: int = 1) -> Trainer:
+    """A trainer whose weights are small random numbers."""
+    trainer = Trainer(terms)
+    rng = np.random.default_rng(seed)
+    for name in terms:
+        parameters = trainer.parameters(name)
+        size = len(parameters) if name != "kpp" else 8 * PAIRS * ROW_SIZE  # kings off the middle file
+        parameters[:size, 0] = rng.standard_normal(size, np.float32)
+        parameters[:size, 0] *= 0.02
+    return trainer
+
+
+def sums_of(trainer: Trainer) -> dict[str, int]:
+    """A checksum of each term's parameters, which are a gigabyte."""
+    return {name: zlib.crc32(np.ascontiguousarray(trainer.parameters(name)).data) for name in trainer.terms}
+
+
+def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
+    """(sfen, record) of quiet positions on random walks."""
+    rng, reader, out = random.Random(seed), GameReader(), np.zeros(2, RECORD)
+    found: list[tuple[str, Any]] = []
+    while len(found) < count:
+        board = Board()
+        for _ in range(200):
+            moves = board.legal_moves()
+            if not moves:
+                break
+            move = rng.choice(moves)
+            if reader.read(board.sfen(), [move], [0], 1, 0, out):
+                found.append((board.sfen(), out[0].copy()))
+            board.push(move)
+    return found[:count]
+
+
+def record_of(sfen: str) -> Records:
+    """The training record of a quiet position."""
+    out = np.zeros(2, RECORD)
+    return next(out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read(sfen, [move], [0], 1, 0, out))
+
+
+def weights_of(folded: Folded) -> Weights:
+    """Unfolded for play, without a file."""
+    weights = Weights()
+    weights.allocate()
+    weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
+    for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):
+        weights.unfold_king(king, folded.pp, words, folded.kpp_step)
+    weights.unfold_tempo(folded.kp_tempo, folded.pp_tempo, folded.tempo_step)
+    weights.complete(folded.tempo)
+    return weights

@@ -1,0 +1,38 @@
+"""The learn commands, from games to weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import StopToken, Table, Worker
+from usi_engine.learn.command import main
+from usi_engine.weights import load_weights, read_card
+
+
+def test_from_games_to_weights(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--every", "10"]) == 0
+    command = ["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "my.kpp"), "--model", "PP", "--epochs", "2"]
+    assert main(command) == 0
+    first = (tmp_path / "my.kpp").read_bytes()
+    assert read_card(str(tmp_path / "my.kpp"))["plan"]["epochs"] == 2
+    weights = load_weights(str(tmp_path / "my.kpp"))
+    engine = Worker(Table(1), StopToken(), weights)
+    assert len(engine.evaluate(Board())) == 6
+    # Again: the checkpoint is complete, so the same file is written.
+    assert main(command) == 0
+    assert (tmp_path / "my.kpp").read_bytes() == first
+    assert main([*command, "--positions", "100"]) == 1
+    assert "another plan" in capsys.readouterr().err
+
+
+def test_material_finds_no_quiescence_leaves(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--leaves", "material"]) == 1
+    assert "--leaves material" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
+    assert "none.tsv" in capsys.readouterr().err

@@ -1,0 +1,56 @@
+"""The corpus: split by game, deduplicated, shuffled, bit for bit reproducible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from core_ext.board import Board
+from core_ext.records import NO_RESULT, RECORD
+from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
+
+
+def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> None:
+    """Values are for the side that moves; checks, a rook en prise and values beyond the window give no record."""
+    start, path = "4k4/9/9/9/9/9/4p4/7R1/4K4 b -", tmp_path / "book.tsv"
+    path.write_text(f"{start}\t2h2i:50 5i6h:10 2h2a+:60 2h5h:20 5i4h:-400\n")
+    card = build_corpus([], tmp_path / "corpus", also=[path])
+    found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=RECORD)
+    scores = {int(record["key"]): int(record["score"]) for record in found}
+    assert scores == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
+    assert (set(found["result"]), set(found["game"]), set(found["side"])) == ({NO_RESULT}, {0}, {1})
+    assert card["held_out"] == 0
+
+
+def key_after(sfen: str, move: str) -> int:
+    board = Board(sfen)
+    board.push(move)
+    return board.key
+
+
+def test_of_other_games_none_is_held_out(teacher: Path, tmp_path: Path) -> None:
+    split = build_corpus([teacher], tmp_path / "split", every=5)
+    whole = build_corpus([], tmp_path / "whole", every=5, also=[teacher])
+    assert split["held_out"] > 0 == whole["held_out"]
+    assert split["held_out"] + split["training"] == whole["training"]
+
+
+def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path, tmp_path: Path) -> None:
+    cards = [build_corpus([teacher, teacher], tmp_path / name, every=5, seed=3) for name in ("one", "two")]
+    for name in (TRAINING, HELD_OUT):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    training, held = (np.fromfile(tmp_path / "one" / name, dtype=RECORD) for name in (TRAINING, HELD_OUT))
+    keys = np.concatenate([training["key"], held["key"]])
+    assert len(keys) == len(set(keys)) > 1000
+    assert not set(training["game"]) & set(held["game"])
+    assert cards[0]["games"] == 120
+    assert cards[0]["training"] == len(training)
+    assert 0 < len(held) < len(training)
+    assert list(training["key"]) != sorted(training["key"])
+
+
+def test_another_seed_shuffles_otherwise(teacher: Path, tmp_path: Path) -> None:
+    for seed in (1, 2):
+        build_corpus([teacher], tmp_path / str(seed), seed=seed)
+    assert (tmp_path / "1" / TRAINING).read_bytes() != (tmp_path / "2" / TRAINING).read_bytes()

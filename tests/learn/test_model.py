@@ -1,0 +1,170 @@
+"""The float model: gradients, targets, two threads, symmetry."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_ext.records import NO_RESULT, NO_SCORE, RECORD
+from core_ext.training import LOGIT, Rendezvous, Trainer
+from tests.eval.turning import mirrored, turned
+from tests.learn.helpers import RATES, SMALL, noisy, record_of, walked_positions
+from usi_engine.learn.corpus import Records
+from usi_engine.learn.train import MODELS, Plan, measure
+
+
+def loss(trainer: Trainer, record: Records) -> float:
+    """Logistic loss of one position."""
+    p = 1 / (1 + np.exp(-trainer.values(record).astype(np.float64)[0]))
+    t = 0.8 / (1 + np.exp(-record["score"][0] / 600)) + 0.2 * (record["result"][0] + 1) / 2
+    return float(-(t * np.log(p) + (1 - t) * np.log(1 - p)))
+
+
+def slope_of_value(trainer: Trainer, record: Records) -> float:
+    """The derivative of the loss by the value: the error of the win probability."""
+    p = 1 / (1 + np.exp(-trainer.values(record).astype(np.float64)[0]))
+    t = 0.8 / (1 + np.exp(-record["score"][0] / 600)) + 0.2 * (record["result"][0] + 1) / 2
+    return float(p - t)
+
+
+def check_slope(
+    trainer: Trainer, record: Records, parameters: Any, *, index: int, uses: float, moved: float, error: float
+) -> None:
+    """A weight used `uses` times, for Black or for White: its slope is the difference of both times the error."""
+    kept = parameters[index, 0]
+    losses = []
+    for sign in (1, -1):
+        parameters[index, 0] = kept + sign * 0.02
+        losses.append(loss(trainer, record))
+    parameters[index, 0] = kept
+    slope = (losses[0] - losses[1]) / 0.04
+    assert uses == pytest.approx(round(uses), rel=1e-3)
+    difference = slope / error
+    assert difference == pytest.approx(round(difference), abs=0.03)
+    assert abs(round(difference)) <= round(uses)
+    assert (round(difference) - round(uses)) % 2 == 0
+    if round(uses) == 1:
+        assert (moved < 0) == (slope > 0)
+
+
+@pytest.mark.parametrize("terms", [SMALL, MODELS["KPP"], MODELS["KPPT"]], ids=["KP+PP", "KPP", "KPPT"])
+def test_the_gradient_is_that_of_finite_differences(records: Records, terms: Sequence[str]) -> None:
+    """After one update the accumulator is the squared gradient, and the weight moved against it."""
+    rng = random.Random(3)
+    trainer = noisy(terms)
+    # Values are single precision: where the model is nearly right, a slope drowns in their last digits.
+    wrong = [number for number in range(100, 900) if abs(slope_of_value(trainer, records[number : number + 1])) > 0.15]
+    for number in wrong[:3]:
+        record = records[number : number + 1]
+        for name in terms:
+            trainer.parameters(name)[:, 1] = 0
+        before = {name: trainer.parameters(name)[:, 0].copy() for name in terms}
+        error = slope_of_value(trainer, record)
+        trainer.learn(record, [1e-6] * len(RATES), result_share=0.2)
+        for name in terms:
+            parameters = trainer.parameters(name)
+            touched = np.flatnonzero(parameters[:, 1])
+            accumulators, moved = parameters[touched, 1], parameters[touched, 0] - before[name][touched]
+            parameters[touched, 0] = before[name][touched]
+            assert len(touched)
+            for i in rng.sample(range(len(touched)), min(6, len(touched))):
+                uses = accumulators[i] / error**2
+                check_slope(trainer, record, parameters, index=touched[i], uses=uses, moved=moved[i], error=error)
+
+
+def test_the_same_seed_gives_the_same_bytes(records: Records) -> None:
+    made = []
+    for _ in range(2):
+        trainer = Trainer(SMALL)
+        trainer.learn(records, RATES)
+        trainer.learn(records, RATES)
+        made.append([trainer.parameters(name).tobytes() for name in SMALL])
+    assert made[0] == made[1]
+
+
+def test_learning_lowers_the_divergence(records: Records) -> None:
+    trainer = Trainer(SMALL)
+    before = measure(trainer, records, Plan())["divergence"]
+    for _ in range(5):
+        trainer.learn(records, RATES)
+    assert measure(trainer, records, Plan())["divergence"] < 0.8 * before
+
+
+def test_a_position_without_a_score_learns_from_the_result(records: Records) -> None:
+    won = records[:1].copy()
+    won["score"], won["result"] = NO_SCORE, 1
+    trainer = Trainer(SMALL)
+    for _ in range(20):
+        trainer.learn(won, RATES)
+    assert trainer.values(won)[0] > 0.1
+
+
+def test_a_position_without_a_result_learns_from_the_score_alone(records: Records) -> None:
+    """Its target is the score's win probability, whatever the result share, and it has a tempo weight of its own."""
+    valued = records[:1].copy()
+    valued["score"], valued["result"] = 300, NO_RESULT
+    trainer = Trainer(SMALL)
+    trainer.learn(np.repeat(valued, 5000), RATES, result_share=0.2)
+    assert trainer.values(valued)[0] * LOGIT == pytest.approx(300, abs=3)
+    assert measure(trainer, valued, Plan(result_share=0.2))["divergence"] < 1e-4
+    assert trainer.parameters("tempo")[0, 0] == 0 != trainer.parameters("tempo")[1, 0]
+
+
+@pytest.mark.parametrize(("plan", "probability"), [(Plan(), 0.5), (Plan(result_share=0.4), 0.7)])
+def test_the_result_counts_by_its_share(records: Records, plan: Plan, probability: float) -> None:
+    level = records[:1].copy()
+    level["score"], level["result"] = 0, 1
+    trainer = Trainer(SMALL)
+    trainer.learn(np.repeat(level, 5000), RATES, result_share=plan.result_share)
+    assert 1 / (1 + np.exp(-trainer.values(level)[0])) == pytest.approx(probability, abs=0.01)
+    assert measure(trainer, level, plan)["divergence"] < 1e-3
+
+
+def learn_shards(trainer: Trainer, records: Records, shard: int) -> None:
+    """Train one shard of the trainer, and the other shard of a second trainer, so that their updates stay apart."""
+    other, rendezvous = Trainer(MODELS["KPPT"]), Rendezvous()
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [
+            pool.submit(which.learn_shard, number, rendezvous, records, RATES)
+            for which, number in ((trainer, shard), (other, 1 - shard))
+        ]
+        for job in jobs:
+            job.result()
+
+
+def test_two_threads_share_the_work(records: Records) -> None:
+    """Each shard updates weights, and no weight is updated by both."""
+    moved = []
+    for shard in (0, 1):
+        trainer = Trainer(MODELS["KPPT"])
+        learn_shards(trainer, records, shard)
+        moved.append({name: np.flatnonzero(trainer.parameters(name)[:, 1]) for name in trainer.terms})
+    for name in MODELS["KPPT"]:
+        assert not len(np.intersect1d(moved[0][name], moved[1][name])), name
+    assert min(len(moved[shard]["kpp"]) for shard in (0, 1)) > 0.4 * max(len(moved[shard]["kpp"]) for shard in (0, 1))
+
+
+def test_impossible_models_are_rejected() -> None:
+    with pytest.raises(ValueError, match="piece"):
+        Trainer(["kpp"])
+    for terms in (["piece", "pp_tempo"], ["piece", "pp", "pp_tempo", "relative_pp"]):
+        with pytest.raises(ValueError, match="tempo terms for all pairs or for none"):
+            Trainer(terms)
+    with pytest.raises(KeyError):
+        Trainer(["piece"]).parameters("kpp")
+    with pytest.raises(ValueError, match="shard 2"):
+        Trainer(["piece"]).learn_shard(2, Rendezvous(), np.zeros(1, RECORD), RATES)
+
+
+def test_symmetric_positions_have_the_same_value() -> None:
+    """The mirror image has the same value, the inverse the opposite one, whatever the weights."""
+    trainer = noisy(["piece", "pp", "pp_tempo", "relative_pp", "relative_pp_tempo"])
+    for sfen, record in walked_positions(100, seed=6):
+        value = trainer.values(np.array([record]))[0]
+        assert trainer.values(record_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
+        assert trainer.values(record_of(turned(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen

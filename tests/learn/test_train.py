@@ -1,0 +1,69 @@
+"""Training runs: order of positions, learning rates, checkpoints, two threads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core_ext.training import king_zones
+from tests.learn.helpers import RATES, sums_of
+from usi_engine.learn import train as train_module
+from usi_engine.learn.corpus import Records, build_corpus
+from usi_engine.learn.train import Plan, Training, sort_by_zones
+
+
+@pytest.mark.parametrize("model", ["PP", "KPPT"])
+def test_two_threads_give_the_same_bytes_as_one(teacher: Path, tmp_path: Path, model: str) -> None:
+    build_corpus([teacher], tmp_path / "corpus", every=5)
+    made = []
+    for threads in (1, 2):
+        training = Training(tmp_path / "corpus", tmp_path / str(threads), Plan(model=model, epochs=1, threads=threads))
+        training.run()
+        made.append(sums_of(training.trainer))
+        del training
+    assert made[0] == made[1]
+
+
+def test_sorting_by_zones_keeps_the_positions(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(train_module, "SORT_SPAN", 500)
+    ordered = sort_by_zones(records)
+    for start in range(0, len(records), 500):
+        span = ordered[start : start + 500]
+        assert sorted(span["key"]) == sorted(records[start : start + 500]["key"])
+        zones = king_zones()[span["king"]]
+        pairs_of_zones = zones[:, 0] * 11 + zones[:, 1]
+        assert len(np.unique(pairs_of_zones)) > 2
+        assert (np.diff(pairs_of_zones) >= 0).all()
+
+
+def interrupt() -> list[float]:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_run_resumes_bit_for_bit(teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_corpus([teacher], tmp_path / "corpus")
+    plan = Plan(model="PP", epochs=2)
+    whole = Training(tmp_path / "corpus", tmp_path / "whole", plan)
+    whole.run()
+    broken = Training(tmp_path / "corpus", tmp_path / "broken", plan)
+    monkeypatch.setattr(broken, "rates", lambda number: interrupt() if number else plan.rates)
+    with pytest.raises(KeyboardInterrupt):
+        broken.run()
+    resumed = Training(tmp_path / "corpus", tmp_path / "broken", plan)
+    resumed.run()
+    assert resumed.state.curve == whole.state.curve
+    for name in whole.trainer.terms:
+        assert resumed.trainer.parameters(name).tobytes() == whole.trainer.parameters(name).tobytes()
+
+
+def test_learning_rates_decay_by_epoch_and_within_the_last(teacher: Path, tmp_path: Path) -> None:
+    build_corpus([teacher], tmp_path / "corpus")
+    plan = Plan(model="P", epochs=2, rates=(1.0,) * len(RATES), rate_decay=0.5, last_decay=0.1)
+    training = Training(tmp_path / "corpus", tmp_path / "run", plan)
+    assert training.rates(0) == [1.0] * len(RATES)
+    training.state.positions = len(training.records)
+    assert training.rates(1) == [0.5] * len(RATES)
+    training.state.positions += len(training.records) // 2
+    assert training.rates(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)
