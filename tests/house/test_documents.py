@@ -23,7 +23,7 @@ from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import commands_of
 from usi_engine.learn.command import parser as learn_parser
 from usi_engine.options import DECLARED, Combo, Options, Spin
-from usi_engine.protocol import Ignored, Problem, parse
+from usi_engine.protocol import Ignored, Malformed, parse
 from usi_engine.tools.mate import arguments_of as mate_arguments
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -213,7 +213,7 @@ def check_engine(words: list[str]) -> None:
         mate_arguments(words[1:])
     else:
         for command in commands_of(words):
-            assert not isinstance(parse(command), Ignored | Problem), command
+            assert not isinstance(parse(command), Ignored | Malformed), command
 
 
 @reference_cases
