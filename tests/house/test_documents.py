@@ -286,7 +286,7 @@ def test_charts_are_the_drawn_ones() -> None:
     assert [path.name for path in pictures if path.resolve() not in shown] == []
 
 
-@reference_cases
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_lines_are_short(page: Path) -> None:
     """Tables and code aside."""
     lines = prose(page.read_text(encoding="utf-8")).splitlines()
