@@ -9,7 +9,7 @@ import pytest
 
 from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+README = Path(__file__).resolve().parents[2] / "docs" / "usi.md"
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
     r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
