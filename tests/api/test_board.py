@@ -46,17 +46,55 @@ def test_hands(board: Board) -> None:
     assert board.hand(WHITE) == {"B": 2}
 
 
-@pytest.mark.parametrize("text", [
-    "", "7g", "7g7", "7g7f7e", "7g7fx", "7g7f++", "0g7f", "7j7i", "77-76", "P*", "P*5", "K*5e", "p*5e", "+P*5e",
-    "P*5e+", "X*5e", "resign", "win", "none", "7G7F", " 7g7f", "7g7f ", "７g７f", "歩",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "7g",
+        "7g7",
+        "7g7f7e",
+        "7g7fx",
+        "7g7f++",
+        "0g7f",
+        "7j7i",
+        "77-76",
+        "P*",
+        "P*5",
+        "K*5e",
+        "p*5e",
+        "+P*5e",
+        "P*5e+",
+        "X*5e",
+        "resign",
+        "win",
+        "none",
+        "7G7F",
+        " 7g7f",
+        "7g7f ",
+        "７g７f",
+        "歩",
+    ],
+)
 def test_unreadable_move(board: Board, text: str) -> None:
     refuses(board, text)
 
 
-@pytest.mark.parametrize("text", [
-    "7g7e", "7g7f+", "3c3d", "5e5d", "P*5e", "8h2b+", "8h8h", "1a1b", "5i5g", "2h7h+", "5i6i",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7g7e",
+        "7g7f+",
+        "3c3d",
+        "5e5d",
+        "P*5e",
+        "8h2b+",
+        "8h8h",
+        "1a1b",
+        "5i5g",
+        "2h7h+",
+        "5i6i",
+    ],
+)
 def test_illegal_move(board: Board, text: str) -> None:
     refuses(board, text)
 
@@ -204,11 +242,14 @@ def test_dominated_moves_are_legal_but_not_listed() -> None:
     assert board.pop() == "5c5b"
 
 
-@pytest.mark.parametrize("sfen, mates", [
-    ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", ["G*5b"]),
-    ("7nk/9/7G1/9/9/9/9/9/4K4 b P 1", [None]),  # dropping the pawn would be illegal
-    (START, [None]),
-])
+@pytest.mark.parametrize(
+    "sfen, mates",
+    [
+        ("4k4/9/4P4/9/9/9/9/9/4K4 b G 1", ["G*5b"]),
+        ("7nk/9/7G1/9/9/9/9/9/4K4 b P 1", [None]),  # dropping the pawn would be illegal
+        (START, [None]),
+    ],
+)
 def test_mate_in_one_examples(sfen: str, mates: list[str | None]) -> None:
     assert Board(sfen).mate_in_one() in mates
 

@@ -128,9 +128,7 @@ def test_any_line_of_a_book(line: str) -> None:
 
 
 BOOK_WORDS = st.sampled_from([b"7g7f", b"none", b"+-5", b"5", b"-30", b"#", b"sfen"])
-BOOK_LINES = st.one_of(
-    st.binary(max_size=30), st.just(b"sfen " + START.encode()), st.lists(BOOK_WORDS).map(b" ".join)
-)
+BOOK_LINES = st.one_of(st.binary(max_size=30), st.just(b"sfen " + START.encode()), st.lists(BOOK_WORDS).map(b" ".join))
 
 
 @fast

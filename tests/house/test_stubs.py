@@ -89,8 +89,13 @@ def description(name: str, docstring: str | None) -> str:
 
 @pytest.mark.parametrize("module, name", DOCUMENTED, ids=[f"{module}.{name}" for module, name in DOCUMENTED])
 def test_help_describes_it(module: str, name: str) -> None:
-    """Everything public has a docstring at run time that says more than its signature."""
-    assert description(name, resolve(module, name).__doc__), f"no docstring: {module}.{name}"
+    """Everything public has a docstring at run time that says more than its signature; a C attribute, which cannot have
+    one, is described in that of its class."""
+    found, (owner, _, attribute) = resolve(module, name), name.rpartition(".")
+    if inspect.isdatadescriptor(found) and not isinstance(found, property) and not found.__doc__:
+        assert re.search(rf"\b{attribute}\b", resolve(module, owner).__doc__), f"{module}.{owner} does not name it"
+    else:
+        assert description(name, found.__doc__), f"no docstring: {module}.{name}"
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -101,12 +106,15 @@ def test_stubs_hold_types_only(module: str) -> None:
     assert not found, f"docstrings belong in {module}.pyx: {found}"
 
 
-@pytest.mark.parametrize("docstring, expected", [
-    (None, ""),
-    ("Board.push(self, str move: str)", ""),
-    ("Board.push(self, str move: str)\n\nMake a move.", "Make a move."),
-    ("push: a move", ""),
-    ("Pushes a move.", "Pushes a move."),
-])
+@pytest.mark.parametrize(
+    "docstring, expected",
+    [
+        (None, ""),
+        ("Board.push(self, str move: str)", ""),
+        ("Board.push(self, str move: str)\n\nMake a move.", "Make a move."),
+        ("push: a move", ""),
+        ("Pushes a move.", "Pushes a move."),
+    ],
+)
 def test_a_signature_is_no_description(docstring: str | None, expected: str) -> None:
     assert description("Board.push", docstring) == expected

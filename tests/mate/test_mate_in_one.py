@@ -10,14 +10,14 @@ from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE, data_ro
 
 # sfen, whether there is a mate in one.
 CASES = [
-    ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", True),               # a gold on the king's head
-    ("4k4/9/4P4/9/9/9/9/9/9 b P2r2b4g4s4n4l16p 1", False),              # a pawn may not mate by a drop
+    ("4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1", True),  # a gold on the king's head
+    ("4k4/9/4P4/9/9/9/9/9/9 b P2r2b4g4s4n4l16p 1", False),  # a pawn may not mate by a drop
     ("4k4/9/4G4/9/9/9/9/9/9 b P2r2b3g4s4n4l17p 1", False),
-    ("3gkg3/9/4P4/4L4/9/9/9/9/9 b 2r2b2g4s4n3l17p 1", False),           # the pawn's promotion is taken
+    ("3gkg3/9/4P4/4L4/9/9/9/9/9 b 2r2b2g4s4n3l17p 1", False),  # the pawn's promotion is taken
     ("7nk/7pp/9/8N/9/9/9/9/9 b N2r2b4g4s1n4l16p 1", False),  # neither knight mates while 1b is free to flee
-    ("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1", False),                 # a distant check met by an interposition
-    ("k8/9/K8/9/9/9/9/9/8R b - 1", True),                               # the same where nobody has a piece to interpose
-    ("9/9/9/9/9/9/9/9/4K4 b RB 1", False),                              # nobody to mate
+    ("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1", False),  # a distant check met by an interposition
+    ("k8/9/K8/9/9/9/9/9/8R b - 1", True),  # the same where nobody has a piece to interpose
+    ("9/9/9/9/9/9/9/9/4K4 b RB 1", False),  # nobody to mate
 ]
 
 

@@ -20,6 +20,7 @@ def play(board: Board, *moves: str) -> Board:
 
 # ---- repetition ----
 
+
 def test_the_fourth_time_and_not_the_third() -> None:
     board = Board()
     for _ in range(3):
@@ -127,6 +128,7 @@ def test_taking_back_undoes_the_count() -> None:
 
 # ---- declaration ----
 
+
 def entered(seed: int, count: int) -> Iterator[str]:
     """Positions about the edge of a declaration: an entered king, helpers of every kind, handicaps too."""
     rng = random.Random(seed)
@@ -164,28 +166,34 @@ def test_declaration_of_the_twin(rule: str) -> None:
 DECLARED = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
 
 
-@pytest.mark.parametrize("hand, rule, wins", [
-    ("RB", "CSARule27", True),     # 10 + 8 + 10 = 28
-    ("R4P", "CSARule27", False),   # 27
-    ("R5P", "CSARule27", True),
-    ("R5P", "CSARule24", False),
-    ("RB2P", "CSARule24", False),  # 30
-    ("RB3P", "CSARule24", True),   # 31
-    ("RB3P", "NoEnteringKing", False),
-])
+@pytest.mark.parametrize(
+    "hand, rule, wins",
+    [
+        ("RB", "CSARule27", True),  # 10 + 8 + 10 = 28
+        ("R4P", "CSARule27", False),  # 27
+        ("R5P", "CSARule27", True),
+        ("R5P", "CSARule24", False),
+        ("RB2P", "CSARule24", False),  # 30
+        ("RB3P", "CSARule24", True),  # 31
+        ("RB3P", "NoEnteringKing", False),
+    ],
+)
 def test_points_for_black(hand: str, rule: str, wins: bool) -> None:
     assert Board(DECLARED.format(hand)).can_declare(rule) is wins
 
 
-@pytest.mark.parametrize("hand, rule, wins", [
-    ("R3P", "CSARule27", False),   # 26
-    ("R4P", "CSARule27", True),    # White needs one less
-    ("R4P", "CSARule24", False),
-    ("RB3P", "CSARule24", True),
-    ("P", "CSARule27H", True),     # what is missing from the set is counted for White
-    ("P", "CSARule24H", True),
-    ("P", "CSARule27", False),
-])
+@pytest.mark.parametrize(
+    "hand, rule, wins",
+    [
+        ("R3P", "CSARule27", False),  # 26
+        ("R4P", "CSARule27", True),  # White needs one less
+        ("R4P", "CSARule24", False),
+        ("RB3P", "CSARule24", True),
+        ("P", "CSARule27H", True),  # what is missing from the set is counted for White
+        ("P", "CSARule24H", True),
+        ("P", "CSARule27", False),
+    ],
+)
 def test_points_for_white(hand: str, rule: str, wins: bool) -> None:
     assert Board(positions.turned_sfen(DECLARED.format(hand))).can_declare(rule) is wins
 
@@ -200,16 +208,19 @@ def test_no_declaration_in_check_outside_or_with_nine() -> None:
     assert not Board("1+R+B1K4/GGGG5/+P+P+P6/9/9/9/9/9/4k4 b RB2P 1").can_declare()
 
 
-@pytest.mark.parametrize("sfen, move", [
-    ("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"),
-    ("9/3K5/9/9/9/9/9/9/k8 b - 1", "6b5a"),
-    ("4p4/4K4/9/9/9/9/9/9/k8 b - 1".replace("4p4", "4+p4"), "5b5a"),  # it may capture
-    ("4G4/4K4/9/9/9/9/9/9/k8 b - 1", None),
-    ("3g5/4K4/9/9/9/9/9/9/k8 b - 1", None),
-    ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook would attack through the king
-    ("9/9/4K4/9/9/9/9/9/k8 b - 1", None),
-    (START, None),
-])
+@pytest.mark.parametrize(
+    "sfen, move",
+    [
+        ("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"),
+        ("9/3K5/9/9/9/9/9/9/k8 b - 1", "6b5a"),
+        ("4p4/4K4/9/9/9/9/9/9/k8 b - 1".replace("4p4", "4+p4"), "5b5a"),  # it may capture
+        ("4G4/4K4/9/9/9/9/9/9/k8 b - 1", None),
+        ("3g5/4K4/9/9/9/9/9/9/k8 b - 1", None),
+        ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook would attack through the king
+        ("9/9/4K4/9/9/9/9/9/k8 b - 1", None),
+        (START, None),
+    ],
+)
 def test_try(sfen: str, move: str | None) -> None:
     assert Board(sfen).declaration_move("TryRule") == move
     turned = Board(positions.turned_sfen(sfen))

@@ -122,8 +122,11 @@ def test_captures_before_other_evasions(start: str, seed: int) -> None:
 
 def test_walks_meet_what_the_tests_are_about() -> None:
     """Enough positions in check, and enough captures and useless moves, that the tests above compare something."""
-    met = [(position.is_check(), any(map(position.is_useless, moves)), not all(is_quiet(position, m) for m in moves))
-           for start, seed in CASES for position, moves, _ in random_walk(start, seed)]
+    met = [
+        (position.is_check(), any(map(position.is_useless, moves)), not all(is_quiet(position, m) for m in moves))
+        for start, seed in CASES
+        for position, moves, _ in random_walk(start, seed)
+    ]
     checks, useless, captures = (sum(kind) for kind in zip(*met, strict=True))
     assert (checks > 20, useless > 20, captures > 100) == (True, True, True), (checks, useless, captures)
 

@@ -37,8 +37,14 @@ def test_every_field_comes_back(table: TableProbe) -> None:
         table.new_search()
         key = rng.getrandbits(64)
         value, static_value = rng.randint(-32768, 32767), rng.randint(-32768, 32767)
-        data = (rng.randrange(1, 1 << 16), value, static_value, rng.randint(-8, 247), rng.choice((1, 2, 3)),
-                rng.random() < 0.5)
+        data = (
+            rng.randrange(1, 1 << 16),
+            value,
+            static_value,
+            rng.randint(-8, 247),
+            rng.choice((1, 2, 3)),
+            rng.random() < 0.5,
+        )
         table.store(key, *data)
         assert table.probe(key) == data
 

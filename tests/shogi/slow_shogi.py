@@ -324,7 +324,7 @@ class Game:
         times = [i for i, position in enumerate(self.positions) if position.core() == here]
         if len(times) < 4:
             return "none"
-        since = self.positions[times[-4] + 1:]
+        since = self.positions[times[-4] + 1 :]
         # A move was made by the side that is not to move in the position after it.
         opponent = all(position.is_check() for position in since if position.turn == self.now.turn)
         own = all(position.is_check() for position in since if position.turn != self.now.turn)

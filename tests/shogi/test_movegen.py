@@ -81,14 +81,17 @@ def test_most_moves() -> None:
     assert len(Probe(positions.turned_sfen(positions.MOST_MOVES)).generate("legal")) == 593
 
 
-@pytest.mark.parametrize("sfen", [
-    "7nk/9/7G1/9/9/9/9/9/4K4 b P 1",   # mate by a pawn drop is the only check
-    "k8/9/9/9/9/9/9/9/9 b 2P 1",        # no own king
-    "9/9/9/9/9/9/9/9/4K4 b 2G 1",       # no king to check
-    "4k4/4P4/4K4/9/9/9/9/9/9 w - 1",
-    "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 b 2Pp 1",  # pieces without a move, two pawns on a file
-    "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 w 2Pp 1",
-])
+@pytest.mark.parametrize(
+    "sfen",
+    [
+        "7nk/9/7G1/9/9/9/9/9/4K4 b P 1",  # mate by a pawn drop is the only check
+        "k8/9/9/9/9/9/9/9/9 b 2P 1",  # no own king
+        "9/9/9/9/9/9/9/9/4K4 b 2G 1",  # no king to check
+        "4k4/4P4/4K4/9/9/9/9/9/9 w - 1",
+        "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 b 2Pp 1",  # pieces without a move, two pawns on a file
+        "P3k4/N8/9/4P4/4P4/9/4p4/9/l3K4 w 2Pp 1",
+    ],
+)
 def test_sparse_positions(sfen: str) -> None:
     probe, position = Probe(sfen), Position(sfen)
     assert sorted(probe.generate("legal")) == sorted(position.legal_moves())

@@ -92,6 +92,7 @@ def test_nothing_is_dirty_at_the_root_and_after_a_null_move() -> None:
 
 # ---- repetition in the search ----
 
+
 def play(sfen: str, moves: str) -> Probe:
     probe = Probe(sfen)
     for move in moves.split():

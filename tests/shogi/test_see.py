@@ -7,8 +7,20 @@ from tests import positions
 from tests.shogi.slow_shogi import Position, Square, other, to_square
 
 VALUES = {
-    "P": 90, "L": 315, "N": 405, "S": 495, "B": 855, "R": 990, "G": 540, "K": 15000,
-    "+P": 540, "+L": 540, "+N": 540, "+S": 540, "+B": 945, "+R": 1395,
+    "P": 90,
+    "L": 315,
+    "N": 405,
+    "S": 495,
+    "B": 855,
+    "R": 990,
+    "G": 540,
+    "K": 15000,
+    "+P": 540,
+    "+L": 540,
+    "+N": 540,
+    "+S": 540,
+    "+B": 945,
+    "+R": 1395,
 }
 # The order in which pieces capture; it breaks ties of value.
 TAKING = ["P", "L", "N", "+P", "+L", "+N", "S", "+S", "G", "B", "R", "+B", "+R", "K"]

@@ -105,10 +105,13 @@ def test_repeated_pieces_in_hand_add_up() -> None:
     assert Board("4k4/9/9/9/9/9/9/9/4K4 b PP2P 1").hand(0) == {"P": 4}
 
 
-@pytest.mark.parametrize("sfen", [
-    "8B/6G1n/7kP/8P/9/8S/9/9/9 b N2rb3g3s2n4l16p 1",    # two pawns on a file
-    "4k4/9/9/9/1b7/9/3n5/4n4/4K4 b RGS 1",              # a knight without a move
-])
+@pytest.mark.parametrize(
+    "sfen",
+    [
+        "8B/6G1n/7kP/8P/9/8S/9/9/9 b N2rb3g3s2n4l16p 1",  # two pawns on a file
+        "4k4/9/9/9/1b7/9/3n5/4n4/4K4 b RGS 1",  # a knight without a move
+    ],
+)
 def test_published_positions_are_read_as_they_are(sfen: str) -> None:
     assert Board(sfen).sfen() == sfen
     assert Board(sfen).legal_moves()

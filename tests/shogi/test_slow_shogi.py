@@ -148,10 +148,13 @@ def test_pawn_drop_mate_is_illegal() -> None:
     assert "P*1d" in moves
 
 
-@pytest.mark.parametrize("sfen", [
-    "8k/9/7G1/9/9/9/9/9/4K4 b P 1",  # the king steps to 2a
-    "6gnk/9/9/9/9/9/9/8L/4K4 b P 1",  # the king steps to 2b
-    "6rnk/9/7G1/9/9/9/9/9/4K4 b P 1".replace("6rnk/9", "7nk/6r2"),  # the rook takes
-])
+@pytest.mark.parametrize(
+    "sfen",
+    [
+        "8k/9/7G1/9/9/9/9/9/4K4 b P 1",  # the king steps to 2a
+        "6gnk/9/9/9/9/9/9/8L/4K4 b P 1",  # the king steps to 2b
+        "6rnk/9/7G1/9/9/9/9/9/4K4 b P 1".replace("6rnk/9", "7nk/6r2"),  # the rook takes
+    ],
+)
 def test_pawn_drop_check_is_legal(sfen: str) -> None:
     assert "P*1b" in Position(sfen).checking_moves()
