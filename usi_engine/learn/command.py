@@ -17,9 +17,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
     corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif sbinpack psv bin) to training positions")
-    corpus.add_argument(
-        "games", nargs="*", type=Path, help="files; a `.tsv` may hold positions with valued moves"
-    )
+    corpus.add_argument("games", nargs="*", type=Path, help="files; a `.tsv` may hold positions with valued moves")
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
