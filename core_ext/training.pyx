@@ -1,8 +1,8 @@
 """Training of the KPP evaluation from records (core_ext.records): the float model, and its weights as play has them.
 
 Values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`, `kp`,
-`kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and `kp_tempo`,
-`pp_tempo` and `relative_pp_tempo`, which count for the side to move.
+`kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
+`kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
 
 import numpy as np
@@ -54,10 +54,10 @@ cdef class Trainer:
 
     cdef KppModel model
     cdef dict blocks
-    cdef readonly tuple terms
+    cdef tuple _terms
 
     def __cinit__(self, terms):
-        self.terms = tuple(terms)
+        self._terms = tuple(terms)
         self._check_terms()
         self.blocks = {}
         for name in self.terms:
@@ -65,6 +65,11 @@ cdef class Trainer:
                 size = sizeof(PairParameters) if name in TEMPO_OF.values() else sizeof(Parameter)
                 self.blocks[name] = Block(SIZES[name] * size)
         self._set_model()
+
+    @property
+    def terms(self):
+        """The names of the model's terms."""
+        return self._terms
 
     cdef _check_terms(self):
         if "piece" not in self.terms or not set(self.terms) <= set(SIZES):

@@ -27,7 +27,7 @@ def board() -> Board:
 @pytest.fixture(scope="session")
 def weights() -> Weights:
     """The weights of the package, unfolded once for all tests; read-only."""
-    loaded = load_weights(INTERNAL, Weights)
+    loaded = load_weights(INTERNAL)
     assert loaded is not None
     return loaded
 
