@@ -136,8 +136,9 @@ sdist: $(VENV)/.done
 # The version of pyproject.toml, written in CHANGELOG.md as `## VERSION - YYYY-MM-DD`, is tested and tagged.
 release:
 	@test -z "$$(git status --porcelain)" || { echo "commit or stash first: the tree is not clean"; exit 1; }
-	@grep -m1 '^## ' CHANGELOG.md | grep -Eq '^## \[?$(VERSION)\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$$' || \
-		{ echo "CHANGELOG.md does not begin with '## $(VERSION) - DATE'"; exit 1; }
+	@grep '^## ' CHANGELOG.md | grep -v Unreleased | head -1 | \
+		grep -Eq '^## \[?$(VERSION)\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$$' || \
+		{ echo "the newest version in CHANGELOG.md is not '$(VERSION) - DATE'"; exit 1; }
 	@! git rev-parse --quiet --verify refs/tags/v$(VERSION) || { echo "v$(VERSION) is tagged already"; exit 1; }
 	$(MAKE) lint test sdist
 	$(MAKE) signature CHECK=--check

@@ -13,7 +13,9 @@ shift
 root=$(realpath "$(dirname "$0")/..")
 out=$root/build/wine
 mkdir -p "$out/core_ext"
-for name in usi_engine tests bench docs scripts README.md ARCHITECTURE.md Makefile pyproject.toml setup.py; do
+cd "$root"
+for name in usi_engine tests bench docs scripts *.md .github .ci LICENSE MANIFEST.in Makefile \
+    pyproject.toml setup.py; do
     rm -rf "${out:?}/$name"
     cp -r "$root/$name" "$out/$name"
 done

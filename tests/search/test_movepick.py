@@ -31,7 +31,7 @@ def random_walk(start: str, seed: int) -> list[tuple[Position, list[str], Probe]
 
 def expected(purpose: str, position: Position, moves: list[str], probe: Probe, threshold: int) -> set[str]:
     """What the picker yields without a hash move and killers."""
-    useful = {move for move in moves if not position.is_useless(move)}
+    useful = {move for move in moves if not position.is_dominated(move)}
     if purpose == "main" or position.is_check():
         return useful
     captures = {move for move in useful if not is_quiet(position, move)}
@@ -123,7 +123,7 @@ def test_captures_before_other_evasions(start: str, seed: int) -> None:
 def test_walks_meet_what_the_tests_are_about() -> None:
     """Enough positions in check, and enough captures and useless moves, that the tests above compare something."""
     met = [
-        (position.is_check(), any(map(position.is_useless, moves)), not all(is_quiet(position, m) for m in moves))
+        (position.is_check(), any(map(position.is_dominated, moves)), not all(is_quiet(position, m) for m in moves))
         for start, seed in CASES
         for position, moves, _ in random_walk(start, seed)
     ]

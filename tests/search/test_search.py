@@ -17,7 +17,8 @@ from core_ext.engine import (
     set_tunable,
     tunables,
 )
-from tests.positions import START, data_rows
+from tests.positions import data_rows
+from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
 from usi_engine.tools.bench import count_nodes
 
