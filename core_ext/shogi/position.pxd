@@ -100,9 +100,13 @@ cdef inline Bitboard pieces(const Position *pos, int color, int piece_type) noex
     return both(pos.color[color], pos.kind[piece_type])
 
 
+cdef inline uint64_t state_key(const State *state) noexcept nogil:
+    return state.board_key ^ state.hand_key
+
+
 cdef inline uint64_t full_key(const Position *pos) noexcept nogil:
     """Board, hands and side to move."""
-    return pos.state.board_key ^ pos.state.hand_key
+    return state_key(pos.state)
 
 
 cdef inline bint in_check(const Position *pos) noexcept nogil:
@@ -114,7 +118,7 @@ cdef inline Hand hand_of(const Position *pos, int color) noexcept nogil:
 
 
 cdef inline int game_length(const Position *pos) noexcept nogil:
-    """States behind the current one."""
+    """Moves, null moves included, since the position was set up."""
     return <int>(pos.state - pos.states)
 
 
@@ -151,7 +155,7 @@ cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
 
 cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:
     """Pieces of colour `by` that attack `square` by a step, the steps of horse and dragon included."""
-    cdef int us = by ^ 1    # `by` attacks `square` from where the same piece of the other colour on `square` attacks
+    cdef int us = by ^ 1    # a piece of `us` on `square` attacks the squares from which `by` attacks `square`
     cdef Bitboard found = both(tables.step[us][PAWN][square], pos.kind[PAWN])
     found = either(found, both(tables.step[us][KNIGHT][square], pos.kind[KNIGHT]))
     found = either(found, both(tables.step[us][SILVER][square], pos.kind[SILVER]))
@@ -205,8 +209,8 @@ cdef inline Bitboard aligned_sliders(const Position *pos, int square, int by) no
 
 
 cdef inline Bitboard slider_blockers(int square, Bitboard sliders, Bitboard occ, Bitboard *direct) noexcept nogil:
-    """The pieces that alone stand between `square` and one of the aligned `sliders`; `direct` gets the sliders with no
-    piece between.
+    """The pieces that alone stand between `square` and one of the aligned `sliders`; `direct` gets the sliders that
+    attack the square.
     """
     cdef Bitboard blockers = empty(), between
     cdef int slider
