@@ -38,7 +38,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
     cdef int i
     list_pieces(pos, &lists)
     for i in range(LISTED):
-        out.pieces[i] = <uint16_t>lists.seen[BLACK][i]
+        out.pieces[i] = <uint16_t>lists.numbers[BLACK][i]
     out.key = full_key(pos)
     out.game = game
     out.ply = <uint16_t>pos.ply
@@ -49,7 +49,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
     out.result = <int8_t>result
 
 
-cdef bint is_quiet(const Position *pos) noexcept nogil:
+cdef bint is_quiet_position(const Position *pos) noexcept nogil:
     """Not in check, and no capture wins material by static exchange."""
     cdef Move moves[MAX_MOVES]
     cdef Move *end
@@ -142,9 +142,9 @@ cdef class GameReader:
         for text, value in zip(moves, scores):
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else value
-            wanted = score == UNSCORED or -limit < score < limit
+            in_range = score == UNSCORED or -limit < score < limit
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
-            if wanted and written + RECORDS_PER_PLY <= out.shape[0]:
+            if in_range and written + RECORDS_PER_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
@@ -164,7 +164,7 @@ cdef class GameReader:
         for text, given in zip(moves, values):
             move, value = parse_move(&self.pos, text), given
             do_move(&self.pos, <Move>move)
-            if -limit < value < limit and written < out.shape[0] and is_quiet(&self.pos):
+            if -limit < value < limit and written < out.shape[0] and is_quiet_position(&self.pos):
                 write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)

@@ -32,21 +32,21 @@ cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) 
 cdef list evaluate_terms(Evaluator *evaluator, const Position *pos)
 
 
-cdef inline int bound_value(int value) noexcept nogil:
-    """Below the values that say mate."""
+cdef inline int clamp_value(int value) noexcept nogil:
+    """To the values that are not mates."""
     return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, value))
 
 
 cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
     """Centipawns for the side to move.
 
-    The position may be any: the evaluator recognises it by its key and its ply, updates the sums of a ply not far
-    behind, or sums from scratch.
+    Any position may be given: its key and ply tell which sums are valid. Updates those of a ply not far behind, or sums
+    from scratch.
     """
     cdef int value
     if evaluator.kind == KPP_EVALUATION:
-        value = bound_value(kpp_value(&evaluator.kpp, pos))
+        value = clamp_value(kpp_value(&evaluator.kpp, pos))
     else:
-        value = bound_value(material_value(&evaluator.material, pos))
+        value = clamp_value(material_value(&evaluator.material, pos))
     ASSERT(value == evaluate_from_scratch(evaluator, pos))
     return value

@@ -1,4 +1,4 @@
-"""Choice of the evaluation and what is not hot; see evaluate.pxd."""
+"""Choice of the evaluation, and its functions that are not hot; contracts in evaluate.pxd."""
 
 from libc.string cimport memset
 
@@ -26,9 +26,9 @@ cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil:
     cdef int material
     if evaluator.kind == KPP_EVALUATION:
-        return bound_value(kpp_value_from_scratch(&evaluator.kpp, pos))
+        return clamp_value(kpp_value_from_scratch(&evaluator.kpp, pos))
     material = material_for_black(pos)
-    return bound_value(material if pos.side == BLACK else -material)
+    return clamp_value(material if pos.side == BLACK else -material)
 
 
 cdef list list_kpp_terms(const Evaluator *evaluator, const Position *pos):
