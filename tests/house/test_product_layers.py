@@ -34,5 +34,5 @@ def test_no_arrow_runs_back(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
 def test_files_are_small(path: Path) -> None:
-    """A file that outgrows a reader's patience is split."""
+    """A longer file is split."""
     assert len(path.read_text(encoding="utf-8").splitlines()) < 600

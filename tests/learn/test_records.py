@@ -1,4 +1,4 @@
-"""Records of games: which positions are kept, with which scores."""
+"""Records of games: which positions give records, with which scores."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_game_stops_where_its_records_have_no_room() -> None:
     moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
     assert (
         reader.read(START, moves, [10] * len(moves), 1, 0, out) == 4
-    )  # one for each move here; room for two is required
+    )  # one for each move here; space for two is required
 
 
 def test_a_capture_from_a_quiescence_leaf_gives_no_record() -> None:
