@@ -203,13 +203,15 @@ cdef int try_all(Walk *walk, const Move *move, const Move *last, bint evaluated)
 
 
 cdef int play_out(Walk *walk, Move *moves, int *counts, int plies, int rounds, bint evaluated) noexcept nogil:
-    """The listed moves of each position of a line, `rounds` times; the first listed move leads on."""
-    cdef int sum = 0, ply, one
-    for one in range(rounds):
+    """The positions of a line and all that their moves lead to, `rounds` times; the first listed move leads on."""
+    cdef int sum = 0, ply, _round, _ply
+    for _round in range(rounds):
         for ply in range(plies):
+            if evaluated:
+                sum += nnue_evaluate(&walk.nnue, &walk.pos)
             sum += try_all(walk, moves + ply * MAX_MOVES, moves + ply * MAX_MOVES + counts[ply], evaluated)
             do_move(&walk.pos, moves[ply * MAX_MOVES])
-        for ply in range(plies):
+        for _ply in range(plies):
             undo_move(&walk.pos)
     return sum
 
@@ -243,7 +245,7 @@ cdef class TimedLine:
     cdef choose_line(self):
         cdef Move *first
         cdef uint64_t chosen
-        cdef int ply
+        cdef int _ply
         while self.plies < TIMED_PLIES and has_legal_move(&self.walk.pos):
             first = self.moves + self.plies * MAX_MOVES
             self.counts[self.plies] = <int>(generate_legal(&self.walk.pos, first, False) - first)
@@ -251,13 +253,13 @@ cdef class TimedLine:
             first[0], first[chosen] = first[chosen], first[0]
             do_move(&self.walk.pos, first[0])
             self.plies += 1
-        for ply in range(self.plies):
+        for _ply in range(self.plies):
             undo_move(&self.walk.pos)
 
     @property
     def positions(self):
         """Positions that one round evaluates."""
-        return sum([self.counts[ply] for ply in range(self.plies)])
+        return self.plies + sum([self.counts[ply] for ply in range(self.plies)])
 
     def play(self, rounds: int, evaluated: bool):
         """Play the line `rounds` times, with the values of all positions or with the moves alone; a checksum."""

@@ -66,7 +66,7 @@ class NetworkFile:
     layers: list[tuple[Biases, Weights]]  # of three: outputs; outputs x inputs padded to 32
 
 
-class _Fault(Exception):
+class _Fault(ValueError):
     """What is wrong with a file."""
 
 

@@ -9,13 +9,12 @@ from core_ext.eval.nnue.layers cimport nnue_accumulate, portable_accumulate
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
+    BLACK, COLORS, GOLD, KING, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
     type_of, uint64_t,
 )
 
 cdef enum:
     FOLLOWED_PLIES = 8      # more moves than this cost more than the pieces that differ from the last refresh
-    ALIGNMENT = 64
 
 # Features that one move takes away and brings, for both views.
 cdef struct Change:
