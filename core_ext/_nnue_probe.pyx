@@ -9,7 +9,8 @@ from libc.string cimport memcmp, memset
 
 from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_anew
 from core_ext.eval.nnue.layers cimport (
-    nnue_accumulate, nnue_activate, nnue_affine, portable_accumulate, portable_activate, portable_affine,
+    nnue_accumulate, nnue_activate, nnue_affine, nnue_hidden, portable_accumulate, portable_activate, portable_affine,
+    portable_hidden,
 )
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_anew, nnue_free, nnue_init
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
@@ -299,3 +300,11 @@ def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, const int
         portable_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0])
     else:
         nnue_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0])
+
+
+def hidden(bint portable, uint8_t[::1] out, const int32_t[::1] sums):
+    """1/64 of the sums, clipped to 0..127; a multiple of 16 of them."""
+    if portable:
+        portable_hidden(&out[0], &sums[0], <int>sums.shape[0])
+    else:
+        nnue_hidden(&out[0], &sums[0], <int>sums.shape[0])

@@ -52,6 +52,14 @@ static inline void nnue_activate_block(uint8_t *out, const int16_t *sums)
     _mm256_storeu_si256((__m256i *)(void *)out, _mm512_cvtepi16_epi8(clipped));
 }
 
+/* 16 sums of a hidden layer to activations. */
+static inline void nnue_hidden_block(uint8_t *out, const int32_t *sums)
+{
+    NnueVector clipped = _mm512_max_epi32(_mm512_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT), NNUE_ZERO());
+    clipped = _mm512_min_epi32(clipped, _mm512_set1_epi32(NNUE_ACTIVE));
+    _mm_storeu_si128((__m128i *)(void *)out, _mm512_cvtepi32_epi8(clipped));
+}
+
 #elif !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
 #include <immintrin.h>
 #define NNUE_INSTRUCTIONS "AVX2"
@@ -76,6 +84,16 @@ static inline void nnue_activate_block(uint8_t *out, const int16_t *sums)
     NnueVector packed = _mm256_packs_epi16(NNUE_LOAD(sums), NNUE_LOAD(sums + 16));
     packed = _mm256_permute4x64_epi64(packed, 0xD8);    /* packing interleaves the halves */
     NNUE_STORE(out, _mm256_max_epi8(packed, NNUE_ZERO()));
+}
+
+static inline void nnue_hidden_block(uint8_t *out, const int32_t *sums)
+{
+    NnueVector low = _mm256_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT);
+    NnueVector packed = _mm256_packs_epi32(low, _mm256_srai_epi32(NNUE_LOAD(sums + 8), NNUE_SHIFT));
+    __m128i bytes;
+    packed = _mm256_permute4x64_epi64(packed, 0xD8);
+    bytes = _mm_packs_epi16(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
+    _mm_storeu_si128((__m128i *)(void *)out, _mm_max_epi8(bytes, _mm_setzero_si128()));
 }
 
 #elif !defined(CORE_EXT_PORTABLE) && (defined(__SSE4_1__) || (defined(_M_X64) && CORE_EXT_LEVEL >= 2))
@@ -105,6 +123,15 @@ static inline void nnue_activate_block(uint8_t *out, const int16_t *sums)
         NnueVector packed = _mm_packs_epi16(NNUE_LOAD(sums + half), NNUE_LOAD(sums + half + 8));
         NNUE_STORE(out + half, _mm_max_epi8(packed, NNUE_ZERO()));
     }
+}
+
+static inline void nnue_hidden_block(uint8_t *out, const int32_t *sums)
+{
+    NnueVector low, high;
+    low = _mm_packs_epi32(_mm_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT), _mm_srai_epi32(NNUE_LOAD(sums + 4), NNUE_SHIFT));
+    high = _mm_packs_epi32(_mm_srai_epi32(NNUE_LOAD(sums + 8), NNUE_SHIFT),
+                           _mm_srai_epi32(NNUE_LOAD(sums + 12), NNUE_SHIFT));
+    NNUE_STORE(out, _mm_max_epi8(_mm_packs_epi16(low, high), NNUE_ZERO()));
 }
 
 #else
@@ -164,7 +191,7 @@ static inline void portable_affine(int32_t *out, const uint8_t *in, int inputs, 
 }
 
 /* Sums of a hidden layer to activations: 1/64 of them, rounded down, clipped to 0..127. */
-static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
+static inline void portable_hidden(uint8_t *out, const int32_t *sums, int count)
 {
     int i;
     for (i = 0; i < count; i++) {
@@ -232,6 +259,13 @@ static inline void nnue_activate(uint8_t *out, const int16_t *sums, int width)
         nnue_activate_block(out + at, sums + at);
 }
 
+static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
+{
+    int at;
+    for (at = 0; at < count; at += 16)
+        nnue_hidden_block(out + at, sums + at);
+}
+
 /* `vectors` of outputs, from `chains` sums side by side that hide the latency of the products; both constants. */
 static inline void nnue_affine_block(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
                                      const int32_t *bias, const int vectors, const int chains)
@@ -275,5 +309,6 @@ static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int 
 #define nnue_accumulate portable_accumulate
 #define nnue_activate portable_activate
 #define nnue_affine portable_affine
+#define nnue_hidden portable_hidden
 #endif
 #endif

@@ -16,3 +16,4 @@ cdef extern from "eval/nnue/layers.h" nogil:
     void portable_activate(uint8_t *out, const int16_t *sums, int width) noexcept
     void portable_affine(int32_t *out, const uint8_t *inputs, int input_count, int outputs, const int8_t *weights,
                          const int32_t *bias) noexcept
+    void portable_hidden(uint8_t *out, const int32_t *sums, int count) noexcept

@@ -10,6 +10,7 @@ from core_ext.eval.nnue.accumulator cimport (
 from core_ext.eval.nnue.features cimport FEATURE_SETS, HALF_KP, K_P, feature_count
 from core_ext.eval.nnue.layers cimport (
     NNUE_INSTRUCTIONS, nnue_activate, nnue_affine, nnue_hidden, nnue_output, portable_activate, portable_affine,
+    portable_hidden,
 )
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, MATE_BOUND, int8_t, int16_t, int32_t, uint8_t
@@ -60,10 +61,10 @@ cdef int nnue_evaluate_anew(const NnueWeights *weights, const Position *pos) noe
     portable_activate(inputs + weights.width, sums + (pos.side ^ 1) * weights.width, weights.width)
     portable_affine(products, inputs, 2 * weights.width, weights.hidden[0], weights.hidden_weights[0],
                     weights.hidden_bias[0])
-    nnue_hidden(units[0], products, weights.hidden[0])
+    portable_hidden(units[0], products, weights.hidden[0])
     portable_affine(products, units[0], weights.hidden[0], weights.hidden[1], weights.hidden_weights[1],
                     weights.hidden_bias[1])
-    nnue_hidden(units[1], products, weights.hidden[1])
+    portable_hidden(units[1], products, weights.hidden[1])
     return in_centipawns(weights, nnue_output(units[1], weights.hidden[1], weights.output_weights,
                                               weights.output_bias))
 

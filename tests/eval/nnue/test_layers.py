@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_ext._nnue_probe import accumulate_rows, activate, affine
+from core_ext._nnue_probe import accumulate_rows, activate, affine, hidden
 from core_ext.eval.nnue.network import INSTRUCTIONS
 
 WIDTHS = range(128, 1025, 32)
@@ -38,6 +38,17 @@ def test_sums_are_clipped(width: int) -> None:
         out = np.empty(width, np.uint8)
         activate(portable, out, sums)
         assert np.array_equal(out, sums.clip(0, 127)), portable
+
+
+@pytest.mark.parametrize("count", range(16, 97, 16))
+def test_hidden_sums_are_divided_and_clipped(count: int) -> None:
+    rng = np.random.default_rng(count)
+    edges = np.array([-(2**31), -65 * 32768, -65, -64, -1, 0, 63, 64, 127 * 64 + 63, 128 * 64, 2**31 - 1], np.int32)
+    for sums in (rng.choice(edges, count), rng.integers(-20000, 20000, count, np.int32)):
+        for portable in (False, True):
+            out = np.empty(count, np.uint8)
+            hidden(portable, out, sums)
+            assert np.array_equal(out, (sums // 64).clip(0, 127)), portable
 
 
 @pytest.mark.parametrize("outputs", [16, 32, 48, 64, 80, 96])
