@@ -2,6 +2,7 @@
 
 from libc.string cimport memcpy, memset
 
+from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, features, list_pieces, new_bonapiece, old_bonapiece
 from core_ext.eval.nnue.features cimport HALF_KP, MAX_ACTIVE, king_feature, piece_base, seen_number
@@ -9,7 +10,7 @@ from core_ext.eval.nnue.layers cimport nnue_accumulate, portable_accumulate
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, full_key, game_length
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, KING, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
+    BLACK, COLORS, GOLD, KING, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
     type_of, uint64_t,
 )
 
@@ -176,6 +177,7 @@ cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums
     cdef Change changes[FOLLOWED_PLIES]
     cdef int back[COLORS]
     cdef int view, i
+    ASSERT(pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE)
     for view in range(COLORS):
         back[view] = plies_back(state, pos, view)
     for i in range(max(back[BLACK], back[WHITE])):

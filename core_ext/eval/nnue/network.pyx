@@ -32,41 +32,46 @@ cdef inline int in_centipawns(const NnueWeights *weights, int32_t output) noexce
     return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, output // weights.fv_scale))
 
 
-cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
-    cdef const NnueWeights *weights = state.weights
-    cdef const int16_t *sums[COLORS]
+cdef inline void hidden_layer(const NnueWeights *weights, int layer, uint8_t *out, const uint8_t *inputs, int count,
+                              bint portable) noexcept nogil:
+    cdef int32_t sums[MAX_HIDDEN]
+    cdef int units = weights.hidden[layer]
+    if portable:
+        portable_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer])
+        portable_hidden(out, sums, units)
+    else:
+        nnue_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer])
+        nnue_hidden(out, sums, units)
+
+
+cdef inline int propagate(const NnueWeights *weights, const int16_t *ours, const int16_t *theirs,
+                          bint portable) noexcept nogil:
+    """The value from the sums of the first layer; `portable` is a constant at each call."""
     cdef uint8_t inputs[2 * MAX_WIDTH]
-    cdef uint8_t units[2][MAX_HIDDEN]
-    cdef int32_t products[MAX_HIDDEN]
+    cdef uint8_t first[MAX_HIDDEN]
+    cdef uint8_t second[MAX_HIDDEN]
+    cdef int width = weights.width
+    if portable:
+        portable_activate(inputs, ours, width)
+        portable_activate(inputs + width, theirs, width)
+    else:
+        nnue_activate(inputs, ours, width)
+        nnue_activate(inputs + width, theirs, width)
+    hidden_layer(weights, 0, first, inputs, 2 * width, portable)
+    hidden_layer(weights, 1, second, first, weights.hidden[0], portable)
+    return in_centipawns(weights, nnue_output(second, weights.hidden[1], weights.output_weights, weights.output_bias))
+
+
+cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
+    cdef const int16_t *sums[COLORS]
     accumulate(state, pos, sums)
-    nnue_activate(inputs, sums[pos.side], weights.width)
-    nnue_activate(inputs + weights.width, sums[pos.side ^ 1], weights.width)
-    nnue_affine(products, inputs, 2 * weights.width, weights.hidden[0], weights.hidden_weights[0],
-                weights.hidden_bias[0])
-    nnue_hidden(units[0], products, weights.hidden[0])
-    nnue_affine(products, units[0], weights.hidden[0], weights.hidden[1], weights.hidden_weights[1],
-                weights.hidden_bias[1])
-    nnue_hidden(units[1], products, weights.hidden[1])
-    return in_centipawns(weights, nnue_output(units[1], weights.hidden[1], weights.output_weights,
-                                              weights.output_bias))
+    return propagate(state.weights, sums[pos.side], sums[pos.side ^ 1], False)
 
 
 cdef int nnue_evaluate_anew(const NnueWeights *weights, const Position *pos) noexcept nogil:
     cdef int16_t sums[COLORS * MAX_WIDTH]
-    cdef uint8_t inputs[2 * MAX_WIDTH]
-    cdef uint8_t units[2][MAX_HIDDEN]
-    cdef int32_t products[MAX_HIDDEN]
     accumulate_anew(weights, pos, sums)
-    portable_activate(inputs, sums + pos.side * weights.width, weights.width)
-    portable_activate(inputs + weights.width, sums + (pos.side ^ 1) * weights.width, weights.width)
-    portable_affine(products, inputs, 2 * weights.width, weights.hidden[0], weights.hidden_weights[0],
-                    weights.hidden_bias[0])
-    portable_hidden(units[0], products, weights.hidden[0])
-    portable_affine(products, units[0], weights.hidden[0], weights.hidden[1], weights.hidden_weights[1],
-                    weights.hidden_bias[1])
-    portable_hidden(units[1], products, weights.hidden[1])
-    return in_centipawns(weights, nnue_output(units[1], weights.hidden[1], weights.output_weights,
-                                              weights.output_bias))
+    return propagate(weights, sums + pos.side * weights.width, sums + (pos.side ^ 1) * weights.width, True)
 
 
 cdef int nnue_init(NnueState *state, Network network) noexcept:
