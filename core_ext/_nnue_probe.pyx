@@ -1,5 +1,5 @@
-"""The network's insides for the tests and the benches: sums by differences beside sums from scratch, vector kernels
-beside portable ones, and timed walks.
+"""Access to the internals of NNUE for tests and benches: incremental sums against sums from scratch, vector kernels
+against portable ones, timed walks.
 
 Positions come in as sfen text and moves as USI text; nothing here is fast but the timed loops.
 """
@@ -7,12 +7,12 @@ Positions come in as sfen text and moves as USI text; nothing here is fast but t
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
-from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_anew
+from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_from_scratch
 from core_ext.eval.nnue.layers cimport (
     nnue_accumulate, nnue_activate, nnue_affine, nnue_hidden, portable_accumulate, portable_activate, portable_affine,
     portable_hidden,
 )
-from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_anew, nnue_free, nnue_init
+from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.bitboard cimport some
 from core_ext.shogi.position cimport (
@@ -44,21 +44,20 @@ cdef class NnueProbe:
     def use(self, network: Network):
         """Evaluate by another network from now on."""
         self.network = network
-        if nnue_init(&self.state, network):
-            raise MemoryError("no memory for an evaluator")
+        nnue_init(&self.state, network)
 
     def evaluate(self, sfen: str, moves=()):
         """Centipawns for the side to move after the moves, of which none but the last position is evaluated."""
         self.set_position(sfen, moves)
         return nnue_evaluate(&self.state, &self.pos)
 
-    def evaluate_anew(self, sfen: str, moves=()):
+    def evaluate_from_scratch(self, sfen: str, moves=()):
         """The same from scratch and by the portable kernels."""
         self.set_position(sfen, moves)
-        return nnue_evaluate_anew(&self.network.weights, &self.pos)
+        return nnue_evaluate_from_scratch(&self.network.weights, &self.pos)
 
     def sums(self, sfen: str, moves=()):
-        """The first layer's sums as Black and White see the position."""
+        """The first layer's sums from the perspectives of Black and White."""
         cdef const int16_t *found[COLORS]
         cdef int i
         self.set_position(sfen, moves)
@@ -96,19 +95,19 @@ cdef uint64_t draw(Walk *walk) noexcept nogil:
 
 
 cdef bint sums_agree(Walk *walk) noexcept nogil:
-    cdef int16_t anew[COLORS * MAX_WIDTH]
+    cdef int16_t from_scratch[COLORS * MAX_WIDTH]
     cdef const int16_t *sums[COLORS]
     cdef int width = walk.nnue.weights.width
     accumulate(&walk.nnue, &walk.pos, sums)
-    accumulate_anew(walk.nnue.weights, &walk.pos, anew)
-    return not memcmp(sums[0], anew, width * 2) and not memcmp(sums[1], anew + width, width * 2)
+    accumulate_from_scratch(walk.nnue.weights, &walk.pos, from_scratch)
+    return not memcmp(sums[0], from_scratch, width * 2) and not memcmp(sums[1], from_scratch + width, width * 2)
 
 
 cdef void check_position(Walk *walk) noexcept nogil:
     """Every sum against one from scratch; every tenth time the value too."""
     walk.evaluated += 1
     if draw(walk) % 10 == 0:
-        walk.wrong += nnue_evaluate(&walk.nnue, &walk.pos) != nnue_evaluate_anew(walk.nnue.weights, &walk.pos)
+        walk.wrong += nnue_evaluate(&walk.nnue, &walk.pos) != nnue_evaluate_from_scratch(walk.nnue.weights, &walk.pos)
     walk.wrong += not sums_agree(walk)
 
 
@@ -174,8 +173,7 @@ def walk_network(network: Network, sfen: str, seed: int, positions: int, plies: 
     memset(&walk, 0, sizeof(walk))
     walk.state = seed * 2 + 1
     allocate_position(&walk.pos, plies + 16)
-    if nnue_init(&walk.nnue, network):
-        raise MemoryError("no memory for an evaluator")
+    nnue_init(&walk.nnue, network)
     try:
         parse_sfen(&walk.pos, sfen)
         with nogil:
@@ -234,8 +232,7 @@ cdef class TimedLine:
         self.network = network
         self.walk.state = seed * 2 + 1
         allocate_position(&self.walk.pos, TIMED_PLIES + 16)
-        if nnue_init(&self.walk.nnue, network):
-            raise MemoryError("no memory for an evaluator")
+        nnue_init(&self.walk.nnue, network)
         parse_sfen(&self.walk.pos, sfen)
         self.choose_line()
 

@@ -1,9 +1,9 @@
-"""The first layer's sums, one a colour, followed through do and undo.
+"""The first layer's sums, one set for each perspective, updated incrementally along the moves played and taken back.
 
-Nothing needs to be told of moves: a frame belongs to a ply and carries the key of its position. A view without sums
-takes them from an earlier ply by the differences of the moves between; where none is near, or where the viewer's king
-moved (HalfKP), from the position last summed for that king square, by the pieces that differ (the "finny tables" of
-Stockfish's NNUE).
+do_move and undo_move need not notify it: sums are stored by ply with the key of their position, and are valid where
+that key matches. Missing sums are computed from those of an earlier ply by the features that the moves since then
+changed; where no such ply is near, or where the own king moved (HalfKP), from the position last summed for that king
+square by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
 """
 
 from core_ext.eval.nnue.features cimport FeatureSet
@@ -11,7 +11,7 @@ from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int8_t, int16_t, int32_t, uint8_t, uint64_t
 
 cdef enum:
-    NNUE_FRAMES = 256           # a power of two
+    SUMMED_PLIES = 256          # a power of two
     MIN_WIDTH = 128
     MAX_WIDTH = 1024
     WIDTH_STEP = 32
@@ -32,24 +32,24 @@ cdef struct NnueWeights:
     const int8_t *output_weights
     int32_t output_bias
 
-# The position last summed for one view and king square. Zeroed: no piece, no hand, and its sums are the biases.
-cdef struct Refreshed:
+# The position last summed for one perspective and king square. All zeros: no pieces; its sums are the biases.
+cdef struct RefreshEntry:
     uint8_t board[SQUARES + 7]
     Hand hand[COLORS]
 
-# What one thread needs to evaluate along a line of play. The Network must outlive it.
+# Of one thread. All zeros until allocate_sums; the Network must outlive it.
 cdef struct NnueState:
     const NnueWeights *weights
-    uint64_t keys[COLORS][NNUE_FRAMES]  # of the position by view and ply, modulo NNUE_FRAMES; 0: no sums
-    int16_t *sums               # [COLORS][NNUE_FRAMES][width]
-    Refreshed *refreshed        # [COLORS][king squares]; K+P has one, for all king squares
-    int16_t *refreshed_sums     # [COLORS][king squares][width]
+    uint64_t keys[COLORS][SUMMED_PLIES]  # of the position by perspective and ply, modulo SUMMED_PLIES; 0: none
+    int16_t *sums               # [COLORS][SUMMED_PLIES][width]
+    RefreshEntry *cache         # [COLORS][king squares]; K+P has one, for all king squares
+    int16_t *cached_sums        # [COLORS][king squares][width]
     void *block
 
-# Both views' sums of a position; both kings stand on the board. Valid until the next call.
+# The sums from both perspectives, valid until the next call. Both kings must be on the board.
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil
-# The same from scratch into [COLORS][width], by the portable kernel. For tests.
-cdef void accumulate_anew(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil
-# Memory for a network; the state is zeroed or was used before. -1 where there is no memory, and nothing is held then.
-cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil
+# The same from scratch into [COLORS][width], by the portable kernel: the oracle of the tests.
+cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil
+# Start with nothing summed; the state is all zeros or was used before. MemoryError.
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) except -1
 cdef void free_sums(NnueState *state) noexcept nogil

@@ -1,8 +1,8 @@
-"""Input features of the network, as one colour ("view") sees the board: its own square 1a is the far corner.
+"""Input features of the network, each from the perspective of one colour: White's is the board rotated.
 
-K+P: the Bonapiece number of every piece, then one for each king: 81 squares of the viewer's own, 81 of the enemy's.
-HalfKP: the Bonapiece number of every piece, in a block of numbers for each square of the viewer's own king.
-A piece that is missing from the board (a handicap) has no feature.
+K+P: the Bonapiece number of every piece, then one for each king: 81 for the own king's square, 81 for the enemy king's.
+HalfKP: the Bonapiece number of every piece, in one block of numbers for each square of the own king.
+A piece missing from a handicap position has no feature.
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES, features, inverse_square
@@ -26,20 +26,20 @@ cdef inline int feature_count(FeatureSet kind) noexcept nogil:
     return HALF_KP_FEATURES if kind == HALF_KP else K_P_FEATURES
 
 
-cdef inline int seen_square(int view, int square) noexcept nogil:
-    return square if view == BLACK else inverse_square(square)
+cdef inline int square_from(int perspective, int square) noexcept nogil:
+    return square if perspective == BLACK else inverse_square(square)
 
 
-cdef inline int seen_number(int view, int number) noexcept nogil:
-    """A Bonapiece number of Black's, as `view` sees it."""
-    return number if view == BLACK else features.inverse[number]
+cdef inline int number_from(int perspective, int number) noexcept nogil:
+    """Of a Bonapiece number from Black's perspective."""
+    return number if perspective == BLACK else features.inverse[number]
 
 
-cdef inline int piece_base(FeatureSet kind, int view, int own_king) noexcept nogil:
-    """The feature of number 0 with the viewer's king on a square (Black's view of it)."""
-    return seen_square(view, own_king) * BONAPIECES if kind == HALF_KP else 0
+cdef inline int piece_base(FeatureSet kind, int perspective, int own_king) noexcept nogil:
+    """The feature of number 0 with the own king on a square, which is given from Black's perspective."""
+    return square_from(perspective, own_king) * BONAPIECES if kind == HALF_KP else 0
 
 
-cdef inline int king_feature(int view, int color, int square) noexcept nogil:
-    """K+P only: of the king of a colour on a square (Black's view of it)."""
-    return (OWN_KING if color == view else ENEMY_KING) + seen_square(view, square)
+cdef inline int king_feature(int perspective, int color, int square) noexcept nogil:
+    """Of K+P only: the king of a colour on a square, which is given from Black's perspective."""
+    return (OWN_KING if color == perspective else ENEMY_KING) + square_from(perspective, square)

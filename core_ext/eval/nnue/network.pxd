@@ -1,7 +1,7 @@
 """The NNUE evaluation (Y. Nasu, 2018): centipawns for the side to move from a network of integers.
 
-Two sums of the first layer, the side to move's view first, clipped to 0..127; two hidden layers, each 1/64 of its sums,
-clipped to 0..127; one output, `fv_scale` units in a centipawn.
+The first layer's sums from both perspectives, the side to move's first, clipped to 0..127; two hidden layers, each 1/64
+of its sums, clipped to 0..127; one output, `fv_scale` units in a centipawn.
 """
 
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
@@ -19,12 +19,11 @@ cdef class Network:
     cdef readonly str features      # "K+P" or "HalfKP"
     cdef readonly tuple hidden      # units of the hidden layers, not padded
 
-# Use `network` in a zeroed state or one used before; may be called again, after the search of another game too. 0, or
-# -1 where there is no memory.
-cdef int nnue_init(NnueState *state, Network network) noexcept
+# Evaluate by `network`, with nothing summed yet. The state is all zeros or was used before. MemoryError.
+cdef int nnue_init(NnueState *state, Network network) except -1
 cdef void nnue_free(NnueState *state) noexcept nogil
-# Centipawns for the side to move, short of a mate's value. Both kings stand on the board. Nothing needs to be told of
-# do and undo.
+# Centipawns for the side to move, below the values that say mate. Both kings must be on the board. The position may be
+# any: the state recognises it by its key and its ply.
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil
-# The same from scratch and by the portable kernels. Slow.
-cdef int nnue_evaluate_anew(const NnueWeights *weights, const Position *pos) noexcept nogil
+# The same from scratch and by the portable kernels, the oracle of the tests.
+cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil

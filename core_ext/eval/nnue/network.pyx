@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.nnue.accumulator cimport (
     HIDDEN_STEP, MAX_HIDDEN, MAX_WIDTH, MIN_HIDDEN, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate,
-    accumulate_anew, allocate_sums, free_sums,
+    accumulate_from_scratch, allocate_sums, free_sums,
 )
 from core_ext.eval.nnue.features cimport FEATURE_SETS, HALF_KP, K_P, feature_count
 from core_ext.eval.nnue.layers cimport (
@@ -68,13 +68,13 @@ cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
     return propagate(state.weights, sums[pos.side], sums[pos.side ^ 1], False)
 
 
-cdef int nnue_evaluate_anew(const NnueWeights *weights, const Position *pos) noexcept nogil:
+cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil:
     cdef int16_t sums[COLORS * MAX_WIDTH]
-    accumulate_anew(weights, pos, sums)
+    accumulate_from_scratch(weights, pos, sums)
     return propagate(weights, sums + pos.side * weights.width, sums + (pos.side ^ 1) * weights.width, True)
 
 
-cdef int nnue_init(NnueState *state, Network network) noexcept:
+cdef int nnue_init(NnueState *state, Network network) except -1:
     return allocate_sums(state, &network.weights)
 
 

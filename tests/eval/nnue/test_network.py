@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from core_ext._nnue_probe import NnueProbe, walk_network
-from core_ext.board import Board
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.reference import Reference, random_network, read_reference
+from tests.eval.turning import turned
 from tests.positions import ENTERED, HANDS, MATSURI, MIDGAME, TWO_PIECE_HANDICAP, random_boards
 from tests.shogi.slow_shogi import START
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
@@ -29,7 +29,7 @@ CASES = {
     f"K+P 128x2-48-64, {WILD}": Architecture("K+P", 128, 48, 64),
     f"HalfKP 128x2-96-95, {WILD}": Architecture("HalfKP", 128, 96, 95),
 }
-START_ONLY_SORTS = ("kings", "captures", "promotions", "drops", "nulls", "undone")
+SORTS_OF_MOVES = ("kings", "captures", "promotions", "drops", "nulls", "undone")
 
 
 def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:
@@ -54,7 +54,7 @@ def test_values_equal_the_reference(case: str) -> None:
     for sfen in [*POSITIONS, *[board.sfen() for board in random_boards(3, 300)][::6]]:
         value = reference.value(sfen)
         assert probe.evaluate(sfen) == value, sfen
-        assert probe.evaluate_anew(sfen) == value, sfen
+        assert probe.evaluate_from_scratch(sfen) == value, sfen
         values.add(value)
     assert len(values) > 30  # a network that says one thing would test nothing
 
@@ -71,7 +71,7 @@ def test_a_file_read_plays_as_the_reference_reads_it(tmp_path: Path) -> None:
 def test_sums_follow_moves_as_the_reference_sums(case: str) -> None:
     """After up to twelve moves of which none was evaluated: more than are followed."""
     file = network_file(case)
-    reference, probe, board = reference_of(file), NnueProbe(to_play(file)), Board(START)
+    reference, probe = reference_of(file), NnueProbe(to_play(file))
     plies, taken = 0, 0
     for board in random_boards(8, 150):
         plies += 1
@@ -88,7 +88,7 @@ def check_walk(case: str, sfen: str, seed: int, count: int) -> None:
     found = walk_network(to_play(network_file(case)), sfen, seed, count)
     assert found["evaluated"] == count
     assert found["wrong"] == 0
-    assert min(found[sort] for sort in START_ONLY_SORTS) > 0
+    assert min(found[sort] for sort in SORTS_OF_MOVES) > 0
 
 
 @pytest.mark.parametrize("sfen", POSITIONS)
@@ -102,34 +102,6 @@ def test_differences_equal_full_sums(case: str, sfen: str) -> None:
 def test_differences_equal_full_sums_on_a_million_positions(case: str) -> None:
     for seed, sfen in enumerate(POSITIONS):
         check_walk(case, sfen, 100 + seed, 1_000_000 // len(POSITIONS) + 1)
-
-
-def turned(sfen: str) -> str:
-    """The board turned round, colours swapped, the other side to move."""
-    rows, side, hand = sfen.split()[:3]
-    cells = [row.replace("+", "\0+") for row in rows.split("/")]
-    swapped = "/".join("".join(reversed(split_cells(row))) for row in reversed(cells)).swapcase()
-    letters = sorted(split_hand(hand), key=lambda one: one[-1].isupper())
-    return f"{swapped} {'w' if side == 'b' else 'b'} {''.join(letters).swapcase() or '-'} 1"
-
-
-def split_cells(row: str) -> list[str]:
-    cells: list[str] = []
-    for letter in row.replace("\0", ""):
-        if cells and cells[-1] == "+":
-            cells[-1] += letter
-        else:
-            cells.append(letter)
-    return cells
-
-
-def split_hand(hand: str) -> list[str]:
-    found = [""]
-    for letter in hand.strip("-"):
-        found[-1] += letter
-        if letter.isalpha():
-            found.append("")
-    return found[:-1]
 
 
 def test_turning_the_board_changes_nothing_for_the_side_to_move() -> None:
