@@ -213,9 +213,9 @@ def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple
 
 
 def _array(data: bytes, at: int, kind: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """In the byte order of the machine."""
+    """Aligned, which the text before it leaves to chance, and in the byte order of the machine."""
     found = np.frombuffer(data, kind, int(np.prod(shape)), at).reshape(shape)
-    return found.astype(found.dtype.newbyteorder("="), copy=False)
+    return np.require(found, found.dtype.newbyteorder("="), "A")
 
 
 def _word(data: bytes, at: int) -> int:

@@ -160,7 +160,7 @@ cdef int copy_output(Network network, int8_t *at, const int32_t[::1] bias, const
                 (1, padded(network.hidden[1], PADDED_INPUTS)))
     memcpy(at, &weight[0, 0], network.hidden[1])
     network.weights.output_weights = at
-    network.weights.output_bias = bias[0]
+    memcpy(&network.weights.output_bias, &bias[0], sizeof(int32_t))
     return 0
 
 
