@@ -50,6 +50,6 @@ cdef struct NnueState:
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil
 # The same from scratch into [COLORS][width], by the portable kernel: the oracle of the tests.
 cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil
-# Start with nothing summed; the state is all zeros or was used before. MemoryError.
-cdef int allocate_sums(NnueState *state, const NnueWeights *weights) except -1
+# Start with nothing summed; the state is all zeros or was used before. -1 without memory, and the state is free then.
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil
 cdef void free_sums(NnueState *state) noexcept nogil

@@ -220,14 +220,14 @@ cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *po
 
 # ---- memory ----
 
-cdef int allocate_sums(NnueState *state, const NnueWeights *weights) except -1:
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil:
     cdef size_t row = weights.width * sizeof(int16_t), slots = COLORS * cache_slots(weights), slot
     cdef size_t frames = COLORS * SUMMED_PLIES * row
     cdef char *start
     free_sums(state)
     start = <char *>allocate_large(frames + slots * (row + sizeof(RefreshEntry)), &state.block)
     if start == NULL:
-        raise MemoryError("no memory for an evaluator")
+        return -1
     state.weights = weights
     state.sums = <int16_t *>start
     state.cached_sums = <int16_t *>(start + frames)

@@ -75,7 +75,9 @@ cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *
 
 
 cdef int nnue_init(NnueState *state, Network network) except -1:
-    return allocate_sums(state, &network.weights)
+    if allocate_sums(state, &network.weights) < 0:
+        raise MemoryError("no memory for an evaluator")
+    return 0
 
 
 cdef void nnue_free(NnueState *state) noexcept nogil:
@@ -169,7 +171,8 @@ cdef class Network:
 
     `features` is "K+P" or "HalfKP"; `bias` and `weight` are those of the first layer, [width] and [features][width]
     int16; `layers` are three pairs of biases [outputs] int32 and weights [outputs][inputs padded to 32] int8, of which
-    the padding counts for nothing. `fv_scale` output units are a centipawn, 1 to 128.
+    the padding counts for nothing. `fv_scale` output units are a centipawn, 1 to 128. The attribute `hidden` is the
+    pair of units in the two hidden layers.
     """
 
     def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers,
