@@ -14,13 +14,16 @@ FLOORS = {
     "eval": ["bonapiece", "symmetry", "evaluate"],
     "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
     "search": ["tt", "tune", "history", "movepick", "stack", "pruning", "history_updates", "node", "search"],
-    "learn": ["quiescence_leaf", "record", "factorized", "shards"],
+    "learn": [
+        "quiescence_leaf", "record", "factorized", "shards",
+        "nnue_kernels", "nnue_portable", "nnue_features", "nnue_model",
+    ],
     "": ["board", "engine", "records", "training", "_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` is asked whether the others may be imported at all.
-PUBLIC = {"board", "records", "learn.factorized", "training", "engine", "base.processor"}
+PUBLIC = {"board", "records", "learn.factorized", "learn.nnue_model", "training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 
