@@ -1,14 +1,15 @@
 """The table of nnue_features.pxd."""
 
 from core_ext.eval.bonapiece cimport BONAPIECES, features
-from core_ext.shogi.types cimport COLORS, WHITE
+from core_ext.eval.nnue.features cimport seen_number
+from core_ext.shogi.types cimport COLORS
 
 
 cdef int fill_table() noexcept:
     cdef int number, color, seen
     for number in range(BONAPIECES):
         for color in range(COLORS):
-            seen = features.inverse[number] if color == WHITE else number
+            seen = seen_number(color, number)
             seen_as[0][color][number] = <uint16_t>seen
             seen_as[1][color][number] = <uint16_t>features.mirror[seen]
     return BONAPIECES

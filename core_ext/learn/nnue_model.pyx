@@ -14,7 +14,8 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from core_ext.learn.nnue_features cimport FEATURES, list_view
+from core_ext.eval.nnue.features cimport K_P_FEATURES
+from core_ext.learn.nnue_features cimport list_view
 from core_ext.learn.nnue_kernels cimport (
     ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, compiled_kernels,
 )
@@ -82,17 +83,17 @@ cdef void list_share(Batch *batch, int share) noexcept nogil:
 # ---- transformer ----
 
 cdef inline int tile_offset(int tile) noexcept nogil:
-    return tile * (FEATURES + 1) * TILE
+    return tile * (K_P_FEATURES + 1) * TILE
 
 
 cdef void transform(const Model *model, Batch *batch, int tile) noexcept nogil:
-    model.kernels.transform_tile(model.forward + tile_offset(tile), FEATURES, &batch.views, batch.sums + tile * TILE,
-                                 model.width)
+    model.kernels.transform_tile(model.forward + tile_offset(tile), K_P_FEATURES, &batch.views,
+                                 batch.sums + tile * TILE, model.width)
 
 
 cdef void collect(Model *model, const Batch *batch, int tile) noexcept nogil:
-    model.kernels.collect_tile(model.gradient + tile_offset(tile), FEATURES, &batch.views, batch.sums + tile * TILE,
-                               model.width)
+    model.kernels.collect_tile(model.gradient + tile_offset(tile), K_P_FEATURES, &batch.views,
+                               batch.sums + tile * TILE, model.width)
 
 
 # ---- dense layers, a chunk at a time ----
@@ -260,8 +261,8 @@ cdef void improve_tile(Model *model, int tile, const AdamStep *step) noexcept no
     """The rows of features, which alone decay, and that of the biases."""
     cdef AdamStep biases = scaled(step, 127, LARGEST_INT16), rows = biases
     rows.keep = step.keep
-    improve_range(model, tile_offset(tile), FEATURES * TILE, &rows)
-    improve_range(model, tile_offset(tile) + FEATURES * TILE, TILE, &biases)
+    improve_range(model, tile_offset(tile), K_P_FEATURES * TILE, &rows)
+    improve_range(model, tile_offset(tile) + K_P_FEATURES * TILE, TILE, &biases)
 
 
 cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) noexcept nogil:
@@ -342,7 +343,7 @@ cdef class NetworkTrainer:
         self._allocate_batch()
 
     cdef _place_blocks(self):
-        self._place("transformer", (self.model.tiles, FEATURES + 1, TILE))
+        self._place("transformer", (self.model.tiles, K_P_FEATURES + 1, TILE))
         self.model.dense = self.model.size
         sizes = (2 * self.width, padded(self.hidden1), padded(self.hidden2), padded(1))
         for number in range(LAYERS):

@@ -11,14 +11,16 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     "base": ["debug", "memory", "processor", "stop"],
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
-    "eval": ["bonapiece", "symmetry", "evaluate"],
+    "eval": [
+        "bonapiece", "symmetry", "nnue.layers", "nnue.features", "nnue.accumulator", "nnue.network", "evaluate",
+    ],
     "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
     "search": ["tt", "tune", "history", "movepick", "stack", "pruning", "history_updates", "node", "search"],
     "learn": [
         "quiescence_leaf", "record", "factorized", "shards",
         "nnue_kernels", "nnue_portable", "nnue_features", "nnue_model",
     ],
-    "": ["board", "engine", "records", "training", "_probe"],
+    "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
