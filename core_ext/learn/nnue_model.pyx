@@ -278,12 +278,12 @@ cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) 
     turn_weights(model)
 
 
-cdef AdamStep adam_step(double rate, double decay, long number) noexcept nogil:
+cdef AdamStep adam_step(double rate, double decay, double epsilon, long number) noexcept nogil:
     """Of the step with this number, counted from 1; decay: of the transformer's weights, times the rate."""
     cdef AdamStep step
     step.rate = <float>(rate / (1 - BETA1 ** number))
     step.second_correction = <float>(1 / sqrt(1 - BETA2 ** number))
-    step.epsilon = <float>1e-8
+    step.epsilon = <float>epsilon
     step.keep = <float>(1 - rate * decay)
     return step
 
@@ -321,7 +321,7 @@ cdef class NetworkTrainer:
     cdef list kept              # what the pointers point to
     cdef dict places            # block -> (start, end, shape) in the flat arrays
     cdef object records, forward
-    cdef double rate, decay
+    cdef double rate, decay, epsilon
     cdef long number
     cdef readonly int width, hidden1, hidden2, capacity, threads
     cdef readonly bint rounded  # what the forward pass uses
@@ -422,9 +422,10 @@ cdef class NetworkTrainer:
         self.batch.views.positions = len(records)
         self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed
 
-    def set_step(self, number: int, rate: float, decay: float):
-        """What UPDATE does: the step's number from 1, the rate in natural units, and the decay of the transformer."""
-        self.number, self.rate, self.decay = number, rate, decay
+    def set_step(self, number: int, rate: float, decay: float, epsilon: float = 1e-8):
+        """What the update of STEP does: its number from 1, Adam's rate and epsilon in natural units, and the decay of
+        the transformer's weights, which is multiplied by the rate."""
+        self.number, self.rate, self.decay, self.epsilon = number, rate, decay, epsilon
 
     def work(self, phase: int, thread: int = 0):
         """One thread's part of a phase, without the GIL."""
@@ -448,7 +449,7 @@ cdef class NetworkTrainer:
                 pass_share(&self.model, &self.batch, &self.scratch[thread], share, phase == BOTH_WAYS_PHASE)
 
     cdef void work_on_tiles(self, int phase, int thread) noexcept nogil:
-        cdef AdamStep step = adam_step(self.rate, self.decay, self.number)
+        cdef AdamStep step = adam_step(self.rate, self.decay, self.epsilon, self.number)
         cdef int tile
         step.rounded = self.model.rounded
         for tile in range(self.model.tiles):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -25,10 +26,11 @@ from core_ext.records import NO_SCORE, RECORD
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.train import Plan, divergence, sigmoid, targets
-from usi_engine.nnue_file import Architecture, NetworkFile, write_network
+from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CARD_SUFFIX = ".card.json"
+SIZES = "256x2-32-32"  # by default
 REPORT_SECONDS = 2.0
 ACTIVE_FEATURES = 40
 TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
@@ -47,11 +49,13 @@ class NetworkPlan:
     rate: float = 4e-3
     last_rate: float = 0.01  # share of the rate at the end
     decay: float = 0.3  # of the transformer's weights, times the rate
+    epsilon: float = 1e-8  # of Adam: the larger, the less a weight moves that has seen little
     rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
     score_scale: float = 600.0
     result_share: float = 0.0
     seed: int = 1
     positions: int = 0  # 0: all
+    start: str = ""  # a network that learning goes on from
     threads: int = 1  # the weights come out the same
     checkpoint_minutes: float = 10.0
 
@@ -91,6 +95,20 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
     return NetworkFile(architecture, "", rows[-1].copy(), rows[:-1].copy(), layers)
 
 
+def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
+    """Take the weights from a file. ValueError where it is of other sizes."""
+    expected = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
+    if network.architecture != expected:
+        raise ValueError(f"cannot go on from a network of {network.architecture} with one of {expected}")
+    blocks = trainer.blocks(trainer.weights)
+    rows = np.concatenate([network.ft_weight, network.ft_bias[np.newaxis]])
+    blocks["transformer"][:] = rows.reshape(len(rows), -1, blocks["transformer"].shape[2]).transpose(1, 0, 2)
+    for number, (bias, weight) in enumerate(network.layers, 1):
+        blocks[f"weights{number}"][:, : len(bias)] = weight.T
+        blocks[f"biases{number}"][: len(bias)] = bias
+    trainer.refresh(rounded=False)
+
+
 @dataclass
 class State:
     """How far the training has come."""
@@ -109,6 +127,8 @@ class NetworkTraining:
         self.batches = Batches(corpus / TRAINING, plan.batch, plan.seed, plan.positions)
         self.trainer = NetworkTrainer(plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
         initialise(self.trainer, plan)
+        if plan.start:
+            set_network(self.trainer, read_network(plan.start))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -162,7 +182,7 @@ class NetworkTraining:
             self.trainer.refresh(self.is_rounded)
         step = self.state.step + 1
         self.trainer.begin(records, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
-        self.trainer.set_step(step, self.rate(), self.plan.decay)
+        self.trainer.set_step(step, self.rate(), self.plan.decay, self.plan.epsilon)
         self.work(STEP)
         return self.trainer.loss
 
@@ -249,13 +269,26 @@ class NetworkTraining:
         return size
 
 
+def parse_sizes(text: str) -> tuple[int, int, int]:
+    """Width and units of the hidden layers from text such as `256x2-32-32`. ValueError."""
+    match = re.fullmatch(r"(\d{1,4})x2-(\d{1,4})-(\d{1,4})", text)
+    if match is None:
+        raise ValueError(f"--network {text}: expected sizes such as {SIZES}")
+    return int(match[1]), int(match[2]), int(match[3])
+
+
 def train_nnue(chosen: argparse.Namespace) -> None:
-    """`usi_engine learn train --model nnue`."""
+    """`usi_engine learn train --model nnue`. OSError, ValueError, WeightsError."""
+    width, hidden1, hidden2 = parse_sizes(chosen.network)
     plan = NetworkPlan(
+        width=width,
+        hidden1=hidden1,
+        hidden2=hidden2,
         epochs=chosen.epochs or NetworkPlan.epochs,
         threads=chosen.threads,
         positions=chosen.positions,
         result_share=chosen.results,
+        start=chosen.start,
     )
     training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()

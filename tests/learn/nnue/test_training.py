@@ -16,7 +16,7 @@ from tests.learn.nnue import reference
 from usi_engine.learn import batches as batches_module
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.corpus import TRAINING
-from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, train_nnue
+from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
 from usi_engine.nnue_file import Architecture, read_network
 
 PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
@@ -170,6 +170,30 @@ def test_a_dead_network_is_reported(corpus: Path, tmp_path: Path, capsys: pytest
     assert "units have died" in capsys.readouterr().out
 
 
+# ---- start ----
+
+
+def test_training_goes_on_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    trained.export(tmp_path / "nn.bin", {})
+    plan = replace(PLAN, start=str(tmp_path / "nn.bin"), rate=1e-4, epochs=1)
+    warm = NetworkTraining(corpus, tmp_path / "warm", plan)
+    assert np.array_equal(warm.trainer.weights, np.rint(trained.trainer.weights))
+    warm.run()
+    assert warm.state.curve[-1]["divergence"] < 1.1 * trained.state.curve[-1]["divergence"]
+
+
+def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    trained.export(tmp_path / "nn.bin", {})
+    with pytest.raises(ValueError, match="width=192"):
+        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, start=str(tmp_path / "nn.bin"), width=192))
+
+
+@pytest.mark.parametrize("text", ["", "256", "256x2-32", "256x1-32-32", "256x2-32-32-1", "-1x2-32-32"])
+def test_sizes_that_are_none_are_quoted(text: str) -> None:
+    with pytest.raises(ValueError, match=f"--network {text}: "):
+        parse_sizes(text)
+
+
 # ---- export ----
 
 
@@ -196,7 +220,9 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     chosen = argparse.Namespace(
         corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
     )
+    chosen.network, chosen.start = "192x2-8-16", ""
     train_nnue(chosen)
+    assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
     assert "positions a second" in capsys.readouterr().out
     assert json.loads((tmp_path / "nn.card.json").read_text())["note"] == "short"
     assert (tmp_path / "nn.bin.run" / "curve.json").exists()
