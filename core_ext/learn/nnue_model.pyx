@@ -278,13 +278,15 @@ cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) 
     turn_weights(model)
 
 
-cdef AdamStep adam_step(double rate, double decay, double epsilon, long number) noexcept nogil:
-    """Of the step with this number, counted from 1; decay: of the transformer's weights, times the rate."""
+cdef AdamStep adam_step(double rate, double decay, double epsilon, long number, bint rounded) noexcept nogil:
+    """In natural units, of the step with this number, counted from 1; `scaled` sets the limit."""
     cdef AdamStep step
     step.rate = <float>(rate / (1 - BETA1 ** number))
     step.second_correction = <float>(1 / sqrt(1 - BETA2 ** number))
     step.epsilon = <float>epsilon
     step.keep = <float>(1 - rate * decay)
+    step.limit = 0
+    step.rounded = rounded
     return step
 
 
@@ -449,9 +451,8 @@ cdef class NetworkTrainer:
                 pass_share(&self.model, &self.batch, &self.scratch[thread], share, phase == BOTH_WAYS_PHASE)
 
     cdef void work_on_tiles(self, int phase, int thread) noexcept nogil:
-        cdef AdamStep step = adam_step(self.rate, self.decay, self.epsilon, self.number)
+        cdef AdamStep step = adam_step(self.rate, self.decay, self.epsilon, self.number, self.model.rounded)
         cdef int tile
-        step.rounded = self.model.rounded
         for tile in range(self.model.tiles):
             if tile % self.threads != thread:
                 continue
