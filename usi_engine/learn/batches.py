@@ -11,11 +11,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from core_ext.records import RECORD
 from usi_engine.learn.corpus import Records
 
 BLOCK_BATCHES = 16
+RECORD_WORDS = RECORD.itemsize // 8
 GROUP_BLOCKS = 16  # 2^20 positions, 100 MB, of 4,096 a batch; two groups are in memory
 
 
@@ -64,14 +66,15 @@ class Batches:
         order = np.random.default_rng((self.seed, epoch)).permutation(whole)
         starts = [int(place) * block for place in order] + [whole * block] * (rest > 0)  # a short block goes last
         chosen = starts[group * GROUP_BLOCKS : (group + 1) * GROUP_BLOCKS]
-        records = self.read_blocks(chosen, block)
-        return records[np.random.default_rng((self.seed, epoch, group)).permutation(len(records))]
+        words = self.read_blocks(chosen, block)
+        places = np.random.default_rng((self.seed, epoch, group)).permutation(len(words))
+        return words[places].view(RECORD).reshape(-1)
 
-    def read_blocks(self, starts: list[int], block: int) -> Records:
-        """Positions from these places on, a block or what is left of it each."""
+    def read_blocks(self, starts: list[int], block: int) -> npt.NDArray[np.uint64]:
+        """Positions from these places on, a block or what is left of it each, as words: numpy moves them faster."""
+        parts = []
         with self.path.open("rb") as file:
-            parts = []
             for start in starts:
                 file.seek(start * RECORD.itemsize)
-                parts.append(np.fromfile(file, RECORD, min(block, self.positions - start)))
-        return np.concatenate(parts)
+                parts.append(np.fromfile(file, np.uint64, min(block, self.positions - start) * RECORD_WORDS))
+        return np.concatenate(parts).reshape(-1, RECORD_WORDS)

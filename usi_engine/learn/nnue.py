@@ -55,7 +55,7 @@ class NetworkPlan:
     result_share: float = 0.0
     seed: int = 1
     positions: int = 0  # 0: all
-    start: str = ""  # a network that learning goes on from
+    warm_start: str = ""  # a network to start from
     threads: int = 1  # the weights come out the same
     checkpoint_minutes: float = 10.0
 
@@ -99,7 +99,7 @@ def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
     """Take the weights from a file. ValueError where it is of other sizes."""
     expected = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
     if network.architecture != expected:
-        raise ValueError(f"cannot go on from a network of {network.architecture} with one of {expected}")
+        raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
     blocks = trainer.blocks(trainer.weights)
     rows = np.concatenate([network.ft_weight, network.ft_bias[np.newaxis]])
     blocks["transformer"][:] = rows.reshape(len(rows), -1, blocks["transformer"].shape[2]).transpose(1, 0, 2)
@@ -127,8 +127,8 @@ class NetworkTraining:
         self.batches = Batches(corpus / TRAINING, plan.batch, plan.seed, plan.positions)
         self.trainer = NetworkTrainer(plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
         initialise(self.trainer, plan)
-        if plan.start:
-            set_network(self.trainer, read_network(plan.start))
+        if plan.warm_start:
+            set_network(self.trainer, read_network(plan.warm_start))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -288,7 +288,7 @@ def train_nnue(chosen: argparse.Namespace) -> None:
         threads=chosen.threads,
         positions=chosen.positions,
         result_share=chosen.results,
-        start=chosen.start,
+        warm_start=chosen.warm_start,
     )
     training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()

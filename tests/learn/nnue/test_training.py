@@ -170,12 +170,12 @@ def test_a_dead_network_is_reported(corpus: Path, tmp_path: Path, capsys: pytest
     assert "units have died" in capsys.readouterr().out
 
 
-# ---- start ----
+# ---- warm start ----
 
 
-def test_training_goes_on_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
-    plan = replace(PLAN, start=str(tmp_path / "nn.bin"), rate=1e-4, epochs=1)
+    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"), rate=1e-4, epochs=1)
     warm = NetworkTraining(corpus, tmp_path / "warm", plan)
     assert np.array_equal(warm.trainer.weights, np.rint(trained.trainer.weights))
     warm.run()
@@ -185,7 +185,7 @@ def test_training_goes_on_from_a_network(corpus: Path, trained: NetworkTraining,
 def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
     with pytest.raises(ValueError, match="width=192"):
-        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, start=str(tmp_path / "nn.bin"), width=192))
+        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), width=192))
 
 
 @pytest.mark.parametrize("text", ["", "256", "256x2-32", "256x1-32-32", "256x2-32-32-1", "-1x2-32-32"])
@@ -220,7 +220,7 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     chosen = argparse.Namespace(
         corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
     )
-    chosen.network, chosen.start = "192x2-8-16", ""
+    chosen.network, chosen.warm_start = "192x2-8-16", ""
     train_nnue(chosen)
     assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
     assert "positions a second" in capsys.readouterr().out
