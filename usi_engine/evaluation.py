@@ -38,11 +38,11 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
     """
     if name == MATERIAL:
         return None
+    from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy)
+
     try:
         if name not in (INTERNAL, KPP) and is_network(Path(name).expanduser()):
             return load_network(Path(name).expanduser(), fv_scale)
+        return load_weights(INTERNAL if name == KPP else name)
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None
-    from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy)
-
-    return load_weights(INTERNAL if name == KPP else name)

@@ -315,6 +315,12 @@ cdef class NetworkTrainer:
     `work`, and all must have returned before the next phase; the bytes do not depend on how many there are.
 
     ValueError where a size does not suit: width 128 to 1,024 in steps of 64, hidden layers of 1 to 96 units.
+
+    width, hidden1, hidden2     the sizes
+    capacity, threads           positions of a batch at most; threads that share a phase
+    rounded                     whether the forward pass uses rounded weights
+    weights, gradient           flat arrays, whose parts `blocks` names
+    first, second               Adam's moments, likewise
     """
 
     cdef Model model

@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core_ext.engine import Network
 from core_ext.records import RECORD
 from tests.learn.nnue import reference
+from usi_engine.evaluation import load_evaluation
 from usi_engine.learn import batches as batches_module
 from usi_engine.learn.batches import Batches
+from usi_engine.learn.command import main
 from usi_engine.learn.corpus import TRAINING
 from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
 from usi_engine.nnue_file import Architecture, read_network
@@ -226,3 +229,14 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     assert "positions a second" in capsys.readouterr().out
     assert json.loads((tmp_path / "nn.card.json").read_text())["note"] == "short"
     assert (tmp_path / "nn.bin.run" / "curve.json").exists()
+
+
+def test_one_command_makes_a_network_to_play_with(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "my.bin"
+    words = ["train", str(corpus), "--out", str(out), "--model", "nnue", "--network", "128x2-8-16", "--epochs", "1"]
+    assert main(words) == 0
+    network = load_evaluation(str(out), 16)
+    assert isinstance(network, Network)
+    assert (network.width, network.hidden) == (128, (8, 16))
+    assert json.loads(out.with_suffix(".card.json").read_text())["corpus"]["games"] == 40
+    assert main([*words, "--network", "100x2-8-16"]) == 1
