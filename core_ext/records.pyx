@@ -10,17 +10,17 @@ from libc.stdint cimport int8_t, uint16_t
 import numpy as np
 
 from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
-from core_ext.eval.kpp.weights cimport Weights
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
 from core_ext.shogi.movegen cimport generate_captures
 from core_ext.shogi.position cimport (
-    Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies, undo_move,
+    Position, allocate_position, clear_position, do_move, free_position, full_key, has_both_kings, in_check,
+    reserve_plies, undo_move,
 )
 from core_ext.shogi.see cimport see_at_least
 from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
 from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
-from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
+from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_square, uint8_t, uint32_t
 
 cdef enum:
     RECORDS_PER_PLY = 2         # at most
@@ -99,9 +99,9 @@ cdef class GameReader:
 
     cdef Position pos
     cdef Evaluator evaluator
-    cdef Weights weights
+    cdef object weights             # keeps their memory while the evaluator reads it
 
-    def __cinit__(self, Weights weights=None):
+    def __cinit__(self, weights=None):
         allocate_position(&self.pos, 1024)
         self.weights = weights
         if weights is not None:
@@ -126,7 +126,7 @@ cdef class GameReader:
         """Whether both kings are there."""
         clear_position(&self.pos)
         parse_sfen(&self.pos, sfen)
-        return self.pos.king[BLACK] != NO_SQUARE and self.pos.king[WHITE] != NO_SQUARE
+        return has_both_kings(&self.pos)
 
     def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
         """Write a game's quiet positions into `records` while these have room for two more; returns how many.

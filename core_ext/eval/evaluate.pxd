@@ -7,24 +7,28 @@ adds its value to EvaluationKind, its state to Evaluator, and a branch to each f
 
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.kpp.sums cimport KppState, kpp_value
-from core_ext.eval.kpp.weights cimport Weights
 from core_ext.eval.material cimport MaterialState, material_value
-from core_ext.shogi.position cimport Position
+from core_ext.eval.nnue.accumulator cimport NnueState
+from core_ext.eval.nnue.network cimport nnue_evaluate
+from core_ext.shogi.position cimport Position, has_both_kings
 from core_ext.shogi.types cimport MATE_BOUND
 
 ctypedef int EvaluationKind
 cdef enum:
     MATERIAL_EVALUATION = 0
     KPP_EVALUATION = 1
+    NNUE_EVALUATION = 2
 
 # All zeros until init_evaluator.
 cdef struct Evaluator:
     EvaluationKind kind
     MaterialState material
     KppState kpp
+    NnueState nnue
 
-# Evaluate with `weights`, or by material where they are None; may be called again. MemoryError.
-cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1
+# Evaluate with `weights`: a Network (NNUE), KPP Weights, or None for material; may be called again. TypeError for
+# anything else, MemoryError.
+cdef int init_evaluator(Evaluator *evaluator, object weights) except -1
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil
 # The same value as evaluate(), from scratch.
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil
@@ -44,7 +48,10 @@ cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nog
     from scratch.
     """
     cdef int value
-    if evaluator.kind == KPP_EVALUATION:
+    # A network has no features for a mate problem with one king: its value is the material.
+    if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
+        value = nnue_evaluate(&evaluator.nnue, pos)
+    elif evaluator.kind == KPP_EVALUATION:
         value = clamp_value(kpp_value(&evaluator.kpp, pos))
     else:
         value = clamp_value(material_value(&evaluator.material, pos))

@@ -210,7 +210,7 @@ cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) 
 # ---- late move reduction: amounts in 1/1024 ply ----
 
 cdef inline bint may_reduce(const Node *node) noexcept nogil:
-    return node.depth >= tune.lmr_depth and node.move_count > 1
+    return node.depth >= tune.lmr_min_depth and node.move_count > 1
 
 
 cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:

@@ -49,7 +49,7 @@
     X(singular_margin, 36, 8, 400)          /* 1/64 centipawn a ply */ \
     X(double_margin, 18, 0, 400) \
     /* late move reduction */ \
-    X(lmr_depth, 2, 1, 20) \
+    X(lmr_min_depth, 2, 1, 20) \
     X(lmr_scale, 18, 4, 60) \
     X(lmr_base, -34, -3000, 4000) \
     X(lmr_not_improving, 662, 0, 4000) \

@@ -36,7 +36,7 @@ cdef extern from "search/tune.h" nogil:
         int singular_share
         int singular_margin
         int double_margin
-        int lmr_depth
+        int lmr_min_depth
         int lmr_scale
         int lmr_base
         int lmr_not_improving

@@ -8,9 +8,9 @@ from core_ext.shogi.bitboard cimport (
     Bitboard, bishop_attacks, both, count, either, empty, lance_attacks, many, pop, rook_attacks, some, tables,
 )
 from core_ext.shogi.types cimport (
-    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, Move32,
-    SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
-    raw_type, make_move32, to_square, type_of, uint16_t, uint64_t, uint8_t,
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
+    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, make_move32,
+    make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
@@ -115,6 +115,11 @@ cdef inline bint in_check(const Position *pos) noexcept nogil:
 
 cdef inline Hand hand_of(const Position *pos, int color) noexcept nogil:
     return pos.state.hand[color]
+
+
+cdef inline bint has_both_kings(const Position *pos) noexcept nogil:
+    """False in a mate problem without the attacker's king."""
+    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
 
 
 cdef inline int game_length(const Position *pos) noexcept nogil:

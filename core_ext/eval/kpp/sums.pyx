@@ -12,8 +12,8 @@ from core_ext.eval.kpp.weights cimport (
     FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row,
 )
 from core_ext.eval.material cimport material_for_black
-from core_ext.shogi.position cimport full_key, game_length
-from core_ext.shogi.types cimport BLACK, NO_SQUARE, SQUARES, WHITE, int8_t, int16_t
+from core_ext.shogi.position cimport full_key, game_length, has_both_kings
+from core_ext.shogi.types cimport BLACK, SQUARES, WHITE, int8_t, int16_t
 
 cdef extern from "eval/kpp/gather.h" nogil:
     int32_t sum_columns(const int16_t *row, const int32_t *columns, int blocks) noexcept
@@ -278,10 +278,6 @@ cdef const Sums *sums_of(KppState *state, const Position *pos) noexcept nogil:
 
 # ---- values ----
 
-cdef inline bint both_kings(const Position *pos) noexcept nogil:
-    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
-
-
 cdef inline int black_sum(const Sums *sums) noexcept nogil:
     return sums.pieces + sums.pairs[BLACK] - sums.pairs[WHITE]
 
@@ -301,7 +297,7 @@ cdef inline int value_without_king(const KppState *state, const Position *pos) n
 
 cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil:
     cdef const Sums *sums
-    if not both_kings(pos):
+    if not has_both_kings(pos):
         return value_without_king(state, pos)
     sums = sums_of(state, pos)
     return value_of(pos, black_sum(sums), tempo_sum(state.weights, sums))
@@ -309,7 +305,7 @@ cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil:
 
 cdef int kpp_value_from_scratch(const KppState *state, const Position *pos) noexcept nogil:
     cdef Sums sums
-    if not both_kings(pos):
+    if not has_both_kings(pos):
         return value_without_king(state, pos)
     sum_from_scratch(state.weights, &sums, pos)
     return value_of(pos, black_sum(&sums), tempo_sum(state.weights, &sums))
@@ -319,7 +315,7 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
     cdef Sums sums
     cdef int tempo = state.weights.tempo
     memset(terms, 0, KPP_TERMS * sizeof(int32_t))
-    if both_kings(pos):
+    if has_both_kings(pos):
         sum_from_scratch(state.weights, &sums, pos)
         terms[0] = sum_pieces(state.weights, &sums.lists)
         terms[1] = sums.pieces - terms[0]
