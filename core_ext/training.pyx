@@ -1,7 +1,7 @@
 """Training of the evaluations from records (core_ext.records): Trainer learns KPP, NetworkTrainer a network (NNUE).
 
-KPP: values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`, `kp`,
-`kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
+KPP: values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
+`kp`, `kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
 `kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
 
