@@ -21,7 +21,7 @@ def parser() -> argparse.ArgumentParser:
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
-    corpus.add_argument("--seed", type=int, default=1)
+    corpus.add_argument("--seed", type=int, default=1, help="of the order of the positions (default 1)")
     corpus.add_argument(
         "--leaves",
         metavar="WEIGHTS",
@@ -48,20 +48,26 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--note", default="", help="a line for the weights' card")
     play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=int, required=True)
-    play.add_argument("--nodes", type=int, default=1500)
-    play.add_argument("--threads", type=int, default=1)
-    play.add_argument("--openings", type=Path, help="a file of sfens or `startpos moves ...`")
-    play.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
-    play.add_argument("--seed", type=int, default=1)
+    play.add_argument("--games", type=int, required=True, help="games in the file when it is complete")
+    play.add_argument("--nodes", type=int, default=1500, help="nodes of a move's search (default 1500)")
+    play.add_argument("--threads", type=int, default=1, help="games played at a time (default 1)")
+    play.add_argument(
+        "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
+    )
+    play.add_argument(
+        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL} or `{MATERIAL}` (default {INTERNAL})"
+    )
+    play.add_argument("--seed", type=int, default=1, help="of the random moves (default 1)")
     off_game = commands.add_parser("off-game", help="positions one weaker move away from games, labelled by a search")
     off_game.add_argument("games", nargs="+", type=Path, help="files of games")
     off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
     off_game.add_argument("--positions", type=int, default=20, help="of each game (default 20)")
-    off_game.add_argument("--nodes", type=int, default=800)
-    off_game.add_argument("--threads", type=int, default=1)
-    off_game.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
-    off_game.add_argument("--seed", type=int, default=1)
+    off_game.add_argument("--nodes", type=int, default=800, help="nodes of a position's search (default 800)")
+    off_game.add_argument("--threads", type=int, default=1, help="games treated at a time (default 1)")
+    off_game.add_argument(
+        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL} or `{MATERIAL}` (default {INTERNAL})"
+    )
+    off_game.add_argument("--seed", type=int, default=1, help="of the choice of positions (default 1)")
     return top
 
 
@@ -112,7 +118,7 @@ def run_off_game(chosen: argparse.Namespace) -> None:
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     weights = load_weights(chosen.weights)
     games = make_off_game(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
-    print(f"positions off {games} games added to {chosen.out}")
+    print(f"positions of {games} games added to {chosen.out}")
 
 
 def main(arguments: list[str]) -> int:
