@@ -4,7 +4,7 @@
 
 The runner forgives a second on the clock and measures no byoyomi at all, so this program measures every answer itself:
 one that comes after the flag is an overstep, whatever the runner says. Games are kept as CSA and PGN, the figures as
-JSON. Needs cshogi (`pip install .[match]`).
+JSON. Needs cshogi (`pip install --editable '.[match]'`).
 """
 
 from __future__ import annotations
