@@ -38,7 +38,17 @@ FLOORS = {
         "node",
         "search",
     ],
-    "learn": ["quiescence_leaf", "record", "factorized", "shards", "kpp_model"],
+    "learn": [
+        "quiescence_leaf",
+        "record",
+        "factorized",
+        "shards",
+        "kpp_model",
+        "nnue_kernels",
+        "nnue_portable",
+        "nnue_features",
+        "nnue_model",
+    ],
     "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
