@@ -21,15 +21,15 @@ help:
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
-# setuptools warns of every editable installation.
-INSTALL = PYTHONWARNINGS='ignore:Editable installation' $(PY) -m pip install --quiet --no-build-isolation --editable
+# Dependencies and the program, without compiling: pip would compile the core anew at each installation, `build` compiles
+# what changed. setuptools warns of every editable installation.
+INSTALL = CORE_EXT_SKIP=1 PYTHONWARNINGS='ignore:Editable installation' $(PY) -m pip install --quiet --no-build-isolation --editable
 BUILD = $(PY) setup.py --quiet build_ext --inplace
 
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
 	@$(PYTHON) bootstrap.py $(VENV)
-	@echo "Compiling the core: a minute or two, once"
 	@$(INSTALL) .
 	@touch $@
 
@@ -41,6 +41,7 @@ $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 
 # setup.py compiles only what changed.
 build: $(VENV)/.done
+	@test -d build || echo "Compiling the core: a minute or two, once"
 	@$(BUILD)
 
 run: build
