@@ -180,6 +180,7 @@ def extensions(annotate: bool = False) -> list[Extension]:
         # A worker process that is spawned and not forked would run this file again.
         nthreads=(os.cpu_count() or 1) if sys.platform == "linux" else 0,
         emit_linenums=PROFILE == "coverage",
+        quiet="--quiet" in sys.argv,  # else a line a module
     )
 
 
