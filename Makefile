@@ -29,6 +29,7 @@ BUILD = $(PY) setup.py --quiet build_ext --inplace
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
+	@echo "Installing Cython and numpy into $(VENV)"
 	@$(PYTHON) bootstrap.py $(VENV)
 	@$(INSTALL) .
 	@touch $@
