@@ -34,12 +34,12 @@ def data_rows(name: str) -> list[list[str]]:
 
 def random_boards(seed: int, plies: int) -> Iterator[Board]:
     """The board after each random move; starts a new game if one has ended."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     board = Board()
     for _ in range(plies):
         moves = board.legal_moves()
         if moves:
-            board.push(chance.choice(moves))
+            board.push(rng.choice(moves))
             yield board
         else:
             board = Board()

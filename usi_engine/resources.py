@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from usi_engine.book import Book, BookError
 from usi_engine.core import MATERIAL, Core, WeightsError
 from usi_engine.options import Options
-from usi_engine.output import Writer
+from usi_engine.output import Writer, repeated
 from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
@@ -74,20 +73,14 @@ class Resources:
         return self._book if self._options.flag("USI_OwnBook") else None
 
     def load(self) -> None:
-        """Load what the options ask for; cheap where nothing changed. CoreError as `core`."""
+        """Load what the options name; cheap where nothing changed. CoreError as `core`."""
         self._load_pool()
         self._load_book()
 
     def load_with_keepalive(self) -> None:
-        """`load`, printing an empty line every second so that GUIs do not give up."""
-        done = threading.Event()
-        thread = threading.Thread(target=self._keep_alive, args=(done,), name="keepalive", daemon=True)
-        thread.start()
-        try:
+        """`load`, printing an empty line every second, so that a GUI does not time out."""
+        with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
             self.load()
-        finally:
-            done.set()
-            thread.join()
 
     def new_game(self) -> None:
         """Clear table and histories."""
@@ -98,10 +91,6 @@ class Resources:
         """Wait until all threads of the last search have ended."""
         if self._pool is not None:
             self._pool.join_helpers()
-
-    def _keep_alive(self, done: threading.Event) -> None:
-        while not done.wait(KEEPALIVE_SECONDS):
-            self._writer.line("")
 
     @property
     def weights(self) -> Weights | None:

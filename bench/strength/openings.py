@@ -3,9 +3,9 @@
     nice python -m bench.strength.openings tests/data/openings.sfen --count 400
 
 Each ply plays the best move of a random half of the legal moves, if it loses at most --margin centipawns against the
-best move of all, else that best move. A line is kept if a longer search of its last position finds neither side ahead
-by more than --balance, and if no kept line ends in the same position. Line n depends on --seed and n only, and one
-thread searches with a cleared table, so the same build writes the same file.
+best move of all, else the best move of all. A line is kept if a longer search of its last position finds neither side
+ahead by more than --balance, and if no kept line ends in the same position. Line n depends on --seed and n only, and
+one thread searches with a cleared table, so the same build writes the same file.
 """
 
 from __future__ import annotations

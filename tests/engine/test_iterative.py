@@ -17,7 +17,7 @@ from usi_engine.core import Core
 from usi_engine.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.options import Options
 from usi_engine.output import Writer
-from usi_engine.report import Count, Reporter, SearchResult, legal_part
+from usi_engine.report import Reporter, SearchResult, SearchStats, legal_part
 from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 from usi_engine.timeman import TimeLimits
@@ -33,7 +33,7 @@ def search(
     pool = ThreadPool(core, stop, 1, threads)
     control = SearchControl(stop, times)
     writer = Writer(Lines(queue.Queue()))  # type: ignore[arg-type]
-    reporter = Reporter(writer, core, 300, lambda: Count(pool.nodes, control.total, 0))
+    reporter = Reporter(writer, core, 300, lambda: SearchStats(pool.nodes, control.total, 0))
     board = Board()
     count = pool.set_root(board, None, Options())
     control.start()
@@ -44,12 +44,12 @@ def search(
 
 
 def test_a_steady_move_is_played_sooner() -> None:
-    """The same clock: a move that stands is decided well before one that changes at every depth."""
+    """At the same clock a stable best move is played well before one that changes at every depth."""
     steady, short = search(Script(seconds=lambda depth: 0.01))
-    restless, long = search(Script(seconds=lambda depth: 0.01, best=lambda depth: depth))
+    unstable, long = search(Script(seconds=lambda depth: 0.01, best=lambda depth: depth))
     assert 50 < short < 400
     assert short * 1.5 < long <= 900
-    assert steady.depth < restless.depth
+    assert steady.depth < unstable.depth
 
 
 def test_the_maximum_time_cuts_a_depth_short() -> None:
@@ -130,12 +130,12 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
     window = Window(make_core(Script()), guess)
     for _step in range(12):
         assert -INFINITE <= window.alpha < window.beta <= INFINITE
-        bound = window.failed(max(min(value, window.beta), window.alpha))
+        bound = window.widen(max(min(value, window.beta), window.alpha))
         if bound == "exact":
             break
         assert bound == ("lower" if value > guess else "upper")
     else:
-        pytest.fail("the window never held the value")
+        pytest.fail("no window contained the value")
 
 
 def scripted_worker(script: Script) -> tuple[Core, Worker]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options
 
-README = Path(__file__).resolve().parents[2] / "docs" / "usi.md"
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
     r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
@@ -46,11 +44,6 @@ def test_declarations_have_the_protocols_form() -> None:
     lines = Options().declarations()
     assert len(lines) == len(DECLARED)
     assert all(DECLARATION.fullmatch(line) for line in lines)
-
-
-def test_readme_lists_every_option() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert [name for name in DECLARED if f"`{name}`" not in text] == []
 
 
 def test_defaults() -> None:

@@ -9,12 +9,12 @@ from core_ext.board import Board
 from core_ext.engine import Weights
 from core_ext.records import RECORD, GameReader
 from tests.learn.helpers import records_of
-from usi_engine.learn.sources import START, parse_teacher_line
+from usi_engine.learn.sources import START, parse_game_line
 
 
 def test_only_quiet_positions_are_kept() -> None:
     line = "b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000"
-    game = parse_teacher_line(line)
+    game = parse_game_line(line)
     found = records_of([game])
     # The captures and the answer to a check are out, and so is the huge score.
     assert [int(score) for score in found["score"]] == [10, -20, 50]
@@ -58,7 +58,7 @@ def test_a_capture_from_a_quiescence_leaf_gives_no_record(weights: Weights) -> N
 
 
 def test_king_squares_are_from_each_perspective() -> None:
-    found = records_of([parse_teacher_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
+    found = records_of([parse_game_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
     assert [tuple(kings) for kings in found["king"]] == [(44, 44), (52, 44), (52, 80 - 28)]
 
 

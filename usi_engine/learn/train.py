@@ -63,7 +63,7 @@ class Plan:
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
 
-def warm_start(plan: Plan, weights: str) -> Plan:
+def warm_start_plan(plan: Plan, weights: str) -> Plan:
     """The plan from given weights, with large initial accumulators, that is small effective learning rates."""
     return replace(plan, warm_start=weights, rare_accumulator=3e4, initial_accumulator=1e6)
 
@@ -72,7 +72,7 @@ ZONE = king_zones()
 
 
 def sort_by_zones(records: Records) -> Records:
-    """The same, SORT_SPAN at a time by the zones of their kings: weights of the position before are still cached."""
+    """Sorts SORT_SPAN records at a time by their kings' zones, so that successive positions share cached weights."""
     zones = ZONE[records["king"]]
     return np.array(records[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(records)) // SORT_SPAN))])
 
@@ -135,7 +135,7 @@ class Training:
         folder.mkdir(parents=True, exist_ok=True)
 
     def initial_accumulator(self, name: str) -> float:
-        """Of a term's parameters."""
+        """Of the parameters of this term."""
         return self.plan.rare_accumulator if name in RARE_TERMS else self.plan.initial_accumulator
 
     @property
@@ -144,49 +144,49 @@ class Training:
         return self.plan.epochs * len(self.records)
 
     def blocks(self) -> Iterator[tuple[int, Records]]:
-        """(epoch, records) from the state to the end."""
+        """(epoch, records) of each block that is not yet trained on."""
         while self.state.positions < self.total:
-            number, at = divmod(self.state.positions, len(self.records))
-            yield number, sort_by_zones(self.records[at : at + BLOCK])
+            epoch, at = divmod(self.state.positions, len(self.records))
+            yield epoch, sort_by_zones(self.records[at : at + BLOCK])
 
     def run(self) -> None:
         """Train to the end, from the checkpoint where there is one."""
         self.resume()
         started = saved = reported = time.monotonic()
         begun_at, loss = self.state.positions, 0.0
-        for number, records in self.blocks():
-            loss = self.learn(records, self.rates(number)) / len(records)
+        for epoch, records in self.blocks():
+            loss = self.learn(records, self.rates(epoch)) / len(records)
             self.state.positions += len(records)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
             if due or self.state.positions % len(self.records) == 0:
-                self.measure(number)
+                self.add_point(epoch)
                 self.save()
                 saved = time.monotonic()
             if time.monotonic() - reported > REPORT_SECONDS or self.state.positions == self.total:
                 reported = time.monotonic()
                 self.report(started, begun_at, loss)
 
-    def rates(self, number: int) -> list[float]:
-        """Learning rates of the block to come in epoch `number`: they decay by epoch, and within the last one."""
-        factor = self.plan.rate_decay**number
-        if number == self.plan.epochs - 1:
+    def rates(self, epoch: int) -> list[float]:
+        """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
+        factor = self.plan.rate_decay**epoch
+        if epoch == self.plan.epochs - 1:
             factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % len(self.records)) / len(self.records)
         return [rate * factor for rate in self.plan.rates]
 
     def learn(self, records: Records, rates: list[float]) -> float:
-        """One block, in one thread or in two that take a shard of each position."""
-        chosen = (records, rates, self.plan.score_scale, self.plan.result_share)
+        """Train on one block, in one thread or in two, a shard of each position for each. Returns the squared error."""
+        arguments = (records, rates, self.plan.score_scale, self.plan.result_share)
         if self.plan.threads == 1:
-            return self.trainer.learn(*chosen)
+            return self.trainer.learn(*arguments)
         rendezvous = Rendezvous()
         with ThreadPoolExecutor(2) as pool:
-            jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *chosen) for shard in (0, 1)]
+            jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *arguments) for shard in (0, 1)]
             return [job.result() for job in jobs].pop()
 
-    def measure(self, number: int) -> None:
-        """A point of the curve."""
+    def add_point(self, epoch: int) -> None:
+        """Measure on the held-out positions: a point of the curve, written and printed."""
         point = {
-            "epoch": float(number),
+            "epoch": float(epoch),
             "positions": float(self.state.positions),
             **measure(self.trainer, self.held_out, self.plan),
         }
@@ -213,7 +213,7 @@ class Training:
 
         The old one is replaced once the new one is complete.
         """
-        spare = self.folder / ("new-" + CHECKPOINT)
+        temporary = self.folder / ("new-" + CHECKPOINT)
         arrays: dict[str, Any] = {}
         for name in self.trainer.terms:
             parameters = self.trainer.parameters(name)
@@ -222,8 +222,8 @@ class Training:
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
         arrays |= {"_plan": json.dumps(self.plan.identity), "_curve": json.dumps(self.state.curve)}
         arrays["_positions"] = self.state.positions
-        np.savez(spare, **arrays)
-        spare.replace(self.folder / CHECKPOINT)
+        np.savez(temporary, **arrays)
+        temporary.replace(self.folder / CHECKPOINT)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError where it is another plan's."""
