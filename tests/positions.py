@@ -45,8 +45,8 @@ def random_boards(seed: int, plies: int) -> Iterator[Board]:
             board = Board()
 
 
-def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
-    """A random move, often a capture, a promotion or a check, so that walks exercise the rules."""
+def varied_move(rng: random.Random, position: Position, moves: list[str]) -> str:
+    """A random move, often a capture, a promotion or a check, so that random games exercise the rules."""
     wish = rng.random()
     if wish < 0.25:
         taken = {f"{file}{RANKS[rank - 1]}" for file, rank in position.board}
@@ -69,7 +69,7 @@ def walk(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, 
         yield position, moves
         if not moves:
             return
-        position = position.after(lively(rng, position, moves))
+        position = position.after(varied_move(rng, position, moves))
 
 
 def random_game(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, str]]:
@@ -80,7 +80,7 @@ def random_game(seed: int, plies: int, start: str = START) -> Iterator[tuple[Pos
         moves = position.legal_moves()
         if not moves:
             return
-        move = lively(rng, position, moves)
+        move = varied_move(rng, position, moves)
         yield position, move
         position = position.after(move)
 

@@ -182,7 +182,7 @@ class Search:
         return SearchResult(last.depth + 1, (best, *others[: max(len(last.lines) - 1, 0)]))
 
     def _best_thread(self, board: Board, result: SearchResult) -> SearchResult:
-        """The result of the best thread, where one line is wanted and there are helpers."""
+        """The result of the best thread; the main thread's where there are several lines or no helpers."""
         results = self._pool.helper_results()
         if not results or len(result.lines) != 1:
             return result

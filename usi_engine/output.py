@@ -33,7 +33,7 @@ class Writer:
                 self.closed = True
 
     def info(self, text: str) -> None:
-        """One `info string`, whatever line breaks and runs of spaces the text holds."""
+        """One `info string`; line breaks and runs of spaces in the text become single spaces."""
         self.line("info string " + " ".join(text.split()))
 
 

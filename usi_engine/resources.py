@@ -22,7 +22,7 @@ ROOT_SOLVER_MEGABYTES = 16
 
 
 class Resources:
-    """Loaded parts, kept in step with the options. Only one thread at a time may use `load` and the parts."""
+    """Loads what the options name, and reloads it when they change. Only one thread at a time may use it."""
 
     def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
         self._options = options
@@ -99,7 +99,7 @@ class Resources:
         return self._weights
 
     def _load_weights(self) -> None:
-        """Falls back to material, with an info string, where the weights cannot be loaded. Workers are made anew."""
+        """Falls back to material, with an info string, where the weights cannot be loaded. Drops the thread pool."""
         name = self._options.text("EvalFile")
         if name == self._weights_name:
             return

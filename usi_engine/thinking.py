@@ -100,7 +100,7 @@ class Thinking:
         chosen = choose(moves, self._resources.random)
         if chosen is None:
             return None
-        line = Line(legal_part(board, [chosen.move, *([chosen.answer] if chosen.answer else [])]), chosen.value)
+        line = Line(legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])]), chosen.value)
         stats = SearchStats(0, self._control.total, 0)
         text = info_line(self._resources.core, max(chosen.depth, 1), line, stats)
         return lambda: [text, answer_of(line.pv).text()]

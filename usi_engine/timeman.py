@@ -168,7 +168,7 @@ def _margin(usable: int, options: Options, lateness: Lateness) -> int:
 
 
 def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
-    """Divides the main time by the moves to go, and adds what every move gets anew: byoyomi, most of the increment."""
+    """Divides the main time by the moves to go, and adds what each move renews: byoyomi, most of the increment."""
     moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
     renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
     main = clock.main if clock.byoyomi or clock.increment else clock.main - RESERVED_MOVES * overhead

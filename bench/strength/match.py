@@ -136,7 +136,7 @@ class TimedEngine(Engine):  # type: ignore[misc]
 
 
 def allowed_for(limits: dict[str, Any], black: bool) -> float:
-    """Milliseconds that the side to move may take; the increment only where the clock cannot hold it already."""
+    """Milliseconds that the side to move may take; the increment only where the clock is too low to contain it."""
     main = limits.get("btime" if black else "wtime") or 0
     increment = limits.get("binc" if black else "winc") or 0
     return float(main + (limits.get("byoyomi") or 0) + (increment if main < increment else 0))

@@ -2,9 +2,9 @@
 
     python -m bench.strength.mates_in_play [FILE] [--time 1000] [--longest 7] [--options Tune_MateScout=0 ...]
 
-FILE: length, sfen and a solution a line (tests/data/mate_problems.tsv). Prints by length how many mates were announced,
-how many as short as the file says and how many shorter (a shorter one is a proof that the file's is not the shortest),
-and the time spent. Ends with status 1 where a mate is missed or a longer one announced.
+FILE: length, sfen and a solution a line (tests/data/mate_problems.tsv). Prints by length how many mates were reported,
+how many of the length in the file and how many shorter (which proves that the file's is not the shortest),
+and the time spent. Ends with status 1 where a mate is missed or a longer one reported.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Engine:
         raise RuntimeError(f"the engine ended before '{end}'")
 
     def mate(self, sfen: str, milliseconds: int) -> int | None:
-        """Plies to the mate that the last line of the search announces; None where it announces none."""
+        """Plies to the mate that the last line of the search reports; None where it reports none."""
         self.send("usinewgame")
         self.send(f"position sfen {sfen}")
         lines = self.ask(f"go movetime {milliseconds}", "bestmove")
@@ -64,10 +64,10 @@ class Engine:
 
 def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
-    wanted = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
+    problems = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
     engine, counts, spent = Engine(arguments.options), Counter[tuple[int, str]](), Counter[int]()
-    bar = progress(len(wanted), "problem")
-    for length, sfen in wanted:
+    bar = progress(len(problems), "problem")
+    for length, sfen in problems:
         begun = time.monotonic()
         plies = engine.mate(sfen, arguments.time)
         spent[length] += round((time.monotonic() - begun) * 1000)
@@ -78,12 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
         row = ", ".join(f"{counts[length, word]} {word}" for word in ("equal", "shorter", "longer", "missed"))
         print(f"mate in {length}: {row}; {spent[length] / 1000:.1f} s")
     failed = sum(count for (_, word), count in counts.items() if word in ("longer", "missed"))
-    print(f"{len(wanted)} problems, {failed} missed or longer than the file's")
+    print(f"{len(problems)} problems, {failed} missed or longer than the file's")
     return 1 if failed else 0
 
 
 def compared(plies: int | None, length: int) -> str:
-    """One word for an announced mate beside the file's length."""
+    """One word for a reported mate: its length against the file's."""
     if plies is None:
         return "missed"
     return "equal" if plies == length else "shorter" if plies < length else "longer"

@@ -57,7 +57,7 @@ def openings(chosen: argparse.Namespace) -> Iterator[str]:
 def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="lines `startpos moves ...`; written anew")
+    parser.add_argument("file", type=Path, help="lines `startpos moves ...`; overwritten")
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--plies", type=int, default=24)
     parser.add_argument("--nodes", type=int, default=2000, help="of each of a move's two searches")

@@ -78,8 +78,8 @@ def test_bad_spin(text: str) -> None:
     """What is not a number changes nothing and is quoted."""
     options = Options()
     options.set("Threads", "3")
-    trouble = options.set("Threads", text)
-    assert trouble is not None and f"'{text}'" in trouble and trouble.endswith("stays 3")
+    refusal = options.set("Threads", text)
+    assert refusal is not None and f"'{text}'" in refusal and refusal.endswith("stays 3")
     assert options.number("Threads") == 3
 
 

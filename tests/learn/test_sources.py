@@ -35,7 +35,7 @@ def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
 
 
 def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
-    """As ShogiArena writes them: engines speak for themselves."""
+    """As ShogiArena writes them: each engine's own."""
     record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     moves = "+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
     made = [record.Record.from_csa_str(f"V2.2\nPI\n+\n{moves}%{end}\n") for end in ("TORYO", "SENNICHITE")]

@@ -140,7 +140,7 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, 
 
 
 def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Game | ValuedMoves, int]]:
-    """What all files hold, one after the other: the games of `paths` numbered from 1, the rest with number 0."""
+    """The items of all files in order: those of `paths` numbered from 1, those of `also` with number 0."""
     yield from ((item, number) for number, item in enumerate(chain.from_iterable(map(items_of, paths)), 1))
     yield from ((item, 0) for item in chain.from_iterable(map(items_of, also)))
 

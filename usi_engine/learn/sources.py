@@ -83,7 +83,7 @@ def parse_line(line: str) -> Game | ValuedMoves:
 
 
 def read_lines(path: Path) -> Iterator[Game | ValuedMoves]:
-    """What the lines of a .tsv file hold, compressed or not."""
+    """The games and valued positions of a .tsv file, compressed or not."""
     with open_text(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
