@@ -178,14 +178,6 @@ def read_file(name: str) -> bytes:
         raise WeightsError(f"cannot read the weights '{path}': {error.strerror}") from None
 
 
-def read_card(name: str = INTERNAL) -> dict[str, Any]:
-    """The card: how the weights were made. WeightsError."""
-    card = read_header(read_file(name))[0].get("card", {})
-    if not isinstance(card, dict):
-        raise WeightsError("the header of the weights is damaged")
-    return card
-
-
 def load_weights(name: str, threads: int = 2) -> Weights | None:
     """The weights an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
     if name == MATERIAL:

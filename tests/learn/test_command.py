@@ -9,7 +9,7 @@ import pytest
 from core_ext.board import Board
 from tests.conftest import NewWorker
 from usi_engine.learn.command import main
-from usi_engine.weights import load_weights, read_card
+from usi_engine.weights import load_weights, read_blocks
 
 
 def test_from_games_to_weights(
@@ -19,7 +19,7 @@ def test_from_games_to_weights(
     command = ["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "my.kpp"), "--model", "PP", "--epochs", "2"]
     assert main(command) == 0
     first = (tmp_path / "my.kpp").read_bytes()
-    assert read_card(str(tmp_path / "my.kpp"))["plan"]["epochs"] == 2
+    assert read_blocks(first)[0]["card"]["plan"]["epochs"] == 2
     worker = new_worker(load_weights(str(tmp_path / "my.kpp")))
     assert len(worker.evaluate(board)) == 6
     # Again: the checkpoint is complete, so the same file is written.
