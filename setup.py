@@ -71,6 +71,7 @@ def macros() -> list[tuple[str, str | None]]:
 # Instruction sets that processor.h asks for before the core runs, by the compilers' names for them.
 INSTRUCTION_SETS = [
     "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
+    "AVX512VNNI",
 ]  # fmt: skip
 
 

@@ -1,11 +1,13 @@
 # Types of the compiled module; its docstrings are in engine.pyx, and help() shows them.
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core_ext.board import Board
+from core_ext.eval.nnue.network import Network as Network
 
 MATE: int  # 32000
 MATE_BOUND: int  # 31000
@@ -57,8 +59,10 @@ class Weights:
     def memory(self) -> list[memoryview]: ...
     def complete(self, tempo: int) -> None: ...
 
+Evaluation: TypeAlias = Weights | Network  # of any kind that has weights; material has none
+
 class Worker:
-    def __init__(self, table: Table, stop: StopToken, weights: Weights | None = ...) -> None: ...
+    def __init__(self, table: Table, stop: StopToken, weights: Evaluation | None = ...) -> None: ...
     def new_game(self) -> None: ...
     def configure(
         self,

@@ -7,6 +7,7 @@ n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. engin
 from core_ext.board cimport Board, declaration_rule
 from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
+from core_ext.eval.nnue import network as _network
 from core_ext.eval.bonapiece cimport (
     BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
 )
@@ -14,7 +15,7 @@ from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
 from core_ext.eval.evaluate cimport Evaluator, evaluate_terms, free_evaluator, init_evaluator
-from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEMPO_STEP, Weights as WeightMemory
+from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEMPO_STEP
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
@@ -47,6 +48,8 @@ TEMPO_STEP = _TEMPO_STEP
 SQUARES = _SQUARES
 
 Weights = _weights.Weights
+Network = _network.Network
+Evaluation = Weights | Network
 set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables
@@ -158,11 +161,11 @@ cdef class Worker:
     cdef Evaluator evaluator
     cdef Table table
     cdef StopToken stop
-    cdef WeightMemory weights
+    cdef object weights             # keeps their memory while the evaluator reads it
     cdef int draws[2]
     cdef bint include_all
 
-    def __cinit__(self, Table table not None, StopToken stop not None, WeightMemory weights=None):
+    def __cinit__(self, Table table not None, StopToken stop not None, weights=None):
         allocate_searcher(&self.searcher)
         self.table = table
         self.stop = stop

@@ -4,14 +4,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core_ext.engine import Weights
+from core_ext.engine import Evaluation
 
 RECORD: np.dtype[Any]
 NO_SCORE: int  # -32768
 NO_RESULT: int  # 2
 
 class GameReader:
-    def __init__(self, weights: Weights | None = ...) -> None: ...
+    def __init__(self, weights: Evaluation | None = ...) -> None: ...
     def read(
         self,
         sfen: str,

@@ -10,7 +10,6 @@ from libc.stdint cimport int8_t, uint16_t
 import numpy as np
 
 from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
-from core_ext.eval.kpp.weights cimport Weights
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
 from core_ext.shogi.movegen cimport generate_captures
 from core_ext.shogi.position cimport (
@@ -99,9 +98,9 @@ cdef class GameReader:
 
     cdef Position pos
     cdef Evaluator evaluator
-    cdef Weights weights
+    cdef object weights             # keeps their memory while the evaluator reads it
 
-    def __cinit__(self, Weights weights=None):
+    def __cinit__(self, weights=None):
         allocate_position(&self.pos, 1024)
         self.weights = weights
         if weights is not None:

@@ -1,13 +1,14 @@
-"""Training of the KPP evaluation from records (core_ext.records): the float model, and its weights as play has them.
+"""Training of the evaluations from records (core_ext.records): Trainer learns KPP, NetworkTrainer a network (NNUE).
 
-Values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`, `kp`,
-`kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
+KPP: values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
+`kp`, `kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
 `kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
 
 import numpy as np
 
 from core_ext.learn import factorized as _factorized
+from core_ext.learn import nnue_model as _nnue_model
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
 from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
@@ -24,6 +25,12 @@ coalesce_pieces = _factorized.coalesce_pieces
 coalesce_relative_kp = _factorized.coalesce_relative_kp
 coalesce_tempo_pairs = _factorized.coalesce_tempo_pairs
 king_slots = _factorized.king_slots
+
+NetworkTrainer = _nnue_model.NetworkTrainer
+NNUE_FV_SCALE = _nnue_model.FV_SCALE
+STEP_PHASES = _nnue_model.STEP
+GRADIENT_PHASES = _nnue_model.GRADIENT
+VALUE_PHASES = _nnue_model.VALUES
 
 LOGIT = 600
 ROW_SIZE = _ROW_SIZE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import MateSolver, StopToken, Table, Weights, Worker
+    from core_ext.engine import Evaluation, MateSolver, StopToken, Table, Worker
 
 
 class CoreError(Exception):
@@ -19,8 +19,10 @@ class WeightsError(Exception):
     """The evaluation's weights are missing, damaged or made for another version; the text is one sentence."""
 
 
-# Values of EvalFile: piece values only; the weights that come with the program.
-MATERIAL, INTERNAL = "material", "<internal>"
+# Values of EvalFile: piece values only; the evaluation of the package; its KPP weights.
+MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
+# Output units of a network in a centipawn where nothing else is said, as in YaneuraOu.
+FV_SCALE = 16
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Core:
     max_depth: int
     set_tunable: Callable[[str, int], None]
     tunable: Callable[[str], int]
-    load_weights: Callable[[str], Weights | None]  # by the value of EvalFile; None: material. WeightsError, MemoryError
+    load_weights: Callable[[str, int], Evaluation | None]
 
     def in_plies(self, value: int) -> int | None:
         """Plies to mate, negative for the side that is mated, never 0; None where the value is no mate."""
@@ -49,11 +51,11 @@ class Core:
         return plies if value > 0 else -plies
 
 
-def load_weights(name: str) -> Weights | None:
-    """The evaluation's weights by the value of EvalFile, unfolded. WeightsError, MemoryError."""
-    from usi_engine import weights  # noqa: PLC0415  (brings numpy)
+def load_weights(name: str, fv_scale: int = FV_SCALE) -> Evaluation | None:
+    """The weights that an EvalFile names, ready for play; None for material. WeightsError, MemoryError."""
+    from usi_engine import evaluation  # noqa: PLC0415  (evaluation imports this module)
 
-    return weights.load_weights(name)
+    return evaluation.load_evaluation(name, fv_scale)
 
 
 def load_core() -> Core:

@@ -89,6 +89,8 @@ DECLARED: dict[str, Kind] = {
     "USI_OwnBook": Check(True),
     "BookFile": Text(),
     "EvalFile": Text("<internal>"),
+    "EvalDir": Text(),
+    "FV_SCALE": Spin(16, 1, 128),
     "BookMoves": Spin(16, 0, 10000),
     "NetworkDelay": Spin(120, 0, 10000),
     "NetworkDelay2": Spin(1120, 0, 10000),

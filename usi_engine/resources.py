@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from usi_engine.book import Book, BookError
-from usi_engine.core import MATERIAL, Core, WeightsError
+from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError
 from usi_engine.options import Options
 from usi_engine.output import Writer, repeated
 from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
-    from core_ext.engine import MateSolver, StopToken, Weights
+    from core_ext.engine import Evaluation, MateSolver, StopToken
 
 # The value of BookFile that means none, as in YaneuraOu.
 NO_BOOK = "no_book"
@@ -34,8 +34,8 @@ class Resources:
         self._root_solver: MateSolver | None = None
         self._book: Book | None = None
         self._book_path = ""
-        self._weights: Weights | None = None
-        self._weights_name = MATERIAL
+        self._weights: Evaluation | None = None
+        self._weights_key = (MATERIAL, 0)
         self.random = random.Random()
 
     @property
@@ -93,22 +93,27 @@ class Resources:
             self._pool.join_helpers()
 
     @property
-    def weights(self) -> Weights | None:
-        """The evaluation's weights, as EvalFile was at the last load; None: material."""
+    def weights(self) -> Evaluation | None:
+        """The evaluation's weights, as the options were at the last load; None: material."""
         self._load_weights()
         return self._weights
 
     def _load_weights(self) -> None:
         """Falls back to material, with an info string, where the weights cannot be loaded. Drops the thread pool."""
-        name = self._options.text("EvalFile")
-        if name == self._weights_name:
+        key = self._evaluation_name(), self._options.number("FV_SCALE")
+        if key == self._weights_key:
             return
         self._pool = None
-        self._weights, self._weights_name = None, name
+        self._weights, self._weights_key = None, key
         try:
-            self._weights = self.core.load_weights(name)
+            self._weights = self.core.load_weights(*key)
         except (WeightsError, MemoryError) as error:
             self._writer.info(f"{error}; playing with the material value")
+
+    def _evaluation_name(self) -> str:
+        """EvalFile; where that is not set, the folder EvalDir, if one is named."""
+        name, folder = self._options.text("EvalFile"), self._options.text("EvalDir")
+        return folder if folder and name == INTERNAL else name
 
     def _load_pool(self) -> None:
         self._load_weights()

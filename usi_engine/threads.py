@@ -17,7 +17,7 @@ from usi_engine.report import SearchResult
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import StopToken, Table, Weights, Worker
+    from core_ext.engine import Evaluation, StopToken, Table, Worker
 
 # Node limit of the search to depth 1 that ignores the clock.
 DEPTH_ONE_NODES = 2000
@@ -29,7 +29,7 @@ class ThreadPool:
     """Table, stop token and workers. One thread at a time may use it, besides the helpers it starts."""
 
     def __init__(
-        self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Weights | None = None
+        self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
     ) -> None:
         self._core = core
         self._stop = stop

@@ -11,7 +11,7 @@ import argparse
 
 from bench.table import best_rate, show
 from core_ext.board import Board
-from core_ext.engine import MAX_DEPTH, StopToken, Table, Weights, Worker
+from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
 from usi_engine.core import load_core
 from usi_engine.iterative import iterative_deepening
 
@@ -35,7 +35,7 @@ CASES = {
 }
 
 
-def measure(sfen: str, nodes: int, megabytes: int, weights: Weights | None = None) -> float:
+def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = None) -> float:
     """Nodes a second of searching depth by depth until `nodes` are spent; None: the material value."""
     core, table, board = load_core(), Table(megabytes), Board(sfen)
     worker = Worker(table, StopToken(), weights)

@@ -29,7 +29,7 @@ from bench.strength.elo import likelihood_ratio, verdict, with_error
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
-from core_ext.engine import Weights, set_tunable, tunables
+from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.core import load_weights
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
@@ -50,7 +50,7 @@ class Setting:
     constants: dict[str, float] = field(default_factory=dict)
     clock: NodeTime | None = None
 
-    def player(self, weights: Weights | None) -> Player | ClockPlayer:
+    def player(self, weights: Evaluation | None) -> Player | ClockPlayer:
         """A player with this setting."""
         return ClockPlayer(weights, self.clock) if self.clock else Player(weights, PlayRules(nodes=self.nodes))
 
@@ -83,7 +83,7 @@ class Duel:
     def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
         defaults = default_constants()
         named = {name for setting in settings for name in setting.constants}
-        loaded: dict[str, Weights | None] = {}
+        loaded: dict[str, Evaluation | None] = {}
         self._openings = openings
         self._sides = []
         for setting in settings:

@@ -23,7 +23,7 @@ from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
-    from core_ext.engine import Weights
+    from core_ext.engine import Evaluation
 
 TABLE_MEGABYTES = 16
 
@@ -74,7 +74,7 @@ class NodeControl:
 class ClockPlayer:
     """A player and its clock. There is no loss on time: after a move that oversteps, only increments are left."""
 
-    def __init__(self, weights: Weights | None, time: NodeTime) -> None:
+    def __init__(self, weights: Evaluation | None, time: NodeTime) -> None:
         self._core: Any = load_core()
         self._time = time
         self._options = Options()

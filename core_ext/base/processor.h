@@ -62,6 +62,9 @@ static const char *missing_instructions(void)
 #ifdef CORE_EXT_NEEDS_AVX512VBMI
     if (LACKS("avx512vbmi")) return "AVX-512VBMI";
 #endif
+#ifdef CORE_EXT_NEEDS_AVX512VNNI
+    if (LACKS("avx512vnni")) return "AVX-512VNNI";
+#endif
     return NULL;
 }
 #endif

@@ -7,24 +7,28 @@ adds its value to EvaluationKind, its state to Evaluator, and a branch to each f
 
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.kpp.sums cimport KppState, kpp_value
-from core_ext.eval.kpp.weights cimport Weights
 from core_ext.eval.material cimport MaterialState, material_value
+from core_ext.eval.nnue.accumulator cimport NnueState
+from core_ext.eval.nnue.network cimport nnue_evaluate
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport MATE_BOUND
+from core_ext.shogi.types cimport BLACK, MATE_BOUND, NO_SQUARE, WHITE
 
 ctypedef int EvaluationKind
 cdef enum:
     MATERIAL_EVALUATION = 0
     KPP_EVALUATION = 1
+    NNUE_EVALUATION = 2
 
 # All zeros until init_evaluator.
 cdef struct Evaluator:
     EvaluationKind kind
     MaterialState material
     KppState kpp
+    NnueState nnue
 
-# Evaluate with `weights`, or by material where they are None; may be called again. MemoryError.
-cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1
+# Evaluate with `weights`: a Network (NNUE), KPP Weights, or None for material; may be called again. TypeError for
+# anything else, MemoryError.
+cdef int init_evaluator(Evaluator *evaluator, object weights) except -1
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil
 # The same value as evaluate(), from scratch.
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil
@@ -37,6 +41,11 @@ cdef inline int bound_value(int value) noexcept nogil:
     return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, value))
 
 
+cdef inline bint has_both_kings(const Position *pos) noexcept nogil:
+    """False for a mate problem with one king, which a network has no features for: its value is the material."""
+    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
+
+
 cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
     """Centipawns for the side to move.
 
@@ -44,7 +53,9 @@ cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nog
     behind, or sums from scratch.
     """
     cdef int value
-    if evaluator.kind == KPP_EVALUATION:
+    if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
+        value = nnue_evaluate(&evaluator.nnue, pos)
+    elif evaluator.kind == KPP_EVALUATION:
         value = bound_value(kpp_value(&evaluator.kpp, pos))
     else:
         value = bound_value(material_value(&evaluator.material, pos))

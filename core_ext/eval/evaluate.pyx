@@ -3,28 +3,38 @@
 from libc.string cimport memset
 
 from core_ext.eval.kpp.sums cimport KPP_TERMS, free_kpp_state, init_kpp_state, kpp_terms, kpp_value_from_scratch
-from core_ext.eval.kpp.weights cimport FV_SCALE
+from core_ext.eval.kpp.weights cimport FV_SCALE, Weights
 from core_ext.eval.material cimport material_for_black
+from core_ext.eval.nnue.network cimport Network, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.shogi.types cimport BLACK, int32_t
 
 KPP_TERM_NAMES = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king", "tempo"]
 
 
-cdef int init_evaluator(Evaluator *evaluator, Weights weights) except -1:
+cdef int init_evaluator(Evaluator *evaluator, object weights) except -1:
     free_evaluator(evaluator)
     memset(evaluator, 0, sizeof(Evaluator))
-    if weights is not None and weights.ready:
-        init_kpp_state(&evaluator.kpp, &weights.unfolded)
-        evaluator.kind = KPP_EVALUATION
+    if isinstance(weights, Network):
+        nnue_init(&evaluator.nnue, <Network>weights)
+        evaluator.kind = NNUE_EVALUATION
+    elif isinstance(weights, Weights):
+        if (<Weights>weights).ready:
+            init_kpp_state(&evaluator.kpp, &(<Weights>weights).unfolded)
+            evaluator.kind = KPP_EVALUATION
+    elif weights is not None:
+        raise TypeError(f"weights are a Network, Weights or None, not {type(weights).__name__}")
     return 0
 
 
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil:
     free_kpp_state(&evaluator.kpp)
+    nnue_free(&evaluator.nnue)
 
 
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil:
     cdef int material
+    if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
+        return nnue_evaluate_from_scratch(evaluator.nnue.weights, pos)
     if evaluator.kind == KPP_EVALUATION:
         return bound_value(kpp_value_from_scratch(&evaluator.kpp, pos))
     material = material_for_black(pos)

@@ -170,6 +170,6 @@ def make_core(script: Script) -> Core:
         max_depth=MAX_DEPTH,
         set_tunable=lambda name, value: None,
         tunable=lambda name: 5,
-        load_weights=lambda name: None,
+        load_weights=lambda name, fv_scale: None,
         **scripted,
     )

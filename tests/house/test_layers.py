@@ -12,7 +12,19 @@ ROOT = Path(__file__).resolve().parents[2]
 FLOORS = {
     "base": ["debug", "memory", "processor", "stop"],
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
-    "eval": ["bonapiece", "symmetry", "incremental", "material", "kpp.weights", "kpp.sums", "evaluate"],
+    "eval": [
+        "bonapiece",
+        "symmetry",
+        "incremental",
+        "material",
+        "kpp.weights",
+        "kpp.sums",
+        "nnue.layers",
+        "nnue.features",
+        "nnue.accumulator",
+        "nnue.network",
+        "evaluate",
+    ],
     "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
     "search": [
         "tt",
@@ -26,8 +38,18 @@ FLOORS = {
         "node",
         "search",
     ],
-    "learn": ["quiescence_leaf", "record", "factorized", "shards", "kpp_model"],
-    "": ["board", "engine", "records", "training", "_probe"],
+    "learn": [
+        "quiescence_leaf",
+        "record",
+        "factorized",
+        "shards",
+        "kpp_model",
+        "nnue_kernels",
+        "nnue_portable",
+        "nnue_features",
+        "nnue_model",
+    ],
+    "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}

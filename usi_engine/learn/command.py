@@ -46,8 +46,16 @@ def add_train(commands: Commands) -> None:
     train = commands.add_parser("train", help="corpus to weights; resumes from its checkpoint")
     train.add_argument("corpus", type=Path)
     train.add_argument("--out", type=Path, required=True, help="the weights file; the checkpoint is in FILE.run/")
-    train.add_argument("--model", choices=["P", "KP", "PP", "KPP", "KPPT"], default="KPPT")
-    train.add_argument("--epochs", type=int, default=0, help="default 3; 1 with --warm-start")
+    train.add_argument(
+        "--model",
+        choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"],
+        default="KPPT",
+        help="a network (nnue), or KPP with its tempo terms (KPPT, the default) or with fewer terms",
+    )
+    train.add_argument(
+        "--network", default="256x2-32-32", help="sizes for nnue: width and hidden units (default 256x2-32-32)"
+    )
+    train.add_argument("--epochs", type=int, default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
     train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument(
@@ -98,6 +106,11 @@ def run_corpus(chosen: argparse.Namespace) -> None:
 
 
 def run_train(chosen: argparse.Namespace) -> None:
+    if chosen.model == "nnue":
+        from usi_engine.learn.nnue import train_nnue  # noqa: PLC0415
+
+        train_nnue(chosen)
+        return
     from usi_engine.learn.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     plan = Plan(

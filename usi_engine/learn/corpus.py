@@ -17,7 +17,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.engine import Weights
+from core_ext.engine import Evaluation
 from core_ext.records import NO_SCORE, RECORD, GameReader
 from usi_engine.learn.sources import Game, SourceError, ValuedMoves, items_of
 
@@ -152,7 +152,7 @@ def build_corpus(
     seed: int = 1,
     *,
     also: Sequence[Path] = (),
-    leaf_weights: Weights | None = None,
+    leaf_weights: Evaluation | None = None,
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder`; returns its card. No game of `also` is held out.
 

@@ -21,7 +21,7 @@ from usi_engine.learn.selfplay import Player, PlayRules, map_in_order
 from usi_engine.learn.sources import RESULTS, Game, SourceError, ValuedMoves, items_of
 
 if TYPE_CHECKING:
-    from core_ext.engine import Weights
+    from core_ext.engine import Evaluation
 
 DECIDED_SCORE = 1200  # centipawns from which on a position of a game is not left
 CANDIDATES = 5  # random moves, of which a short search picks the best
@@ -87,7 +87,7 @@ def games_done(path: Path) -> int:
 
 
 def make_off_game(
-    weights: Weights | None, paths: list[Path], out: Path, positions: int, *, rules: PlayRules, threads: int
+    weights: Evaluation | None, paths: list[Path], out: Path, positions: int, *, rules: PlayRules, threads: int
 ) -> int:
     """Append off-game positions of each game of `paths` to `out`; returns how many games this call read."""
     begun, started, count = games_done(out), time.monotonic(), 0

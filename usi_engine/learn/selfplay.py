@@ -22,7 +22,7 @@ from usi_engine.core import load_core
 from usi_engine.iterative import iterative_deepening
 
 if TYPE_CHECKING:
-    from core_ext.engine import Weights
+    from core_ext.engine import Evaluation
 
 # The table: room for ten entries a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
@@ -64,7 +64,7 @@ class Played:
 class Player:
     """One thread's worker and table."""
 
-    def __init__(self, weights: Weights | None, rules: PlayRules) -> None:
+    def __init__(self, weights: Evaluation | None, rules: PlayRules) -> None:
         self.rules = rules
         self._core = load_core()
         self.table = Table(max(TABLE_MEGABYTES, rules.nodes * TABLE_BYTES_PER_NODE >> 20))
@@ -191,7 +191,7 @@ def map_in_order(
 
 
 def play_games(
-    weights: Weights | None, openings: list[str], rules: PlayRules, numbers: range, threads: int
+    weights: Evaluation | None, openings: list[str], rules: PlayRules, numbers: range, threads: int
 ) -> Iterator[Played]:
     """The games of these numbers in order, several at once."""
     order = random.Random(rules.seed).sample(openings, len(openings))
@@ -200,7 +200,7 @@ def play_games(
 
 
 def selfplay(
-    weights: Weights | None, openings: list[str], path: Path, games: int, *, rules: PlayRules, threads: int
+    weights: Evaluation | None, openings: list[str], path: Path, games: int, *, rules: PlayRules, threads: int
 ) -> int:
     """Append games to `path` until it holds `games`; returns how many were played now."""
     begun = games_in(path)

@@ -11,7 +11,7 @@ from usi_engine.core import Core
 from usi_engine.iterative import iterative_deepening
 
 if TYPE_CHECKING:
-    from core_ext.engine import Weights
+    from core_ext.engine import Evaluation
 
 DEPTH = 11
 MEGABYTES = 16
@@ -37,7 +37,7 @@ POSITIONS = (
 )
 
 
-def bench(core: Core, weights: Weights | None, depth: int | None = None, megabytes: int | None = None) -> str:
+def bench(core: Core, weights: Evaluation | None, depth: int | None = None, megabytes: int | None = None) -> str:
     """Search every position, with the material value where `weights` is None; returns `nodes N time MS nps X`."""
     begun = time.perf_counter()
     nodes = count_nodes(core, weights, POSITIONS, depth or DEPTH, megabytes or MEGABYTES)
@@ -45,7 +45,7 @@ def bench(core: Core, weights: Weights | None, depth: int | None = None, megabyt
 
 
 def count_nodes(
-    core: Core, weights: Weights | None, sfens: Iterable[str], depth: int, megabytes: int = MEGABYTES
+    core: Core, weights: Evaluation | None, sfens: Iterable[str], depth: int, megabytes: int = MEGABYTES
 ) -> int:
     """Total nodes of searching each position to `depth` from a cleared state, with full windows."""
     table, nodes = core.table(megabytes), 0

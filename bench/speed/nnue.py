@@ -1,0 +1,75 @@
+"""Evaluations a second by a network, one thread: random lines, every move of each of their positions tried.
+
+    python -m bench.speed.nnue [FILE ...] [--seconds 2]
+
+Each position is evaluated by differences from the one before, as in a search; the time of the moves alone is taken off.
+Without files, random networks of the usual sizes: the time does not depend on the weights. The best of many short runs
+counts, so that another program on the machine disturbs little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+import numpy as np
+
+from bench.speed.nps import CASES
+from core_ext._nnue_probe import TimedLine
+from core_ext.eval.nnue.network import INSTRUCTIONS, Network
+from usi_engine.nnue_file import FEATURES, read_network
+
+SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
+LINES = 4
+
+
+def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Network:
+    """Weights of about the size that trained ones have."""
+    rng = np.random.default_rng(1)
+    rows = rng.integers(-40, 41, (FEATURES[features] + 1, width), np.int16)
+    layers = []
+    for inputs, outputs in ((2 * width, hidden1), (hidden1, hidden2), (hidden2, 1)):
+        weight = rng.integers(-40, 41, (outputs, -(-inputs // 32) * 32), np.int8)
+        layers.append((rng.integers(-8000, 8001, outputs, np.int32), weight))
+    return Network(features, rows[-1], rows[:-1], layers)
+
+
+def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
+    """Nanoseconds a position."""
+    end, best = time.perf_counter() + seconds, float("inf")
+    while time.perf_counter() < end:
+        begun = time.perf_counter()
+        line.play(3, evaluated)
+        best = min(best, (time.perf_counter() - begun) / 3)
+    return best / line.positions * 1e9
+
+
+def measure(network: Network, sfen: str, seconds: float) -> float:
+    """Nanoseconds an evaluation, over several lines from a position."""
+    lines = [TimedLine(network, sfen, seed) for seed in range(LINES)]
+    share = seconds / LINES / 2
+    return sum(best_time(line, True, share) - best_time(line, False, share) for line in lines) / LINES
+
+
+def main() -> None:
+    """Print a line for each network and position."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="FILE")
+    parser.add_argument("--seconds", type=float, default=2.0)
+    chosen = parser.parse_args()
+    networks = {}
+    for file in chosen.files:
+        found = read_network(file)
+        networks[file] = Network(found.architecture.features, found.ft_bias, found.ft_weight, found.layers)
+    if not networks:
+        networks = {f"{kind} {width}x2-{one}-{two}": random_network(kind, width, one, two)
+                    for kind, width, one, two in SIZES}  # fmt: skip
+    print(f"kernels: {INSTRUCTIONS}")
+    for name, network in networks.items():
+        for case, (sfen, *_) in CASES.items():
+            spent = measure(network, sfen, chosen.seconds)
+            print(f"{name}, {case}: {spent:.0f} ns an evaluation, {1e3 / spent:.2f} million a second")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The NNUE evaluation: a first layer summed by differences, then small dense layers in integers."""

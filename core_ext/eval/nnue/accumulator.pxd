@@ -1,0 +1,55 @@
+"""The first layer's sums, one set for each perspective, updated incrementally along the moves played and taken back.
+
+do_move and undo_move need not notify it: sums are stored by ply with the key of their position, and are valid where
+that key matches. Missing sums are computed from those of an earlier ply by the features that the moves since then
+changed; where no such ply is near, or where the own king moved (HalfKP), from the position last summed for that king
+square by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
+"""
+
+from core_ext.eval.nnue.features cimport FeatureSet
+from core_ext.shogi.position cimport Position
+from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int8_t, int16_t, int32_t, uint8_t, uint64_t
+
+cdef enum:
+    SUMMED_PLIES = 256          # a power of two
+    MIN_WIDTH = 128
+    MAX_WIDTH = 1024
+    WIDTH_STEP = 32
+    MIN_HIDDEN = 8
+    MAX_HIDDEN = 96
+    HIDDEN_STEP = 16            # hidden layers are padded to so many units, whose weights are 0
+
+# A network as play reads it; layouts: layers.h.
+cdef struct NnueWeights:
+    FeatureSet kind
+    int width                   # of the sums of one colour
+    int hidden[2]               # units, padded
+    int fv_scale                # output units in a centipawn
+    const int16_t *bias         # [width]
+    const int16_t *rows         # [features][width]
+    const int32_t *hidden_bias[2]
+    const int8_t *hidden_weights[2]
+    const int8_t *output_weights
+    int32_t output_bias
+
+# The position last summed for one perspective and king square. All zeros: no pieces; its sums are the biases.
+cdef struct RefreshEntry:
+    uint8_t board[SQUARES + 7]
+    Hand hand[COLORS]
+
+# Of one thread. All zeros until allocate_sums; the Network must outlive it.
+cdef struct NnueState:
+    const NnueWeights *weights
+    uint64_t keys[COLORS][SUMMED_PLIES]  # of the position by perspective and ply, modulo SUMMED_PLIES; 0: none
+    int16_t *sums               # [COLORS][SUMMED_PLIES][width]
+    RefreshEntry *cache         # [COLORS][king squares]; K+P has one, for all king squares
+    int16_t *cached_sums        # [COLORS][king squares][width]
+    void *block
+
+# The sums from both perspectives, valid until the next call. Both kings must be on the board.
+cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil
+# The same from scratch into [COLORS][width], by the portable kernel: the oracle of the tests.
+cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil
+# Start with nothing summed; the state is all zeros or was used before. -1 without memory, and the state is free then.
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil
+cdef void free_sums(NnueState *state) noexcept nogil

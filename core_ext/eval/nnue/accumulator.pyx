@@ -1,0 +1,244 @@
+"""Sums of the first layer: by the moves since an earlier ply, by the pieces that differ, and from scratch."""
+
+from libc.string cimport memcpy, memset
+
+from core_ext.base.debug cimport ASSERT
+from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.eval.bonapiece cimport LISTED, PieceLists, features, list_pieces, new_bonapiece, old_bonapiece
+from core_ext.eval.nnue.features cimport HALF_KP, MAX_ACTIVE, king_feature, number_from, piece_base
+from core_ext.eval.nnue.layers cimport nnue_accumulate, portable_accumulate
+from core_ext.shogi.hand cimport hand_count
+from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, full_key, game_length
+from core_ext.shogi.types cimport (
+    BLACK, COLORS, GOLD, KING, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
+    type_of, uint64_t,
+)
+
+cdef enum:
+    MAX_UPDATES = 8         # moves in a row; beyond that a refresh is cheaper
+
+# Features that one move removes and adds, from both perspectives.
+cdef struct Change:
+    int count
+    int32_t removed[COLORS][2]
+    int32_t added[COLORS][2]
+
+# Features by which two positions differ, from one perspective. A position has at most MAX_ACTIVE.
+cdef struct Difference:
+    int removals
+    int additions
+    int32_t removed[MAX_ACTIVE]
+    int32_t added[MAX_ACTIVE]
+
+
+cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) noexcept nogil:
+    return state.sums + (perspective * SUMMED_PLIES + (ply & (SUMMED_PLIES - 1))) * <size_t>state.weights.width
+
+
+cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
+    """Of one perspective: HalfKP has one for each square of the own king, K+P one for all."""
+    return SQUARES if weights.kind == HALF_KP else 1
+
+
+# ---- by moves ----
+
+cdef inline void change_piece(Change *change, const NnueWeights *weights, const Position *pos, int before,
+                              int after) noexcept nogil:
+    """From one Bonapiece number to another, both from Black's perspective."""
+    cdef int perspective, base
+    for perspective in range(COLORS):
+        base = piece_base(weights.kind, perspective, pos.king[perspective])
+        change.removed[perspective][change.count] = base + number_from(perspective, before)
+        change.added[perspective][change.count] = base + number_from(perspective, after)
+    change.count += 1
+
+
+cdef inline void change_king(Change *change, int color, int before, int after) noexcept nogil:
+    cdef int perspective
+    for perspective in range(COLORS):
+        change.removed[perspective][change.count] = king_feature(perspective, color, before)
+        change.added[perspective][change.count] = king_feature(perspective, color, after)
+    change.count += 1
+
+
+cdef inline void find_change(const NnueWeights *weights, const Position *pos, const State *after,
+                             Change *change) noexcept nogil:
+    """Of the move that led to `after`. With HalfKP it is valid where the own king has not moved from there to `pos`."""
+    cdef Dirty dirty
+    cdef int i
+    find_dirty(after, &dirty)
+    change.count = 0
+    for i in range(dirty.count):
+        if type_of(dirty.changed[i].old_piece) != KING:
+            change_piece(change, weights, pos, old_bonapiece(&dirty.changed[i]), new_bonapiece(&dirty.changed[i]))
+        elif weights.kind != HALF_KP:
+            change_king(change, color_of(dirty.changed[i].old_piece), dirty.changed[i].old_square,
+                        dirty.changed[i].new_square)
+
+
+cdef inline int plies_since_sums(const NnueState *state, const Position *pos, int perspective) noexcept nogil:
+    """How many plies ago valid sums lie that can be updated, 0 to MAX_UPDATES; -1: none."""
+    cdef const uint64_t *keys = state.keys[perspective]
+    cdef const State *one = pos.state
+    cdef int ply = game_length(pos), back
+    for back in range(min(ply, MAX_UPDATES) + 1):
+        if keys[(ply - back) & (SUMMED_PLIES - 1)] == one.board_key ^ one.hand_key:
+            return back
+        if state.weights.kind == HALF_KP and moved_piece(one.move) == make_piece(perspective, KING):
+            return -1
+        one -= 1
+    return -1
+
+
+cdef inline void update_from_parent(NnueState *state, const Position *pos, int perspective, int back,
+                                    const Change *change) noexcept nogil:
+    """The sums of `back` plies ago from those of the ply before."""
+    cdef const State *one = pos.state - back
+    cdef int ply = game_length(pos) - back
+    nnue_accumulate(sums_at(state, perspective, ply), sums_at(state, perspective, ply - 1), state.weights.width,
+                    state.weights.rows, change.removed[perspective], change.count, change.added[perspective],
+                    change.count)
+    state.keys[perspective][ply & (SUMMED_PLIES - 1)] = one.board_key ^ one.hand_key
+
+
+# ---- by differing pieces ----
+
+cdef inline void differ_on_board(Difference *found, const NnueWeights *weights, int perspective, int base, int piece,
+                                 int square, bint gone) noexcept nogil:
+    cdef int feature
+    if type_of(piece) != KING:
+        feature = base + number_from(perspective, features.board_base[piece] + square)
+    elif weights.kind != HALF_KP:
+        feature = king_feature(perspective, color_of(piece), square)
+    else:
+        return
+    if gone:
+        found.removed[found.removals] = feature
+        found.removals += 1
+    else:
+        found.added[found.additions] = feature
+        found.additions += 1
+
+
+cdef inline void compare_boards(Difference *found, const NnueWeights *weights, const RefreshEntry *last,
+                                const Position *pos, int perspective, int base) noexcept nogil:
+    """Eight squares at a time, as most are equal."""
+    cdef uint64_t before, after
+    cdef int eight, square
+    for eight in range(0, SQUARES + 7, 8):
+        memcpy(&before, last.board + eight, 8)
+        memcpy(&after, pos.board + eight, 8)
+        if before == after:
+            continue
+        for square in range(eight, min(eight + 8, SQUARES)):
+            if last.board[square] == pos.board[square]:
+                continue
+            if last.board[square]:
+                differ_on_board(found, weights, perspective, base, last.board[square], square, True)
+            if pos.board[square]:
+                differ_on_board(found, weights, perspective, base, pos.board[square], square, False)
+
+
+cdef inline void compare_hands(Difference *found, const RefreshEntry *last, const Position *pos, int perspective,
+                               int base) noexcept nogil:
+    cdef int color, kind, held, before, after
+    for color in range(COLORS):
+        if last.hand[color] == pos.state.hand[color]:
+            continue
+        for kind in range(PAWN, GOLD + 1):
+            before, after = hand_count(last.hand[color], kind), hand_count(pos.state.hand[color], kind)
+            for held in range(after + 1, before + 1):
+                found.removed[found.removals] = base + number_from(perspective, features.hand_base[color][kind] + held)
+                found.removals += 1
+            for held in range(before + 1, after + 1):
+                found.added[found.additions] = base + number_from(perspective, features.hand_base[color][kind] + held)
+                found.additions += 1
+
+
+cdef void refresh(NnueState *state, const Position *pos, int perspective) noexcept nogil:
+    """The sums from those of the position last summed with the own king on this square."""
+    cdef const NnueWeights *weights = state.weights
+    cdef int king = pos.king[perspective] if weights.kind == HALF_KP else 0
+    cdef size_t slot = perspective * cache_slots(weights) + king
+    cdef RefreshEntry *last = state.cache + slot
+    cdef int16_t *sums = state.cached_sums + slot * weights.width
+    cdef int ply = game_length(pos), base = piece_base(weights.kind, perspective, pos.king[perspective])
+    cdef Difference found
+    found.removals = found.additions = 0
+    compare_boards(&found, weights, last, pos, perspective, base)
+    compare_hands(&found, last, pos, perspective, base)
+    nnue_accumulate(sums, sums, weights.width, weights.rows, found.removed, found.removals, found.added,
+                    found.additions)
+    memcpy(last.board, pos.board, sizeof(last.board))
+    memcpy(last.hand, pos.state.hand, sizeof(last.hand))
+    memcpy(sums_at(state, perspective, ply), sums, weights.width * sizeof(int16_t))
+    state.keys[perspective][ply & (SUMMED_PLIES - 1)] = full_key(pos)
+
+
+cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil:
+    cdef Change changes[MAX_UPDATES]
+    cdef int back[COLORS]
+    cdef int perspective, i
+    ASSERT(pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE)
+    for perspective in range(COLORS):
+        back[perspective] = plies_since_sums(state, pos, perspective)
+    for i in range(max(back[BLACK], back[WHITE])):
+        find_change(state.weights, pos, pos.state - i, &changes[i])
+    for perspective in range(COLORS):
+        if back[perspective] < 0:
+            refresh(state, pos, perspective)
+        for i in range(back[perspective] - 1, -1, -1):
+            update_from_parent(state, pos, perspective, i, &changes[i])
+        sums[perspective] = sums_at(state, perspective, game_length(pos))
+
+
+# ---- from scratch ----
+
+cdef int list_features(const NnueWeights *weights, const Position *pos, int perspective,
+                       int32_t *listed) noexcept nogil:
+    """All active features from one perspective; returns how many."""
+    cdef PieceLists lists
+    cdef int count = min(list_pieces(pos, &lists), LISTED), color, i
+    cdef int base = piece_base(weights.kind, perspective, pos.king[perspective])
+    for i in range(count):
+        listed[i] = base + lists.seen[perspective][i]
+    if weights.kind != HALF_KP:
+        for color in range(COLORS):
+            listed[count] = king_feature(perspective, color, pos.king[color])
+            count += 1
+    return count
+
+
+cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil:
+    cdef int32_t listed[MAX_ACTIVE]
+    cdef int perspective, count
+    for perspective in range(COLORS):
+        count = list_features(weights, pos, perspective, listed)
+        portable_accumulate(sums + perspective * weights.width, weights.bias, weights.width, weights.rows, NULL, 0,
+                            listed, count)
+
+
+# ---- memory ----
+
+cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil:
+    cdef size_t row = weights.width * sizeof(int16_t), slots = COLORS * cache_slots(weights), slot
+    cdef size_t frames = COLORS * SUMMED_PLIES * row
+    cdef char *start
+    free_sums(state)
+    start = <char *>allocate_large(frames + slots * (row + sizeof(RefreshEntry)), &state.block)
+    if start == NULL:
+        return -1
+    state.weights = weights
+    state.sums = <int16_t *>start
+    state.cached_sums = <int16_t *>(start + frames)
+    state.cache = <RefreshEntry *>(start + frames + slots * row)
+    memset(state.keys, 0, sizeof(state.keys))
+    for slot in range(slots):
+        memcpy(state.cached_sums + slot * weights.width, weights.bias, row)
+    return 0
+
+
+cdef void free_sums(NnueState *state) noexcept nogil:
+    release_large(state.block)
+    state.block = NULL
+    state.sums = NULL

@@ -1,0 +1,24 @@
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+INSTRUCTIONS: str
+
+class Network:
+    def __init__(
+        self,
+        features: str,
+        bias: npt.NDArray[np.int16],
+        weight: npt.NDArray[np.int16],
+        layers: Sequence[tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]],
+        fv_scale: int = ...,
+    ) -> None: ...
+    @property
+    def features(self) -> str: ...
+    @property
+    def hidden(self) -> tuple[int, int]: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def fv_scale(self) -> int: ...

@@ -1,0 +1,483 @@
+"""The float model of a network (NNUE) that learns from records.
+
+A K+P network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums are clipped
+and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so that
+rounding them gives the file, and the values are those of play but for the rounding:
+
+    activation = sum clipped to 0..127                         transformer weights: 127 to a unit
+    activation = sum / 64 clipped to 0..127                    hidden weights: 64 to a unit, biases 64 x 127
+    centipawns for the side to move = sum / FV_SCALE           output: FV_SCALE x score_scale to a unit of the logit
+"""
+
+from libc.math cimport exp, expf, fabs, log, log1p, sqrt
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from core_ext.eval.nnue.features cimport K_P_FEATURES
+from core_ext.learn.nnue_features cimport list_view
+from core_ext.learn.nnue_kernels cimport (
+    ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, compiled_kernels,
+)
+from core_ext.learn.nnue_portable cimport portable_kernels
+from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
+from core_ext.shogi.types cimport BLACK
+
+cdef enum:
+    LIST_PHASE
+    TRANSFORM_PHASE
+    FORWARD_PHASE
+    BOTH_WAYS_PHASE
+    COLLECT_PHASE
+    UPDATE_PHASE
+
+FV_SCALE = 16
+cdef float FV_SCALE_FLOAT = 16
+cdef float HIDDEN_FACTOR = 1.0 / 64
+cdef double BETA1 = 0.9, BETA2 = 0.999      # as in nnue_kernels.h
+cdef float LARGEST_INT8 = 127, LARGEST_INT16 = 32767, LARGEST_BIAS = 1 << 24
+
+
+# ---- features and targets ----
+
+cdef inline bint in_mirror(uint64_t seed, int position) noexcept nogil:
+    """A fair coin: the finalizer of splitmix64."""
+    cdef uint64_t mixed = seed + <uint64_t>(position + 1) * <uint64_t>0x9E3779B97F4A7C15
+    mixed = (mixed ^ (mixed >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    mixed = (mixed ^ (mixed >> 27)) * <uint64_t>0x94D049BB133111EB
+    return (mixed >> 63) != 0
+
+
+cdef float target_of(const Record *record, float score_scale, float result_share) noexcept nogil:
+    """Win probability of the side to move: that of the score, mixed with the result where both are there."""
+    cdef float sign = 1 if record.side == BLACK else -1
+    cdef float result = (1 + sign * record.result) / 2, searched
+    if record.score == UNSCORED:
+        return result
+    searched = 1 / (1 + expf(-sign * record.score / score_scale))
+    return searched if record.result == UNFINISHED else searched + result_share * (result - searched)
+
+
+cdef void list_position(Batch *batch, int position) noexcept nogil:
+    cdef const Record *record = batch.records + position
+    cdef uint16_t *active = batch.active + 2 * ACTIVE_ROOM * position
+    cdef bint mirror = batch.seed != 0 and in_mirror(batch.seed, position)
+    batch.counts[position] = <uint8_t>list_view(record, record.side, mirror, active)
+    list_view(record, record.side ^ 1, mirror, active + ACTIVE_ROOM)
+    batch.targets[position] = target_of(record, batch.score_scale, batch.result_share)
+
+
+cdef int share_start(const Batch *batch, int share) noexcept nogil:
+    """First position of a share; its end is the start of the next one."""
+    cdef int size = (batch.views.positions + SHARES - 1) // SHARES
+    size = (size + ROW_STEP - 1) // ROW_STEP * ROW_STEP
+    return min(size * share, batch.views.positions)
+
+
+cdef void list_share(Batch *batch, int share) noexcept nogil:
+    cdef int position
+    for position in range(share_start(batch, share), share_start(batch, share + 1)):
+        list_position(batch, position)
+
+
+# ---- transformer ----
+
+cdef inline int tile_offset(int tile) noexcept nogil:
+    return tile * (K_P_FEATURES + 1) * TILE
+
+
+cdef void transform(const Model *model, Batch *batch, int tile) noexcept nogil:
+    model.kernels.transform_tile(model.forward + tile_offset(tile), K_P_FEATURES, &batch.views,
+                                 batch.sums + tile * TILE, model.width)
+
+
+cdef void collect(Model *model, const Batch *batch, int tile) noexcept nogil:
+    model.kernels.collect_tile(model.gradient + tile_offset(tile), K_P_FEATURES, &batch.views,
+                               batch.sums + tile * TILE, model.width)
+
+
+# ---- dense layers, a chunk at a time ----
+
+cdef inline int row_length(int columns) noexcept nogil:
+    return columns + ROW_GAP
+
+
+cdef void activate(const Model *model, const float *sums, int step, float factor, float *out, int out_step, int rows,
+                   int columns) noexcept nogil:
+    cdef int row
+    for row in range(rows):
+        model.kernels.clip(sums + row * step, factor, model.rounded, out + row * out_step, columns)
+
+
+cdef void propagate(const Model *model, Scratch *scratch, int number, int rows) noexcept nogil:
+    """One layer forward: its sums from its inputs."""
+    cdef const Layer *layer = &model.layers[number]
+    cdef Product product
+    product.rows, product.inner, product.columns = rows, layer.inputs, layer.outputs
+    product.left, product.left_step, product.left_column_step = scratch.inputs[number], row_length(layer.inputs), 1
+    product.right, product.right_step = model.forward + layer.weights, layer.outputs
+    product.start, product.start_step = model.forward + layer.biases, 0
+    product.out, product.out_step = scratch.sums[number], row_length(layer.outputs)
+    model.kernels.multiply(&product)
+
+
+cdef void propagate_chunk(const Model *model, const Batch *batch, Scratch *scratch, int start,
+                          int rows) noexcept nogil:
+    cdef int number, columns = 2 * model.width
+    activate(model, batch.sums + <size_t>start * columns, columns, 1, scratch.inputs[0], row_length(columns), rows,
+             columns)
+    for number in range(LAYERS):
+        propagate(model, scratch, number, rows)
+        if number + 1 < LAYERS:
+            columns = model.layers[number].outputs
+            activate(model, scratch.sums[number], row_length(columns), HIDDEN_FACTOR, scratch.inputs[number + 1],
+                     row_length(columns), rows, columns)
+
+
+cdef double loss_of(double logit, double target) noexcept nogil:
+    """Kullback-Leibler divergence of the model's win probability from the target, in nats."""
+    cdef double loss = (logit if logit > 0 else 0) - target * logit + log1p(exp(-fabs(logit)))
+    if target > 0:
+        loss += target * log(target)
+    if target < 1:
+        loss += (1 - target) * log(1 - target)
+    return loss
+
+
+cdef double measure_chunk(const Model *model, Batch *batch, Scratch *scratch, int start, int count,
+                          int rows) noexcept nogil:
+    """Losses of a chunk, their sum; the last layer's sums become their gradients of the batch's mean loss."""
+    cdef int step = row_length(model.layers[LAYERS - 1].outputs), row
+    cdef float unit = 1 / (FV_SCALE_FLOAT * batch.score_scale), error, logit
+    cdef float *sums = scratch.sums[LAYERS - 1]
+    cdef double loss = 0
+    for row in range(count):
+        batch.outputs[start + row] = sums[row * step]
+        logit = sums[row * step] * unit
+        error = 1 / (1 + expf(-logit)) - batch.targets[start + row]
+        loss += loss_of(logit, batch.targets[start + row])
+        memset(sums + row * step, 0, step * sizeof(float))
+        sums[row * step] = error * unit / batch.views.positions
+    memset(sums + count * step, 0, (rows - count) * step * sizeof(float))
+    return loss
+
+
+cdef void collect_layer(const Model *model, const Scratch *scratch, int number, float *gradient,
+                        int rows) noexcept nogil:
+    """Add a chunk's gradient of a layer's weights and biases to that of its share."""
+    cdef const Layer *layer = &model.layers[number]
+    cdef float *out = gradient + layer.weights - model.dense
+    cdef Product product
+    product.rows, product.inner, product.columns = layer.inputs, rows, layer.outputs
+    product.left, product.left_step, product.left_column_step = scratch.inputs[number], 1, row_length(layer.inputs)
+    product.right, product.right_step = scratch.sums[number], row_length(layer.outputs)
+    product.start, product.start_step = out, layer.outputs
+    product.out, product.out_step = out, layer.outputs
+    model.kernels.multiply(&product)
+    model.kernels.add_rows(gradient + layer.biases - model.dense, scratch.sums[number], product.right_step, rows,
+                           layer.outputs)
+
+
+cdef void propagate_back(const Model *model, const Scratch *scratch, int number, float *deltas, int step, float factor,
+                         int rows) noexcept nogil:
+    """Gradients of what a layer's inputs were clipped from."""
+    cdef const Layer *layer = &model.layers[number]
+    cdef Product product
+    cdef int row
+    product.rows, product.inner, product.columns = rows, layer.outputs, layer.inputs
+    product.left, product.left_step, product.left_column_step = scratch.sums[number], row_length(layer.outputs), 1
+    product.right, product.right_step = layer.turned, row_length(layer.inputs)
+    product.start, product.start_step = NULL, 0
+    product.out, product.out_step = deltas, step
+    model.kernels.multiply(&product)
+    for row in range(rows):
+        model.kernels.unclip(scratch.inputs[number] + row * row_length(layer.inputs), factor, deltas + row * step,
+                             layer.inputs)
+
+
+cdef void return_chunk(const Model *model, Batch *batch, const Scratch *scratch, int start, float *gradient,
+                       int rows) noexcept nogil:
+    """All layers backward; the transformer's sums of the chunk become their gradients."""
+    cdef int number, columns = 2 * model.width
+    for number in range(LAYERS - 1, -1, -1):
+        collect_layer(model, scratch, number, gradient, rows)
+        if number:
+            propagate_back(model, scratch, number, scratch.sums[number - 1], row_length(model.layers[number].inputs),
+                           HIDDEN_FACTOR, rows)
+    propagate_back(model, scratch, 0, batch.sums + <size_t>start * columns, columns, 1, rows)
+
+
+cdef void pass_share(const Model *model, Batch *batch, Scratch *scratch, int share, bint back) noexcept nogil:
+    """Forward through the dense layers and, if wished, back."""
+    cdef int start = share_start(batch, share), end = share_start(batch, share + 1), count, rows
+    batch.losses[share] = 0
+    if back:
+        memset(model.shared[share], 0, (model.size - model.dense) * sizeof(float))
+    while start < end:
+        count = min(CHUNK, end - start)
+        rows = (count + ROW_STEP - 1) // ROW_STEP * ROW_STEP
+        propagate_chunk(model, batch, scratch, start, rows)
+        batch.losses[share] += measure_chunk(model, batch, scratch, start, count, rows)
+        if back:
+            return_chunk(model, batch, scratch, start, model.shared[share], rows)
+        start += count
+
+
+# ---- steps ----
+
+cdef void sum_shares(Model *model) noexcept nogil:
+    cdef int share, count = model.size - model.dense
+    memcpy(model.gradient + model.dense, model.shared[0], count * sizeof(float))
+    for share in range(1, SHARES):
+        model.kernels.add_rows(model.gradient + model.dense, model.shared[share], count, 1, count)
+
+
+cdef void turn_weights(Model *model) noexcept nogil:
+    cdef Layer *layer
+    cdef int number, i, j
+    for number in range(LAYERS):
+        layer = &model.layers[number]
+        for i in range(layer.inputs):
+            for j in range(layer.outputs):
+                layer.turned[j * row_length(layer.inputs) + i] = model.forward[layer.weights + i * layer.outputs + j]
+
+
+cdef void improve_range(Model *model, int start, int count, const AdamStep *step) noexcept nogil:
+    model.kernels.improve(model.weights + start, model.first + start, model.second + start, model.forward + start,
+                          model.gradient + start, count, step)
+
+
+cdef AdamStep scaled(const AdamStep *step, double unit, float limit) noexcept nogil:
+    """The step of weights of which `unit` make one in the units that the rate is meant for; they do not decay."""
+    cdef AdamStep found = step[0]
+    found.rate = <float>(step.rate * unit)
+    found.epsilon = <float>(step.epsilon / unit)
+    found.limit = limit
+    found.keep = 1
+    return found
+
+
+cdef void improve_tile(Model *model, int tile, const AdamStep *step) noexcept nogil:
+    """The rows of features, which alone decay, and that of the biases."""
+    cdef AdamStep biases = scaled(step, 127, LARGEST_INT16), rows = biases
+    rows.keep = step.keep
+    improve_range(model, tile_offset(tile), K_P_FEATURES * TILE, &rows)
+    improve_range(model, tile_offset(tile) + K_P_FEATURES * TILE, TILE, &biases)
+
+
+cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) noexcept nogil:
+    cdef AdamStep weights, biases
+    cdef Layer *layer
+    cdef int number
+    for number in range(LAYERS):
+        layer = &model.layers[number]
+        weights = scaled(step, 64 if number + 1 < LAYERS else output_unit / 127, LARGEST_INT8)
+        biases = scaled(step, 64 * 127 if number + 1 < LAYERS else output_unit, LARGEST_BIAS)
+        improve_range(model, layer.weights, layer.inputs * layer.outputs, &weights)
+        improve_range(model, layer.biases, layer.outputs, &biases)
+    turn_weights(model)
+
+
+cdef AdamStep adam_step(double rate, double decay, double epsilon, long number, bint rounded) noexcept nogil:
+    """In natural units, of the step with this number, counted from 1; `scaled` sets the limit."""
+    cdef AdamStep step
+    step.rate = <float>(rate / (1 - BETA1 ** number))
+    step.second_correction = <float>(1 / sqrt(1 - BETA2 ** number))
+    step.epsilon = <float>epsilon
+    step.keep = <float>(1 - rate * decay)
+    step.limit = 0
+    step.rounded = rounded
+    return step
+
+
+# ---- the public API ----
+
+STEP = (LIST_PHASE, TRANSFORM_PHASE, BOTH_WAYS_PHASE, UPDATE_PHASE)
+GRADIENT = (LIST_PHASE, TRANSFORM_PHASE, BOTH_WAYS_PHASE, COLLECT_PHASE)
+VALUES = (LIST_PHASE, TRANSFORM_PHASE, FORWARD_PHASE)
+
+
+def aligned(size: int, kind=np.float32):
+    """Zeros that start at a cache line."""
+    spare = np.zeros(size * np.dtype(kind).itemsize + 64, np.uint8)
+    start = -spare.ctypes.data % 64
+    return spare[start:start + size * np.dtype(kind).itemsize].view(kind)
+
+
+def padded(count: int) -> int:
+    return -(-count // COLUMN_STEP) * COLUMN_STEP
+
+
+cdef class NetworkTrainer:
+    """A network that learns by Adam: weights in the units of nn.bin, one batch of records at a time.
+
+    A batch passes the phases of STEP, GRADIENT or VALUES, in that order. Several threads share a phase, each calls
+    `work`, and all must have returned before the next phase; the bytes do not depend on how many there are.
+
+    ValueError where a size does not suit: width 128 to 1,024 in steps of 64, hidden layers of 1 to 96 units.
+
+    width, hidden1, hidden2     the sizes
+    capacity, threads           positions of a batch at most; threads that share a phase
+    rounded                     whether the forward pass uses rounded weights
+    weights, gradient           flat arrays, whose parts `blocks` names
+    first, second               Adam's moments, likewise
+    """
+
+    cdef Model model
+    cdef Batch batch
+    cdef Scratch scratch[SHARES]
+    cdef list kept              # what the pointers point to
+    cdef dict places            # block -> (start, end, shape) in the flat arrays
+    cdef object records, forward
+    cdef double rate, decay, epsilon
+    cdef long number
+    cdef readonly int width, hidden1, hidden2, capacity, threads
+    cdef readonly bint rounded  # what the forward pass uses
+    cdef readonly object weights, first, second, gradient    # flat arrays
+
+    def __init__(self, width: int, hidden1: int, hidden2: int, batch: int = 4096, threads: int = 1,
+                 portable: bool = False):
+        if width not in range(2 * TILE, 1025, TILE) or not (1 <= hidden1 <= 96 and 1 <= hidden2 <= 96):
+            raise ValueError(f"a network of {width}x2-{hidden1}-{hidden2}: width 128 to 1024 in steps of {TILE}, "
+                             "hidden layers of 1 to 96 units")
+        if threads not in range(1, SHARES + 1) or batch < 1:
+            raise ValueError(f"{threads} threads, batches of {batch}: 1 to {SHARES} threads, batches of at least 1")
+        self.width, self.hidden1, self.hidden2, self.capacity, self.threads = width, hidden1, hidden2, batch, threads
+        self.kept, self.places = [], {}
+        self.model.kernels = portable_kernels() if portable else &compiled_kernels
+        self.model.width, self.model.tiles = width, width // TILE
+        self._place_blocks()
+        self._allocate_model()
+        self._allocate_batch()
+
+    cdef _place_blocks(self):
+        self._place("transformer", (self.model.tiles, K_P_FEATURES + 1, TILE))
+        self.model.dense = self.model.size
+        sizes = (2 * self.width, padded(self.hidden1), padded(self.hidden2), padded(1))
+        for number in range(LAYERS):
+            self.model.layers[number].inputs, self.model.layers[number].outputs = sizes[number], sizes[number + 1]
+            self.model.layers[number].weights = self._place(f"weights{number + 1}", sizes[number:number + 2])
+            self.model.layers[number].biases = self._place(f"biases{number + 1}", sizes[number + 1:number + 2])
+
+    cdef int _place(self, name, shape):
+        start, size = self.model.size, int(np.prod(shape))
+        self.places[name] = (start, start + size, tuple(shape))
+        self.model.size += size
+        return start
+
+    cdef float *_floats(self, Py_ssize_t size):
+        cdef float[::1] found = aligned(size)
+        self.kept.append(found)
+        return &found[0]
+
+    cdef _flat(self, float **pointer):
+        array = aligned(self.model.size)
+        cdef float[::1] found = array
+        pointer[0] = &found[0]
+        return array
+
+    cdef _allocate_model(self):
+        self.weights, self.first = self._flat(&self.model.weights), self._flat(&self.model.first)
+        self.second, self.gradient = self._flat(&self.model.second), self._flat(&self.model.gradient)
+        self.forward = self._flat(&self.model.forward)
+        cdef Layer *layer
+        cdef int number
+        for number in range(LAYERS):
+            layer = &self.model.layers[number]
+            layer.turned = self._floats(layer.outputs * row_length(layer.inputs))
+        for number in range(SHARES):
+            self.model.shared[number] = self._floats(self.model.size - self.model.dense)
+
+    cdef _allocate_batch(self):
+        cdef uint16_t[::1] active = aligned(2 * self.capacity * ACTIVE_ROOM, np.uint16)
+        cdef uint8_t[::1] counts = aligned(self.capacity, np.uint8)
+        cdef int thread, number
+        self.batch.active, self.batch.counts = &active[0], &counts[0]
+        self.batch.views.active, self.batch.views.counts = &active[0], &counts[0]
+        self.kept += [active, counts]
+        self.batch.targets, self.batch.outputs = self._floats(self.capacity), self._floats(self.capacity)
+        self.batch.sums = self._floats((self.capacity + ROW_STEP) * 2 * self.width)
+        for thread in range(self.threads):
+            for number in range(LAYERS):
+                self.scratch[thread].inputs[number] = self._floats(CHUNK * row_length(self.model.layers[number].inputs))
+                self.scratch[thread].sums[number] = self._floats(CHUNK * row_length(self.model.layers[number].outputs))
+
+    @property
+    def kernels(self):
+        """The vectors that the kernels use: AVX-512, AVX2 or portable."""
+        return self.model.kernels.name.decode()
+
+    def blocks(self, flat):
+        """Views into a flat array, padded as it is: `transformer`, [tile][feature, then the biases][64]; `weights1`,
+        [input][output], and `biases1` of the first dense layer, and so on."""
+        return {name: flat[start:end].reshape(shape) for name, (start, end, shape) in self.places.items()}
+
+    def refresh(self, rounded: bool):
+        """Take up `weights`, in whole numbers or as they are, for the passes to come."""
+        self.forward[:] = np.rint(self.weights) if rounded else self.weights
+        self.model.rounded = self.rounded = rounded
+        turn_weights(&self.model)
+
+    def begin(self, records, score_scale: float = 600, result_share: float = 0, seed: int = 0):
+        """Set the batch: at most `capacity` records; seed: of which positions are mirrored, 0 for none.
+
+        Targets are win probabilities of the score on a logistic of `score_scale`, mixed with the result.
+        """
+        cdef const Record[::1] given = records
+        if not 1 <= len(records) <= self.capacity:
+            raise ValueError(f"{len(records)} records: 1 to {self.capacity}")
+        self.records, self.batch.records = records, &given[0]
+        self.batch.views.positions = len(records)
+        self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed
+
+    def set_step(self, number: int, rate: float, decay: float, epsilon: float = 1e-8):
+        """What the update of STEP does: its number from 1, Adam's rate and epsilon in natural units, and the decay of
+        the transformer's weights, which is multiplied by the rate."""
+        self.number, self.rate, self.decay, self.epsilon = number, rate, decay, epsilon
+
+    def work(self, phase: int, thread: int = 0):
+        """One thread's part of a phase, without the GIL."""
+        cdef int given = phase, own = thread
+        if not 0 <= own < self.threads:
+            raise ValueError(f"thread {thread}: 0 to {self.threads - 1}")
+        with nogil:
+            if given in (TRANSFORM_PHASE, COLLECT_PHASE, UPDATE_PHASE):
+                self.work_on_tiles(given, own)
+            else:
+                self.work_on_shares(given, own)
+
+    cdef void work_on_shares(self, int phase, int thread) noexcept nogil:
+        cdef int share
+        for share in range(SHARES):
+            if share % self.threads != thread:
+                continue
+            if phase == LIST_PHASE:
+                list_share(&self.batch, share)
+            else:
+                pass_share(&self.model, &self.batch, &self.scratch[thread], share, phase == BOTH_WAYS_PHASE)
+
+    cdef void work_on_tiles(self, int phase, int thread) noexcept nogil:
+        cdef AdamStep step = adam_step(self.rate, self.decay, self.epsilon, self.number, self.model.rounded)
+        cdef int tile
+        for tile in range(self.model.tiles):
+            if tile % self.threads != thread:
+                continue
+            if phase == TRANSFORM_PHASE:
+                transform(&self.model, &self.batch, tile)
+                continue
+            collect(&self.model, &self.batch, tile)
+            if phase == UPDATE_PHASE:
+                improve_tile(&self.model, tile, &step)
+        if phase != TRANSFORM_PHASE and thread == 0:
+            sum_shares(&self.model)
+            if phase == UPDATE_PHASE:
+                improve_dense(&self.model, &step, FV_SCALE_FLOAT * self.batch.score_scale)
+
+    @property
+    def loss(self):
+        """Mean divergence of the batch's win probabilities from the targets, in nats, before the step."""
+        return sum(self.batch.losses) / self.batch.views.positions
+
+    def outputs(self):
+        """After FORWARD: the last layer's sums, FV_SCALE to a centipawn for the side to move."""
+        return np.asarray(<float[:self.batch.views.positions]>self.batch.outputs).copy()

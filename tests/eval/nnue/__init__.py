@@ -1,0 +1,1 @@
+"""The NNUE evaluation against a plain reference."""

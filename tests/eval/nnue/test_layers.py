@@ -1,0 +1,68 @@
+"""The vector kernels of this build against the portable ones, bit for bit, and both against numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core_ext._nnue_probe import accumulate_rows, activate, affine, hidden
+from core_ext.eval.nnue.network import INSTRUCTIONS
+
+WIDTHS = range(128, 1025, 32)
+
+
+def test_the_build_names_its_instructions() -> None:
+    assert INSTRUCTIONS in ("AVX-512 VNNI", "AVX-512", "AVX2", "SSE4.1", "portable")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_rows_are_taken_out_and_added(width: int) -> None:
+    rng = np.random.default_rng(width)
+    rows = rng.integers(-32768, 32768, (50, width), np.int16)
+    for removals, additions in ((1, 1), (2, 2), (1, 2), (38, 40)):
+        removed, added = (rng.integers(0, 50, count, np.int32) for count in (removals, additions))
+        begun = rng.integers(-32768, 32768, width, np.int16)
+        expected = begun + rows[added].sum(axis=0, dtype=np.int64) - rows[removed].sum(axis=0, dtype=np.int64)
+        for portable in (False, True):
+            sums = begun.copy()
+            accumulate_rows(portable, sums, rows, removed, added)
+            assert np.array_equal(sums, expected.astype(np.int16)), portable
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_sums_are_clipped(width: int) -> None:
+    rng = np.random.default_rng(width)
+    edges = np.array([-32768, -129, -128, -1, 0, 1, 126, 127, 128, 255, 256, 32767], np.int16)
+    sums = np.where(rng.random(width) < 0.5, rng.choice(edges, width), rng.integers(-300, 400, width)).astype(np.int16)
+    for portable in (False, True):
+        out = np.empty(width, np.uint8)
+        activate(portable, out, sums)
+        assert np.array_equal(out, sums.clip(0, 127)), portable
+
+
+@pytest.mark.parametrize("count", range(16, 97, 16))
+def test_hidden_sums_are_divided_and_clipped(count: int) -> None:
+    rng = np.random.default_rng(count)
+    edges = np.array([-(2**31), -65 * 32768, -65, -64, -1, 0, 63, 64, 127 * 64 + 63, 128 * 64, 2**31 - 1], np.int32)
+    for sums in (rng.choice(edges, count), rng.integers(-20000, 20000, count, np.int32)):
+        for portable in (False, True):
+            out = np.empty(count, np.uint8)
+            hidden(portable, out, sums)
+            assert np.array_equal(out, (sums // 64).clip(0, 127)), portable
+
+
+@pytest.mark.parametrize("outputs", [16, 32, 48, 64, 80, 96])
+@pytest.mark.parametrize("inputs", [16, 32, 48, 96, 256, 320, 512, 2048])
+def test_dense_layers(inputs: int, outputs: int) -> None:
+    rng = np.random.default_rng(inputs * outputs)
+    edges = np.array([-128, -127, 127], np.int8)
+    for weight in (rng.integers(-128, 128, (outputs, inputs), np.int8), rng.choice(edges, (outputs, inputs))):
+        for given in (rng.integers(0, 128, inputs, np.uint8), np.full(inputs, 127, np.uint8), np.eye(1, inputs)[0]):
+            units = given.astype(np.uint8)
+            bias = rng.integers(-(2**31), 2**31, outputs, np.int64).astype(np.int32)
+            laid_out = np.ascontiguousarray(weight.reshape(outputs, -1, 4).transpose(1, 0, 2)).reshape(-1)
+            expected = (bias.astype(np.int64) + weight.astype(np.int64) @ units).astype(np.int32)
+            for portable in (False, True):
+                out = np.empty(outputs, np.int32)
+                affine(portable, out, units, laid_out, bias)
+                assert np.array_equal(out, expected), portable

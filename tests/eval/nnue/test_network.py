@@ -1,0 +1,168 @@
+"""The value: against the plain reference, by differences against from scratch, its bounds, its symmetry."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core_ext._nnue_probe import NnueProbe, walk_network
+from core_ext.eval.nnue.network import Network
+from tests.eval.nnue.reference import Reference, random_network, read_reference
+from tests.eval.turning import turned
+from tests.positions import ENTERED, HANDS, MATSURI, MIDGAME, TWO_PIECE_HANDICAP, random_boards
+from tests.shogi.slow_shogi import START
+from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
+
+POSITIONS = [START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP]
+WILD = "words of the whole range"
+CASES = {
+    "K+P 256x2-32-32": Architecture("K+P", 256, 32, 32),
+    "K+P 1024x2-8-32": Architecture("K+P", 1024, 8, 32),
+    "K+P 160x2-33-17": Architecture("K+P", 160, 33, 17),
+    "K+P 384x2-96-96": Architecture("K+P", 384, 96, 96),
+    "HalfKP 128x2-32-32": Architecture("HalfKP", 128, 32, 32),
+    "HalfKP 224x2-16-8": Architecture("HalfKP", 224, 16, 8),
+    f"K+P 128x2-48-64, {WILD}": Architecture("K+P", 128, 48, 64),
+    f"HalfKP 128x2-96-95, {WILD}": Architecture("HalfKP", 128, 96, 95),
+}
+SORTS_OF_MOVES = ("kings", "captures", "promotions", "drops", "nulls", "undone")
+
+
+def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:
+    return Network(file.architecture.features, file.ft_bias, file.ft_weight, file.layers, fv_scale)
+
+
+@cache
+def network_file(case: str) -> NetworkFile:
+    return random_network(CASES[case], seed=len(case), wild=WILD in case)
+
+
+def reference_of(file: NetworkFile, fv_scale: int = 16) -> Reference:
+    half_kp = file.architecture.features == "HalfKP"
+    return Reference(half_kp, file.ft_weight, file.ft_bias, list(file.layers), fv_scale)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_equal_the_reference(case: str) -> None:
+    file = network_file(case)
+    reference, probe = reference_of(file), NnueProbe(to_play(file))
+    values = set()
+    for sfen in [*POSITIONS, *[board.sfen() for board in random_boards(3, 300)][::6]]:
+        value = reference.value(sfen)
+        assert probe.evaluate(sfen) == value, sfen
+        assert probe.evaluate_from_scratch(sfen) == value, sfen
+        values.add(value)
+    assert len(values) > 30  # a network that says one thing would test nothing
+
+
+def test_a_file_read_plays_as_the_reference_reads_it(tmp_path: Path) -> None:
+    path = tmp_path / "nn.bin"
+    write_network(path, network_file("K+P 160x2-33-17"))
+    reference, probe = read_reference(path), NnueProbe(to_play(read_network(path)))
+    for sfen in POSITIONS:
+        assert probe.evaluate(sfen) == reference.value(sfen)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sums_follow_moves_as_the_reference_sums(case: str) -> None:
+    """After up to twelve moves of which none was evaluated: more than are followed."""
+    file = network_file(case)
+    reference, probe = reference_of(file), NnueProbe(to_play(file))
+    plies, taken = 0, 0
+    for board in random_boards(8, 150):
+        plies += 1
+        if plies < taken % 12 or len(board.moves()) < plies:
+            continue
+        sums = probe.sums(START, board.moves())
+        for color in range(2):
+            assert np.array_equal(sums[color], reference.sums(board.sfen(), "bw"[color])), board.sfen()
+        plies, taken = 0, taken + 1
+    assert taken > 15
+
+
+def check_walk(case: str, sfen: str, seed: int, count: int) -> None:
+    found = walk_network(to_play(network_file(case)), sfen, seed, count)
+    assert found["evaluated"] == count
+    assert found["wrong"] == 0
+    assert min(found[sort] for sort in SORTS_OF_MOVES) > 0
+
+
+@pytest.mark.parametrize("sfen", POSITIONS)
+@pytest.mark.parametrize("case", CASES)
+def test_differences_equal_full_sums(case: str, sfen: str) -> None:
+    check_walk(case, sfen, 1, 4000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_differences_equal_full_sums_on_a_million_positions(case: str) -> None:
+    for seed, sfen in enumerate(POSITIONS):
+        check_walk(case, sfen, 100 + seed, 1_000_000 // len(POSITIONS) + 1)
+
+
+def test_turning_the_board_changes_nothing_for_the_side_to_move() -> None:
+    for case in ("K+P 256x2-32-32", "HalfKP 128x2-32-32"):
+        probe = NnueProbe(to_play(network_file(case)))
+        for board in random_boards(11, 200):
+            assert probe.evaluate(board.sfen()) == probe.evaluate(turned(board.sfen()))
+
+
+@pytest.mark.parametrize("fv_scale", [1, 16, 24, 128])
+def test_the_output_is_divided_towards_zero(fv_scale: int) -> None:
+    file = network_file("K+P 160x2-33-17")
+    reference, probe = reference_of(file, fv_scale), NnueProbe(to_play(file, fv_scale))
+    values = [probe.evaluate(sfen) for sfen in POSITIONS]
+    assert values == [reference.value(sfen) for sfen in POSITIONS]
+
+
+@pytest.mark.parametrize("output, value", [(31, 1), (-31, -1), (-15, 0), (2**31 - 1, 30999), (-(2**31), -30999)])
+def test_values_round_towards_zero_and_stay_short_of_mate(output: int, value: int) -> None:
+    file = network_file("K+P 160x2-33-17")
+    silent = (np.array([output], np.int32), np.zeros_like(file.layers[2][1]))
+    probe = NnueProbe(to_play(replace(file, layers=[*file.layers[:2], silent])))
+    assert probe.evaluate(MATSURI) == value
+
+
+def test_a_state_may_turn_to_another_network() -> None:
+    files = [network_file(case) for case in CASES]
+    probe = NnueProbe(to_play(files[0]))
+    for file in [*files, *reversed(files)]:
+        probe.use(to_play(file))
+        for sfen in (MATSURI, START, MATSURI):
+            assert probe.evaluate(sfen) == reference_of(file).value(sfen)
+
+
+def test_padding_counts_for_nothing() -> None:
+    file = network_file("K+P 160x2-33-17")
+    noisy = [(bias, weight.copy()) for bias, weight in file.layers]
+    noisy[1][1][:, 33:], noisy[2][1][:, 17:] = 99, -99
+    probe = NnueProbe(to_play(replace(file, layers=noisy)))
+    for sfen in POSITIONS:
+        assert probe.evaluate(sfen) == reference_of(file).value(sfen)
+
+
+def test_sizes_that_do_not_fit_are_refused() -> None:
+    file = network_file("K+P 160x2-33-17")
+    bias, weight, layers = file.ft_bias, file.ft_weight, file.layers
+    wrong = [
+        ("HalfKP", bias, weight, layers, 16),
+        ("KP", bias, weight, layers, 16),
+        ("K+P", bias[:159], weight[:, :159].copy(), layers, 16),
+        ("K+P", bias[:128], weight, layers, 16),
+        ("K+P", bias, weight[:-1], layers, 16),
+        ("K+P", bias, weight, layers[:2], 16),
+        ("K+P", bias, weight, [layers[0], layers[0], layers[2]], 16),
+        ("K+P", bias, weight, [layers[0], layers[1], layers[1]], 16),
+        ("K+P", bias, weight, [(layers[0][0][:7], layers[0][1][:7]), *layers[1:]], 16),
+        ("K+P", bias, weight, [(layers[0][0][:20], layers[0][1]), *layers[1:]], 16),
+        ("K+P", bias, weight, layers, 0),
+        ("K+P", bias, weight, layers, 129),
+    ]
+    for arguments in wrong:
+        with pytest.raises(ValueError):
+            Network(*arguments)
+    assert Network("K+P", bias, weight, layers).hidden == (33, 17)

@@ -1,0 +1,124 @@
+"""What EvalFile names: networks, KPP weights, material; a network in the search and in the options."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from core_ext._nnue_probe import NnueProbe
+from core_ext.board import Board
+from core_ext.engine import INFINITE, Network, Weights, Worker
+from tests.conftest import NewWorker
+from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.test_network import to_play
+from tests.positions import MATSURI, MIDGAME, data_rows
+from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError, load_core
+from usi_engine.evaluation import load_evaluation
+from usi_engine.nnue_file import Architecture, NetworkFile, write_network
+from usi_engine.options import Options
+from usi_engine.output import Writer
+from usi_engine.resources import Resources
+
+# Of the project's own kind.
+ARCHITECTURE = Architecture("K+P", 256, 32, 32)
+
+
+@pytest.fixture(scope="module")
+def file() -> NetworkFile:
+    return random_network(ARCHITECTURE, seed=5)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, file: NetworkFile) -> Path:
+    """A folder with an nn.bin."""
+    write_network(tmp_path / "nn.bin", file)
+    return tmp_path
+
+
+def total(worker: Worker, sfen: str) -> int:
+    return dict(worker.evaluate(Board(sfen)))["total"]
+
+
+def test_a_file_and_its_folder_name_a_network(folder: Path, file: NetworkFile) -> None:
+    probe = NnueProbe(to_play(file))
+    for path in (folder, folder / "nn.bin"):
+        network = load_evaluation(str(path), 16)
+        assert isinstance(network, Network)
+        assert NnueProbe(network).evaluate(MATSURI) == probe.evaluate(MATSURI) != 0
+
+
+def test_the_scale_divides_the_output(folder: Path) -> None:
+    values = []
+    for scale in (4, 8):
+        network = load_evaluation(str(folder), scale)
+        assert isinstance(network, Network)
+        values.append(NnueProbe(network).evaluate(MATSURI))
+    assert abs(values[0]) > 20
+    assert abs(values[0] - 2 * values[1]) <= 2
+
+
+def test_words_name_the_weights_of_the_package_and_material() -> None:
+    assert isinstance(load_evaluation(KPP, 16), Weights)
+    assert load_evaluation(INTERNAL, 16) is not None
+    assert load_evaluation(MATERIAL, 16) is None
+
+
+@pytest.mark.parametrize("name", ["absent.bin", "absent", "text.bin", "", "null\0character", "~nosuchuser/nn.bin"])
+def test_what_is_no_evaluation_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+    (tmp_path / "text.bin").write_text("no network")
+    with pytest.raises(WeightsError) as refusal:
+        load_evaluation(name if name.startswith("~") else str(tmp_path / name), 16)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_search_evaluates_by_the_network(new_worker: NewWorker, file: NetworkFile) -> None:
+    network = to_play(file)
+    worker = new_worker(network)
+    for sfen in (MATSURI, MIDGAME):
+        assert total(worker, sfen) == NnueProbe(network).evaluate(sfen)
+    counts = []
+    for _ in range(2):
+        worker = new_worker(network)
+        worker.set_root(Board(MIDGAME))
+        for depth in range(1, 7):
+            worker.search(depth, -INFINITE, INFINITE)
+        counts.append((worker.nodes, worker.lines()[0].value))
+    assert counts[0] == counts[1]
+
+
+def test_a_problem_with_one_king_is_worth_its_material(new_worker: NewWorker, file: NetworkFile) -> None:
+    _, sfen, _ = next(row for row in data_rows("mate_problems.tsv") if row[1].count("K") == 0)
+    assert total(new_worker(to_play(file)), sfen) == total(new_worker(), sfen)
+
+
+def test_other_objects_are_no_weights(new_worker: NewWorker) -> None:
+    with pytest.raises(TypeError, match="not str"):
+        new_worker("nn.bin")
+
+
+def resources(*options: tuple[str, str]) -> tuple[Resources, io.BytesIO]:
+    chosen, out = Options(), io.BytesIO()
+    for name, value in (("USI_Hash", "1"), *options):
+        assert chosen.set(name, value) is None
+    return Resources(chosen, Writer(out), load_core), out
+
+
+def test_eval_dir_is_used_where_no_eval_file_is_set(folder: Path) -> None:
+    assert isinstance(resources(("EvalDir", str(folder)))[0].weights, Network)
+    both, _ = resources(("EvalDir", str(folder)), ("EvalFile", MATERIAL))
+    assert both.weights is None
+
+
+def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
+    options = Options()
+    options.set("EvalFile", str(folder))
+    loaded = Resources(options, Writer(io.BytesIO()), load_core)
+    first = loaded.weights
+    options.set("FV_SCALE", "24")
+    second = loaded.weights
+    assert isinstance(first, Network)
+    assert isinstance(second, Network)
+    assert (first.fv_scale, second.fv_scale) == (16, 24)
+    assert loaded.weights is second

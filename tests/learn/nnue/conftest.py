@@ -1,0 +1,60 @@
+"""Positions of random games, and a corpus of them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from core_ext.board import Board
+from core_ext.records import RECORD, GameReader
+from usi_engine.learn.corpus import build_corpus
+from usi_engine.learn.sources import parse_teacher_line
+
+
+def random_game(seed: int, plies: int = 100) -> str:
+    """A line of a random game; the scores follow the material, so that there is something to learn."""
+    chance = random.Random(seed)
+    board, words = Board(), []
+    for _ in range(plies):
+        moves = board.legal_moves()
+        if not moves:
+            break
+        words += [chance.choice(moves), str(board_score(board) + chance.randint(-50, 50))]
+        board.push(words[-2])
+    return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
+
+
+def board_score(board: Board) -> int:
+    """Pieces in hand and on the board, counted, for the side to move."""
+    placement, side, hands = board.sfen().split()[:3]
+    black = sum(letter.isupper() for letter in placement + hands)
+    white = sum(letter.islower() for letter in placement + hands)
+    return 300 * (black - white) * (1 if side == "b" else -1)
+
+
+@pytest.fixture(scope="session")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("games") / "games.tsv"
+    path.write_text("".join(random_game(seed) for seed in range(40)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def records(games: Path) -> npt.NDArray[Any]:
+    reader, out, used = GameReader(), np.zeros(5000, RECORD), 0
+    for number, line in enumerate(games.read_text().splitlines(), 1):
+        game = parse_teacher_line(line)
+        used += reader.read(game.start, game.moves, game.scores, game.result, number, out[used:])
+    return out[:used]
+
+
+@pytest.fixture(scope="session")
+def corpus(games: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    build_corpus([games], folder, every=4)
+    return folder

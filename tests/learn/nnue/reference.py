@@ -1,0 +1,86 @@
+"""A network computed from the definition with numpy: in float64, and in the integers of play. No code of the core's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from usi_engine.nnue_file import NetworkFile
+
+Floats = npt.NDArray[np.float64]
+Records = npt.NDArray[Any]
+
+BONAPIECES, SQUARES, HAND_END = 1548, 81, 90
+NO_SCORE, NO_RESULT = -32768, 2
+# First number and how many there are, of each kind's hand of Black's; White's follow.
+HANDS = [(0, 19), (38, 5), (48, 5), (58, 5), (68, 5), (78, 3), (84, 3)]
+
+
+def seen_by_white(number: int) -> int:
+    """The Bonapiece number with the board turned round and the colours swapped."""
+    for start, count in HANDS:
+        if start <= number < start + 2 * count:
+            return number + count if number < start + count else number - count
+    kind, square = divmod(number - HAND_END, SQUARES)
+    return HAND_END + (kind ^ 1) * SQUARES + SQUARES - 1 - square
+
+
+def active_features(record: Any, color: int) -> list[int]:
+    """K+P of one side's view."""
+    numbers = [int(number) for number in record["pieces"] if number]
+    seen = [seen_by_white(number) for number in numbers] if color else numbers
+    own, enemy = int(record["king"][color]), SQUARES - 1 - int(record["king"][color ^ 1])
+    return [*seen, BONAPIECES + own, BONAPIECES + SQUARES + enemy]
+
+
+def views(records: Records) -> list[tuple[list[int], list[int]]]:
+    """Of each record the features for the side to move and for the other one."""
+    return [
+        (active_features(record, int(record["side"])), active_features(record, 1 - int(record["side"])))
+        for record in records
+    ]
+
+
+def targets(records: Records, score_scale: float, result_share: float) -> Floats:
+    """Win probability of the side to move."""
+    sign = 1.0 - 2.0 * records["side"]
+    result = (1 + sign * records["result"]) / 2
+    searched = 1 / (1 + np.exp(-sign * records["score"] / score_scale))
+    share = np.where(records["result"] == NO_RESULT, 0.0, result_share)
+    return np.asarray(np.where(records["score"] == NO_SCORE, result, (1 - share) * searched + share * result))
+
+
+def rows_of(transformer: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """[tile][feature][64] as [feature][width]."""
+    return np.asarray(transformer.transpose(1, 0, 2).reshape(transformer.shape[1], -1))
+
+
+def float_outputs(blocks: dict[str, Floats], given: list[tuple[list[int], list[int]]]) -> Floats:
+    """The last layer's sums, without any rounding."""
+    rows = rows_of(blocks["transformer"])
+    sums = np.array([np.concatenate([rows[view].sum(axis=0) + rows[-1] for view in both]) for both in given])
+    inputs = np.clip(sums, 0, 127)
+    for number in (1, 2):
+        sums = inputs @ blocks[f"weights{number}"] + blocks[f"biases{number}"]
+        inputs = np.clip(sums / 64, 0, 127)
+    return np.asarray((inputs @ blocks["weights3"] + blocks["biases3"])[:, 0])
+
+
+def loss(outputs: Floats, goal: Floats, score_scale: float) -> float:
+    """Mean divergence of the win probabilities from their targets."""
+    win = 1 / (1 + np.exp(-outputs / (16 * score_scale)))
+    return float((goal * np.log(goal / win) + (1 - goal) * np.log((1 - goal) / (1 - win))).mean())
+
+
+def integer_outputs(network: NetworkFile, given: list[tuple[list[int], list[int]]]) -> npt.NDArray[np.int64]:
+    """The last layer's sums as a player computes them from the file."""
+    weights, bias = network.ft_weight.astype(np.int64), network.ft_bias.astype(np.int64)
+    inputs = np.array([np.concatenate([weights[view].sum(axis=0) + bias for view in both]) for both in given])
+    for number, (layer_bias, layer_weight) in enumerate(network.layers):
+        inputs = np.clip(inputs if number == 0 else inputs >> 6, 0, 127)
+        padded = np.zeros((len(inputs), layer_weight.shape[1]), np.int64)
+        padded[:, : inputs.shape[1]] = inputs
+        inputs = padded @ layer_weight.T.astype(np.int64) + layer_bias
+    return np.asarray(inputs[:, 0])

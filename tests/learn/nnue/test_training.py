@@ -1,0 +1,242 @@
+"""A run from corpus to nn.bin: it learns, repeats to the byte, goes on where it stopped, and says what it did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_ext.engine import Network
+from core_ext.records import RECORD
+from tests.learn.nnue import reference
+from usi_engine.evaluation import load_evaluation
+from usi_engine.learn import batches as batches_module
+from usi_engine.learn.batches import Batches
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus import TRAINING
+from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
+from usi_engine.nnue_file import Architecture, read_network
+
+PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
+
+
+def train(corpus: Path, folder: Path, plan: NetworkPlan = PLAN) -> NetworkTraining:
+    training = NetworkTraining(corpus, folder, plan)
+    training.run()
+    return training
+
+
+@pytest.fixture(scope="module")
+def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTraining:
+    return train(corpus, tmp_path_factory.mktemp("run"))
+
+
+# ---- batches ----
+
+
+@pytest.fixture
+def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches_module, "BLOCK_BATCHES", 2)
+    monkeypatch.setattr(batches_module, "GROUP_BLOCKS", 3)
+
+
+def keys(batches: Batches, start: int, total: int) -> list[list[int]]:
+    return [batch["key"].tolist() for batch in batches.from_batch(start, total)]
+
+
+@pytest.mark.usefixtures("small_groups")
+@pytest.mark.parametrize(("size", "limit"), [(50, 0), (64, 1000), (1 << 20, 0), (7, 40), (100, 600)])
+def test_an_epoch_has_every_position_once(corpus: Path, size: int, limit: int) -> None:
+    batches = Batches(corpus / TRAINING, size, seed=1, limit=limit)
+    stored = np.fromfile(corpus / TRAINING, RECORD)["key"][: limit or None].tolist()
+    found = keys(batches, 0, 2 * batches.per_epoch)
+    assert {len(batch) for batch in found} == {min(size, len(stored))}
+    for epoch in (found[: batches.per_epoch], found[batches.per_epoch :]):
+        seen = [key for batch in epoch for key in batch]
+        assert len(set(seen)) == len(seen) > len(stored) - min(size, len(stored))
+        assert set(seen) <= set(stored)
+    assert found[0] != found[batches.per_epoch]
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_batches_go_on_from_any_place(corpus: Path) -> None:
+    batches = Batches(corpus / TRAINING, 50, seed=1)
+    total = 2 * batches.per_epoch + 5
+    whole = keys(batches, 0, total)
+    assert len(whole) == total
+    for start in (1, 5, 6, 7, batches.per_epoch - 1, batches.per_epoch, total - 1, total):
+        assert keys(batches, start, total) == whole[start:]
+    assert keys(Batches(corpus / TRAINING, 50, seed=2), 0, 5) != whole[:5]
+
+
+@pytest.mark.usefixtures("small_groups")
+def test_neighbours_in_the_file_are_parted(corpus: Path) -> None:
+    batches = Batches(corpus / TRAINING, 50, seed=1)
+    stored = np.fromfile(corpus / TRAINING, RECORD)["key"].tolist()
+    place = {key: number for number, key in enumerate(stored)}
+    order = [place[key] for batch in keys(batches, 0, batches.per_epoch) for key in batch]
+    assert np.mean(np.diff(order) == 1) < 0.05
+    assert abs(np.corrcoef(order, np.arange(len(order)))[0, 1]) < 0.9
+
+
+def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
+    (tmp_path / TRAINING).touch()
+    with pytest.raises(ValueError, match="no positions"):
+        Batches(tmp_path / TRAINING, 10, 1)
+
+
+# ---- runs ----
+
+
+def test_a_small_corpus_is_learned(corpus: Path, trained: NetworkTraining) -> None:
+    first, last = trained.state.curve[0], trained.state.curve[-1]
+    assert len(trained.state.curve) == PLAN.epochs
+    assert last["divergence"] < 0.8 * first["divergence"]
+    assert last["correlation"] > 0.5
+
+
+def test_the_figures_are_those_of_the_definition(trained: NetworkTraining) -> None:
+    held_out, blocks = trained.held_out, trained.trainer.blocks(trained.trainer.weights.astype(np.float64))
+    views, goal = reference.views(held_out), reference.targets(held_out, 600, 0)
+    outputs = reference.float_outputs(blocks, views)
+    assert trained.held_out_figures(rounded=False)["divergence"] == pytest.approx(
+        reference.loss(outputs, goal, 600), rel=1e-3
+    )
+    sign = 1 - 2.0 * held_out["side"]
+    win, searched = (1 / (1 + np.exp(-sign * score / 600)) for score in (outputs / 16, sign * held_out["score"]))
+    assert trained.state.curve[-1]["correlation"] == pytest.approx(np.corrcoef(win, searched)[0, 1], rel=1e-3)
+
+
+def test_rounding_costs_little(trained: NetworkTraining) -> None:
+    """The last steps have seen the rounded weights."""
+    last = trained.state.curve[-1]
+    assert last["rounded_divergence"] < 1.05 * last["divergence"]
+
+
+def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    again = train(corpus, tmp_path / "again", replace(PLAN, threads=2))
+    assert np.array_equal(again.trainer.weights, trained.trainer.weights)
+    assert again.state.curve == trained.state.curve
+    other = train(corpus, tmp_path / "other", replace(PLAN, seed=4))
+    assert not np.array_equal(other.trainer.weights, trained.trainer.weights)
+
+
+@pytest.mark.parametrize("steps", [3, 17, 50])
+def test_a_run_goes_on_where_it_stopped(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
+    assert steps < stopped.total
+    learn = stopped.learn
+
+    def learn_and_stop(records: Any) -> float:
+        if stopped.state.step == steps:
+            raise KeyboardInterrupt
+        return learn(records)
+
+    monkeypatch.setattr(stopped, "learn", learn_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    resumed = train(corpus, tmp_path)
+    assert np.array_equal(resumed.trainer.weights, trained.trainer.weights)
+    assert resumed.state.curve == trained.state.curve
+
+
+def test_a_checkpoint_of_another_plan_is_refused(corpus: Path, trained: NetworkTraining) -> None:
+    with pytest.raises(ValueError, match="another plan"):
+        train(corpus, trained.folder, replace(PLAN, rate=1e-3))
+
+
+def test_the_rate_rises_and_falls(corpus: Path, tmp_path: Path) -> None:
+    training = NetworkTraining(corpus, tmp_path, replace(PLAN, epochs=40))
+    rates, phases = [], []
+    for step in range(training.total):
+        training.state.step = step
+        rates.append(training.rate())
+        phases.append(training.is_rounded)
+    top = int(np.argmax(rates))
+    assert 0.1 < top / training.total <= 0.25 and rates[0] < 0.02 * max(rates)
+    assert np.all(np.diff(rates[: top + 1]) > 0) and np.all(np.diff(rates[top:]) < 0)
+    assert rates[-1] == pytest.approx(PLAN.rate * PLAN.last_rate, rel=0.02)
+    assert phases == sorted(phases) and np.mean(phases) == pytest.approx(PLAN.rounded, abs=0.01)
+
+
+def test_a_dead_network_is_reported(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    training = NetworkTraining(corpus, tmp_path, PLAN)
+    training.trainer.weights[:] = 0
+    training.measure()
+    assert "units have died" in capsys.readouterr().out
+
+
+# ---- warm start ----
+
+
+def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    trained.export(tmp_path / "nn.bin", {})
+    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"), rate=1e-4, epochs=1)
+    warm = NetworkTraining(corpus, tmp_path / "warm", plan)
+    assert np.array_equal(warm.trainer.weights, np.rint(trained.trainer.weights))
+    warm.run()
+    assert warm.state.curve[-1]["divergence"] < 1.1 * trained.state.curve[-1]["divergence"]
+
+
+def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    trained.export(tmp_path / "nn.bin", {})
+    with pytest.raises(ValueError, match="width=192"):
+        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), width=192))
+
+
+@pytest.mark.parametrize("text", ["", "256", "256x2-32", "256x1-32-32", "256x2-32-32-1", "-1x2-32-32"])
+def test_sizes_that_are_none_are_quoted(text: str) -> None:
+    with pytest.raises(ValueError, match=f"--network {text}: "):
+        parse_sizes(text)
+
+
+# ---- export ----
+
+
+def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
+    """The integers of the file give the values that training measured, to the last bit."""
+    size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
+    assert size == (tmp_path / "nn.bin").stat().st_size
+    network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
+    assert network.architecture == Architecture("K+P", 128, 16, 16)
+    trained.trainer.refresh(rounded=True)
+    expected = reference.integer_outputs(network, reference.views(chosen)) / 16
+    assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
+
+
+def test_the_card_says_what_was_done(trained: NetworkTraining, tmp_path: Path) -> None:
+    trained.export(tmp_path / "nn.bin", {"note": "a test"})
+    card = json.loads((tmp_path / "nn.card.json").read_text())
+    assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == "K+P 128x2-16-16"
+    assert card["plan"]["epochs"] == PLAN.epochs and card["held_out"] == trained.state.curve[-1]
+    assert card["positions_learned"] == trained.state.step * PLAN.batch
+
+
+def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = argparse.Namespace(
+        corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
+    )
+    chosen.network, chosen.warm_start = "192x2-8-16", ""
+    train_nnue(chosen)
+    assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
+    assert "positions a second" in capsys.readouterr().out
+    assert json.loads((tmp_path / "nn.card.json").read_text())["note"] == "short"
+    assert (tmp_path / "nn.bin.run" / "curve.json").exists()
+
+
+def test_one_command_makes_a_network_to_play_with(corpus: Path, tmp_path: Path) -> None:
+    out = tmp_path / "my.bin"
+    words = ["train", str(corpus), "--out", str(out), "--model", "nnue", "--network", "128x2-8-16", "--epochs", "1"]
+    assert main(words) == 0
+    network = load_evaluation(str(out), 16)
+    assert isinstance(network, Network)
+    assert (network.width, network.hidden) == (128, (8, 16))
+    assert json.loads(out.with_suffix(".card.json").read_text())["corpus"]["games"] == 40
+    assert main([*words, "--network", "100x2-8-16"]) == 1

@@ -1,0 +1,48 @@
+"""What EvalFile and EvalDir name, loaded for play: material, KPP weights or a network (NNUE)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
+
+if TYPE_CHECKING:
+    from core_ext.engine import Evaluation, Network
+
+NETWORK_SUFFIXES = (".bin", ".nnue")
+
+
+def is_network(path: Path) -> bool:
+    """Whether a path names a network: a folder, which holds an nn.bin, or a file of that format by its suffix."""
+    return path.suffix.lower() in NETWORK_SUFFIXES or path.is_dir()
+
+
+def load_network(path: Path, fv_scale: int) -> Network:
+    """A network in the standard format, nn.bin. WeightsError, MemoryError."""
+    from core_ext.engine import Network  # noqa: PLC0415  (with numpy, when it is needed)
+    from usi_engine.nnue_file import read_network  # noqa: PLC0415
+
+    file = read_network(path)
+    try:
+        return Network(file.architecture.features, file.ft_bias, file.ft_weight, file.layers, fv_scale)
+    except ValueError as error:
+        raise WeightsError(f"the network '{path}' cannot be used: {error}") from None
+
+
+def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
+    """What an EvalFile names; None for `material`. WeightsError, MemoryError.
+
+    `<internal>` and `kpp` name the KPP weights of the package; anything else is a path: of a network, an nn.bin or its
+    folder, whose output has `fv_scale` units in a centipawn, or of KPP weights.
+    """
+    if name == MATERIAL:
+        return None
+    from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy)
+
+    try:
+        if name not in (INTERNAL, KPP) and is_network(Path(name).expanduser()):
+            return load_network(Path(name).expanduser(), fv_scale)
+        return load_weights(INTERNAL if name == KPP else name)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None

@@ -1,0 +1,296 @@
+"""Corpus to a network in nn.bin: steps of Adam, checkpoints, figures on held-out games, export with a card.
+
+The recipe: K+P features, quiet positions mirrored at random, a rate that rises over the first steps and falls by a
+cosine, weight decay on the transformer alone, and the last steps with the weights rounded as in the file, so that the
+float weights learn what rounding costs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core_ext.board import BLACK
+from core_ext.records import NO_SCORE, RECORD
+from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
+from usi_engine.learn.batches import Batches
+from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
+from usi_engine.learn.train import Plan, divergence, sigmoid, targets
+from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
+
+CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
+CARD_SUFFIX = ".card.json"
+SIZES = "256x2-32-32"  # by default
+REPORT_SECONDS = 2.0
+ACTIVE_FEATURES = 40
+TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
+WARM_UP_STEPS = 300
+
+
+@dataclass(frozen=True)
+class NetworkPlan:
+    """How to train a network. Rates are those of Adam for weights in natural units."""
+
+    width: int = 256
+    hidden1: int = 32
+    hidden2: int = 32
+    epochs: int = 10
+    batch: int = 4096
+    rate: float = 4e-3
+    last_rate: float = 0.01  # share of the rate at the end
+    decay: float = 0.3  # of the transformer's weights, times the rate
+    epsilon: float = 1e-8  # of Adam: the larger, the less a weight moves that has seen little
+    rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
+    score_scale: float = 600.0
+    result_share: float = 0.0
+    seed: int = 1
+    positions: int = 0  # 0: all
+    warm_start: str = ""  # a network to start from
+    threads: int = 1  # the weights come out the same
+    checkpoint_minutes: float = 10.0
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """All that the weights depend on."""
+        return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
+
+
+def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
+    """Small random weights of the transformer, units of the hidden layers half active, a value of 0 everywhere."""
+    random = np.random.default_rng(plan.seed)
+    blocks = trainer.blocks(trainer.weights)
+    rows = blocks["transformer"][:, :-1]
+    rows[:] = random.normal(0, TRANSFORMER_UNIT * 0.1 / math.sqrt(ACTIVE_FEATURES), rows.shape)
+    blocks["transformer"][:, -1] = TRANSFORMER_UNIT / 2
+    sizes = (2 * plan.width, plan.hidden1, plan.hidden2)
+    for number in (1, 2):
+        inputs, outputs = sizes[number - 1], sizes[number]
+        weights = random.normal(0, HIDDEN_UNIT / math.sqrt(inputs), (inputs, outputs))
+        blocks[f"weights{number}"][:inputs, :outputs] = weights
+        blocks[f"biases{number}"][:outputs] = TRANSFORMER_UNIT * (HIDDEN_UNIT - weights.sum(axis=0)) / 2
+    trainer.refresh(rounded=False)
+
+
+def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
+    """The weights as the file has them."""
+    blocks = trainer.blocks(np.rint(trainer.weights))
+    tiles = blocks["transformer"].astype(np.int16)
+    rows = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
+    sizes = (2 * trainer.width, trainer.hidden1, trainer.hidden2, 1)
+    layers = []
+    for number, outputs in enumerate(sizes[1:], 1):
+        weights = np.ascontiguousarray(blocks[f"weights{number}"][:, :outputs].T.astype(np.int8))
+        layers.append((blocks[f"biases{number}"][:outputs].astype(np.int32), weights))
+    architecture = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
+    return NetworkFile(architecture, "", rows[-1].copy(), rows[:-1].copy(), layers)
+
+
+def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
+    """Take the weights from a file. ValueError where it is of other sizes."""
+    expected = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
+    if network.architecture != expected:
+        raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
+    blocks = trainer.blocks(trainer.weights)
+    rows = np.concatenate([network.ft_weight, network.ft_bias[np.newaxis]])
+    blocks["transformer"][:] = rows.reshape(len(rows), -1, blocks["transformer"].shape[2]).transpose(1, 0, 2)
+    for number, (bias, weight) in enumerate(network.layers, 1):
+        blocks[f"weights{number}"][:, : len(bias)] = weight.T
+        blocks[f"biases{number}"][: len(bias)] = bias
+    trainer.refresh(rounded=False)
+
+
+@dataclass
+class State:
+    """How far the training has come."""
+
+    step: int = 0
+    curve: list[dict[str, float]] = field(default_factory=list)
+
+
+class NetworkTraining:
+    """A training run in a folder with its checkpoint and curve."""
+
+    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
+        self.plan, self.folder = plan, folder
+        self.card = json.loads((corpus / CARD).read_text(encoding="utf-8"))
+        self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
+        self.batches = Batches(corpus / TRAINING, plan.batch, plan.seed, plan.positions)
+        self.trainer = NetworkTrainer(plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
+        initialise(self.trainer, plan)
+        if plan.warm_start:
+            set_network(self.trainer, read_network(plan.warm_start))
+        self.pool = ThreadPoolExecutor(plan.threads)
+        self.state = State()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def total(self) -> int:
+        """Steps of all epochs."""
+        return self.plan.epochs * self.batches.per_epoch
+
+    def rate(self) -> float:
+        """Of the step to come."""
+        warm_up = min(max(self.total // 50, WARM_UP_STEPS), max(self.total // 4, 1))
+        cosine = (1 + math.cos(math.pi * self.state.step / self.total)) / 2
+        share = self.plan.last_rate + (1 - self.plan.last_rate) * cosine
+        return self.plan.rate * share * min(1.0, (self.state.step + 1) / warm_up)
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether the step to come is of the quantisation-aware phase."""
+        return self.state.step >= round((1 - self.plan.rounded) * self.total)
+
+    def run(self) -> None:
+        """Train to the end, from a checkpoint where there is one."""
+        self.resume()
+        started = saved = told = time.monotonic()
+        begun_at, losses = self.state.step, [0.0, 0.0]
+        for records in self.batches.from_batch(self.state.step, self.total):
+            losses = [losses[0] + self.learn(records), losses[1] + 1]
+            self.state.step += 1
+            now = time.monotonic()
+            if now - told > REPORT_SECONDS or self.state.step == self.total:
+                self.report(now - started, begun_at, losses[0] / losses[1])
+                told, losses = now, [0.0, 0.0]
+            if self.state.step % self.batches.per_epoch == 0:
+                self.measure()
+            if self.state.step % self.batches.per_epoch == 0 or now - saved > 60 * self.plan.checkpoint_minutes:
+                self.save()
+                saved = now
+
+    def work(self, phases: tuple[int, ...]) -> None:
+        """Phases of a batch, each shared by all threads."""
+        for phase in phases:
+            jobs = [self.pool.submit(self.trainer.work, phase, thread) for thread in range(1, self.plan.threads)]
+            self.trainer.work(phase, 0)
+            for job in jobs:
+                job.result()
+
+    def learn(self, records: Records) -> float:
+        """One step; returns the loss before it."""
+        if self.trainer.rounded != self.is_rounded:
+            self.trainer.refresh(self.is_rounded)
+        step = self.state.step + 1
+        self.trainer.begin(records, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
+        self.trainer.set_step(step, self.rate(), self.plan.decay, self.plan.epsilon)
+        self.work(STEP_PHASES)
+        return self.trainer.loss
+
+    def values(self, records: Records) -> npt.NDArray[np.float64]:
+        """Centipawns for Black, by the weights of the forward pass as they are."""
+        found = np.empty(len(records))
+        for at in range(0, len(records), self.plan.batch):
+            part = records[at : at + self.plan.batch]
+            self.trainer.begin(part, self.plan.score_scale)
+            self.work(VALUE_PHASES)
+            found[at : at + len(part)] = self.trainer.outputs() / NNUE_FV_SCALE
+        return np.where(records["side"] == BLACK, found, -found)
+
+    def held_out_figures(self, rounded: bool) -> dict[str, float]:
+        """Divergence from the targets and correlation with the search's win probabilities, as for the KPP model."""
+        if not len(self.held_out):
+            return {}
+        self.trainer.refresh(rounded)
+        win = sigmoid(self.values(self.held_out) / self.plan.score_scale)
+        goal = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
+        found = {"divergence": divergence(win, targets(self.held_out, goal))}
+        scored = self.held_out["score"] != NO_SCORE
+        if scored.sum() > 1 and win[scored].std() > 0:
+            searched = sigmoid(self.held_out["score"][scored] / self.plan.score_scale)
+            found["correlation"] = float(np.corrcoef(win[scored], searched)[0, 1])
+        return found
+
+    def measure(self) -> None:
+        """A point of the curve: the figures of the float weights and of the rounded ones."""
+        point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
+        point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
+        self.trainer.refresh(self.is_rounded)
+        self.state.curve.append(point)
+        (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
+        print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
+        if len(self.held_out) > 1 and "correlation" not in point:
+            print("the network gives every position the same value: its units have died", flush=True)
+
+    def report(self, seconds: float, begun_at: int, loss: float) -> None:
+        """One line of progress with the time left."""
+        speed = (self.state.step - begun_at) / max(seconds, 1e-3)
+        left = (self.total - self.state.step) / max(speed, 1e-3)
+        print(
+            f"step {self.state.step}/{self.total}, {speed * self.batches.size:.0f} positions a second, "
+            f"divergence {loss:.5f}, {left / 60:.1f} min left",
+            flush=True,
+        )
+
+    def save(self) -> None:
+        """All that continues the run as if it had not stopped. An old checkpoint is replaced only by a whole one."""
+        spare = self.folder / ("new-" + CHECKPOINT)
+        arrays: dict[str, Any] = {"_plan": json.dumps(self.plan.outcome), "_curve": json.dumps(self.state.curve)}
+        arrays |= {"weights": self.trainer.weights, "first": self.trainer.first, "second": self.trainer.second}
+        np.savez(spare, _step=self.state.step, **arrays)
+        spare.replace(self.folder / CHECKPOINT)
+
+    def resume(self) -> None:
+        """Take up the checkpoint, if there is one of the same plan. ValueError where it is of another."""
+        path = self.folder / CHECKPOINT
+        if not path.exists():
+            return
+        with np.load(path) as saved:
+            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(self.plan.outcome)):
+                raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
+            self.state = State(int(saved["_step"]), json.loads(str(saved["_curve"])))
+            for name in ("weights", "first", "second"):
+                getattr(self.trainer, name)[:] = saved[name]
+        self.trainer.refresh(self.is_rounded)
+
+    def export(self, path: Path, extra: dict[str, Any]) -> int:
+        """Write nn.bin and, beside it, its card; returns the size of the network's file."""
+        card = {
+            "model": f"K+P {self.plan.width}x2-{self.plan.hidden1}-{self.plan.hidden2}",
+            "fv_scale": NNUE_FV_SCALE,
+            "date": time.strftime("%Y-%m-%d"),
+            "corpus": self.card,
+            "plan": asdict(self.plan),
+            "positions_learned": self.state.step * self.batches.size,
+            "held_out": self.state.curve[-1] if self.state.curve else {},
+            **extra,
+        }
+        size = write_network(path, rounded_network(self.trainer))
+        path.with_suffix(CARD_SUFFIX).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+        return size
+
+
+def parse_sizes(text: str) -> tuple[int, int, int]:
+    """Width and units of the hidden layers from text such as `256x2-32-32`. ValueError."""
+    match = re.fullmatch(r"(\d{1,4})x2-(\d{1,4})-(\d{1,4})", text)
+    if match is None:
+        raise ValueError(f"--network {text}: expected sizes such as {SIZES}")
+    return int(match[1]), int(match[2]), int(match[3])
+
+
+def train_nnue(chosen: argparse.Namespace) -> None:
+    """`usi_engine learn train --model nnue`. OSError, ValueError, WeightsError."""
+    width, hidden1, hidden2 = parse_sizes(chosen.network)
+    plan = NetworkPlan(
+        width=width,
+        hidden1=hidden1,
+        hidden2=hidden2,
+        epochs=chosen.epochs or NetworkPlan.epochs,
+        threads=chosen.threads,
+        positions=chosen.positions,
+        result_share=chosen.results,
+        warm_start=chosen.warm_start,
+    )
+    training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
+    training.run()
+    size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
+    print(f"{chosen.out}: {size / 1e6:.1f} MB; play with it: setoption name EvalFile value {chosen.out.resolve()}")

@@ -1,0 +1,262 @@
+"""nn.bin, the standard file of a shogi NNUE network, read and written. All words are little-endian.
+
+    u32 version 0x7AF32F16, u32 hash of the whole, u32 length of the text, the text of the architecture
+    u32 hash of the first layer, its biases int16 [width], its weights int16 [features][width]
+    u32 hash of the dense layers, of each its biases int32 [outputs], its weights int8 [outputs][inputs padded to 32]
+
+Text and hashes are those of YaneuraOu's NNUE (Y. Nasu, T.N.K.). A hash is computed from the architecture alone: it says
+nothing about the weights.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from usi_engine.core import WeightsError
+
+FILE_NAME = "nn.bin"
+VERSION = 0x7AF32F16
+# How the text names each set of features, how many there are, and the set's hash.
+NAMES = {"K+P": "K+P", "HalfKP": "HalfKP(Friend)"}
+FEATURES = {"K+P": 1548 + 2 * 81, "HalfKP": 81 * 1548}
+WIDTHS = range(128, 1024 + 1, 32)
+HIDDEN = range(8, 96 + 1)
+LONGEST_TEXT = 4096
+PADDED = 32
+WORD = 4
+
+_K_HASH, _P_HASH = 0xD3CEE169, 0x764CFB4B
+_HALF_KP_HASH = 0x5D69D5B9 ^ 1
+_INPUT_HASH, _AFFINE_HASH, _RELU_HASH = 0xEC42E90D, 0xCC03DAE4, 0x538D24C7
+_MASK = 0xFFFFFFFF
+_TEXT = re.compile(
+    r"Features=(?P<features>K\+P|HalfKP\(Friend\))\[[0-9]{1,9}->(?P<width>[0-9]{1,9})x2\],"
+    r"Network=AffineTransform\[1<-(?P<hidden2>[0-9]{1,9})\]\(ClippedReLU\[[0-9]{1,9}\]"
+    r"\(AffineTransform\[[0-9]{1,9}<-(?P<hidden1>[0-9]{1,9})\]\(ClippedReLU\["
+)
+
+Biases = npt.NDArray[np.int32]
+Weights = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The sizes of a network: first-layer sums of one colour (`width`) and units of the two hidden layers."""
+
+    features: str  # "K+P" or "HalfKP"
+    width: int
+    hidden1: int
+    hidden2: int
+
+
+@dataclass(eq=False)
+class NetworkFile:
+    """A network as the file has it."""
+
+    architecture: Architecture
+    text: str  # the architecture's, and what its author added; empty: format_architecture's
+    ft_bias: npt.NDArray[np.int16]  # width
+    ft_weight: npt.NDArray[np.int16]  # features x width
+    layers: list[tuple[Biases, Weights]]  # of three: outputs; outputs x inputs padded to 32
+
+
+class _Fault(ValueError):
+    """What is wrong with a file."""
+
+
+def format_architecture(architecture: Architecture) -> str:
+    """The text of the header."""
+    width, hidden1, hidden2 = architecture.width, architecture.hidden1, architecture.hidden2
+    return (
+        f"Features={NAMES[architecture.features]}[{FEATURES[architecture.features]}->{width}x2],"
+        f"Network=AffineTransform[1<-{hidden2}](ClippedReLU[{hidden2}](AffineTransform[{hidden2}<-{hidden1}]"
+        f"(ClippedReLU[{hidden1}](AffineTransform[{hidden1}<-{2 * width}](InputSlice[{2 * width}(0:{2 * width})])))))"
+    )
+
+
+def read_network(path: str | Path) -> NetworkFile:
+    """The network in a file, or in the nn.bin of a folder. WeightsError with one line that names file and fault."""
+    file = Path(path)
+    try:
+        file = file.expanduser()
+        if file.is_dir():
+            file = file / FILE_NAME
+        return parse_network(_read_bytes(file))
+    except _Fault as fault:
+        raise WeightsError(f"cannot play with the network '{file}': {fault}") from None
+    except OSError as error:
+        raise WeightsError(f"cannot read the network '{file}': {error.strerror or error}") from None
+    except (ValueError, RuntimeError) as error:  # of a path that no file can have
+        raise WeightsError(f"cannot read the network {str(file)!a}: {error}") from None
+
+
+def write_network(path: str | Path, network: NetworkFile) -> int:
+    """Write the file; returns its size in bytes. ValueError where sizes do not fit the architecture."""
+    architecture = network.architecture
+    _check_arrays(network)
+    text = (network.text or format_architecture(architecture)).encode("ascii")
+    first, dense = _first_hash(architecture), _dense_hash(architecture)
+    parts = [_words(VERSION, first ^ dense, len(text)), text, _words(first)]
+    parts += [network.ft_bias.astype("<i2").tobytes(), network.ft_weight.astype("<i2").tobytes(), _words(dense)]
+    for bias, weight in network.layers:
+        parts += [bias.astype("<i4").tobytes(), weight.tobytes()]
+    data = b"".join(parts)
+    Path(path).write_bytes(data)
+    return len(data)
+
+
+# ---- sizes and hashes ----
+
+
+def _padded(inputs: int) -> int:
+    return -(-inputs // PADDED) * PADDED
+
+
+def _layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
+    """(outputs, padded inputs) of the dense layers."""
+    inputs = [2 * architecture.width, architecture.hidden1, architecture.hidden2]
+    outputs = [architecture.hidden1, architecture.hidden2, 1]
+    return [(count, _padded(given)) for count, given in zip(outputs, inputs, strict=True)]
+
+
+def _body_size(architecture: Architecture) -> int:
+    """Bytes behind the text."""
+    first = 2 * architecture.width * (1 + FEATURES[architecture.features])
+    return 2 * WORD + first + sum(outputs * (WORD + inputs) for outputs, inputs in _layer_shapes(architecture))
+
+
+LARGEST_FILE = 3 * WORD + LONGEST_TEXT + _body_size(Architecture("HalfKP", WIDTHS[-1], HIDDEN[-1], HIDDEN[-1]))
+
+
+def _first_hash(architecture: Architecture) -> int:
+    kinds = {"K+P": _K_HASH ^ (_P_HASH << 1 & _MASK) ^ _P_HASH >> 31, "HalfKP": _HALF_KP_HASH}
+    return kinds[architecture.features] ^ 2 * architecture.width
+
+
+def _dense_hash(architecture: Architecture) -> int:
+    """Each layer folds in the hash of the one before it."""
+    found = _INPUT_HASH ^ 2 * architecture.width
+    for outputs, _ in _layer_shapes(architecture):
+        found = (_AFFINE_HASH + outputs & _MASK) ^ found >> 1 ^ (found << 31 & _MASK)
+        if outputs > 1:
+            found = found + _RELU_HASH & _MASK
+    return found
+
+
+def _words(*words: int) -> bytes:
+    return b"".join(word.to_bytes(WORD, "little") for word in words)
+
+
+def _check_arrays(network: NetworkFile) -> None:
+    """ValueError where an array, or the text, is not the architecture's."""
+    architecture = network.architecture
+    shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in _layer_shapes(architecture)]
+    given = [(bias.shape, weight.shape) for bias, weight in network.layers]
+    first = [network.ft_bias.shape, network.ft_weight.shape]
+    width, features = architecture.width, FEATURES[architecture.features]
+    if given != shapes or first != [(width,), (features, width)]:
+        raise ValueError(f"arrays of the shapes {first} and {given} are no network of {architecture}")
+    kinds = [network.ft_bias.dtype, network.ft_weight.dtype, *(one.dtype for layer in network.layers for one in layer)]
+    if kinds != [np.int16, np.int16, *[np.int32, np.int8] * len(shapes)]:
+        raise ValueError(f"arrays of the types {kinds} are no network")
+    if network.text and _parse_text(network.text) != architecture:
+        raise ValueError(f"the text '{network.text}' is not that of {architecture}")
+
+
+# ---- reading ----
+
+
+def _read_bytes(file: Path) -> bytes:
+    if not file.exists():
+        raise _Fault("there is no such file")
+    if not file.is_file():
+        raise _Fault("this is no regular file")
+    if file.stat().st_size > LARGEST_FILE:
+        raise _Fault(f"{file.stat().st_size} bytes are more than any network has")
+    with file.open("rb") as stream:
+        return stream.read(LARGEST_FILE + 1)
+
+
+def parse_network(data: bytes) -> NetworkFile:
+    """The network in the bytes of a file."""
+    text, at = _read_header(data)
+    architecture = _parse_text(text)
+    expected = at + _body_size(architecture)
+    if len(data) != expected:
+        raise _Fault(f"{len(data)} bytes where {expected} belong to its architecture")
+    first, dense = _first_hash(architecture), _dense_hash(architecture)
+    _check_hash(data, WORD, "the file", first ^ dense)
+    _check_hash(data, at, "the first layer", first)
+    width, features = architecture.width, FEATURES[architecture.features]
+    at += WORD
+    bias = _array(data, at, "<i2", (width,))
+    weight = _array(data, at + bias.nbytes, "<i2", (features, width))
+    at += bias.nbytes + weight.nbytes
+    _check_hash(data, at, "the dense layers", dense)
+    return NetworkFile(architecture, text, bias, weight, _read_layers(data, at + WORD, architecture))
+
+
+def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple[Biases, Weights]]:
+    layers = []
+    for outputs, inputs in _layer_shapes(architecture):
+        bias = _array(data, at, "<i4", (outputs,))
+        weight = _array(data, at + bias.nbytes, "i1", (outputs, inputs))
+        at += bias.nbytes + weight.nbytes
+        layers.append((bias, weight))
+    return layers
+
+
+def _array(data: bytes, at: int, kind: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Aligned, which the text before it leaves to chance, and in the byte order of the machine."""
+    found = np.frombuffer(data, kind, int(np.prod(shape)), at).reshape(shape)
+    return np.require(found, found.dtype.newbyteorder("="), "A")
+
+
+def _word(data: bytes, at: int) -> int:
+    return int.from_bytes(data[at : at + WORD], "little")
+
+
+def _read_header(data: bytes) -> tuple[str, int]:
+    """The text, and where it ends."""
+    length = _word(data, 2 * WORD)
+    if len(data) < 3 * WORD:
+        raise _Fault(f"{len(data)} bytes are too few for a network")
+    if _word(data, 0) != VERSION:
+        raise _Fault(f"its version is {_word(data, 0):#010x} and not {VERSION:#010x}")
+    if not 0 < length <= min(LONGEST_TEXT, len(data) - 3 * WORD):
+        raise _Fault(f"a text of {length} bytes cannot be in it")
+    try:
+        return data[3 * WORD : 3 * WORD + length].decode("ascii"), 3 * WORD + length
+    except UnicodeDecodeError:
+        raise _Fault("the text of its architecture is damaged") from None
+
+
+def _parse_text(text: str) -> Architecture:
+    """What the text says; more may stand behind it."""
+    match = _TEXT.match(text)
+    if match is None:
+        raise _Fault(f"only K+P and HalfKP with two hidden layers can be played with, not {text[:120]!a}")
+    features = next(kind for kind, name in NAMES.items() if name == match["features"])
+    width, hidden1, hidden2 = int(match["width"]), int(match["hidden1"]), int(match["hidden2"])
+    if width not in WIDTHS:
+        raise _Fault(f"its width {width} is not {WIDTHS[0]} to {WIDTHS[-1]} in steps of {WIDTHS.step}")
+    for units in (hidden1, hidden2):
+        if units not in HIDDEN:
+            raise _Fault(f"its hidden layer of {units} units is not of {HIDDEN[0]} to {HIDDEN[-1]}")
+    architecture = Architecture(features, width, hidden1, hidden2)
+    expected = format_architecture(architecture)
+    if not text.startswith(expected) or text[len(expected) :][:1] not in ("", ",", ";", " ", "\n"):
+        raise _Fault(f"the text of its architecture contradicts itself: {text[:400]!a}")
+    return architecture
+
+
+def _check_hash(data: bytes, at: int, whose: str, expected: int) -> None:
+    found = _word(data, at)
+    if found != expected:
+        raise _Fault(f"the hash of {whose} is {found:#010x} and not {expected:#010x}, its architecture's")
