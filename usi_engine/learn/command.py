@@ -32,7 +32,7 @@ def add_corpus(commands: Commands) -> None:
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
-    corpus.add_argument("--seed", type=int, default=1)
+    corpus.add_argument("--seed", type=int, default=1, help="of the order of the positions (default 1)")
     corpus.add_argument(
         "--leaves",
         metavar="WEIGHTS",
@@ -73,8 +73,10 @@ def add_train(commands: Commands) -> None:
 def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=int, required=True)
-    play.add_argument("--openings", type=Path, help="a file of sfens or `startpos moves ...`")
+    play.add_argument("--games", type=int, required=True, help="games in the file when it is complete")
+    play.add_argument(
+        "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
+    )
     add_search_options(play, nodes=1500)
 
 
@@ -89,9 +91,11 @@ def add_off_game(commands: Commands) -> None:
 def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     """The options of a command that searches."""
     command.add_argument("--nodes", type=int, default=nodes, help=f"of each search (default {nodes})")
-    command.add_argument("--threads", type=int, default=1)
-    command.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
-    command.add_argument("--seed", type=int, default=1)
+    command.add_argument("--threads", type=int, default=1, help="games treated at a time (default 1)")
+    command.add_argument(
+        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL} or `{MATERIAL}` (default {INTERNAL})"
+    )
+    command.add_argument("--seed", type=int, default=1, help="of the random choices (default 1)")
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
@@ -146,7 +150,7 @@ def run_off_game(chosen: argparse.Namespace) -> None:
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     weights = load_weights(chosen.weights)
     games = make_off_game(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
-    print(f"positions off {games} games added to {chosen.out}")
+    print(f"positions of {games} games added to {chosen.out}")
 
 
 def main(arguments: list[str]) -> int:
