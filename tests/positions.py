@@ -45,15 +45,15 @@ def random_boards(seed: int, plies: int) -> Iterator[Board]:
             board = Board()
 
 
-def varied_move(rng: random.Random, position: Position, moves: list[str]) -> str:
-    """A random move, often a capture, a promotion or a check, so that random games exercise the rules."""
-    wish = rng.random()
-    if wish < 0.25:
+def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
+    """A random move, often a capture, a promotion or a check, so that walks exercise the rules."""
+    draw = rng.random()
+    if draw < 0.25:
         taken = {f"{file}{RANKS[rank - 1]}" for file, rank in position.board}
         chosen = [move for move in moves if move[2:4] in taken]
-    elif wish < 0.35:
+    elif draw < 0.35:
         chosen = [move for move in moves if move.endswith("+")]
-    elif wish < 0.55:
+    elif draw < 0.55:
         chosen = [move for move in rng.sample(moves, min(12, len(moves))) if position.gives_check(move)]
     else:
         chosen = moves
@@ -69,7 +69,7 @@ def walk(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, 
         yield position, moves
         if not moves:
             return
-        position = position.after(varied_move(rng, position, moves))
+        position = position.after(lively(rng, position, moves))
 
 
 def random_game(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, str]]:
@@ -80,7 +80,7 @@ def random_game(seed: int, plies: int, start: str = START) -> Iterator[tuple[Pos
         moves = position.legal_moves()
         if not moves:
             return
-        move = varied_move(rng, position, moves)
+        move = lively(rng, position, moves)
         yield position, move
         position = position.after(move)
 
