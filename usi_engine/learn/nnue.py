@@ -21,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK
-from core_ext.records import NO_SCORE, RECORD
+from core_ext.records import RECORD
 from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.learn.batches import Batches
+from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
-from usi_engine.learn.train import Plan, divergence, sigmoid, targets
+from usi_engine.learn.train import Plan, agreement, sigmoid
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
-CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CARD_SUFFIX = ".card.json"
 SIZES = "256x2-32-32"  # by default
 REPORT_SECONDS = 2.0
@@ -114,7 +114,7 @@ class State:
     """Progress of the training."""
 
     step: int = 0
-    curve: list[dict[str, float]] = field(default_factory=list)
+    curve: Curve = field(default_factory=list)
 
 
 class NetworkTraining:
@@ -202,13 +202,8 @@ class NetworkTraining:
             return {}
         self.trainer.refresh(rounded)
         win = sigmoid(self.values(self.held_out) / self.plan.score_scale)
-        goal = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
-        found = {"divergence": divergence(win, targets(self.held_out, goal))}
-        scored = self.held_out["score"] != NO_SCORE
-        if scored.sum() > 1 and win[scored].std() > 0:
-            searched = sigmoid(self.held_out["score"][scored] / self.plan.score_scale)
-            found["correlation"] = float(np.corrcoef(win[scored], searched)[0, 1])
-        return found
+        plan = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
+        return agreement(win, self.held_out, plan)
 
     def measure(self) -> None:
         """A point of the curve: the figures of the float weights and of the rounded ones."""
@@ -216,7 +211,7 @@ class NetworkTraining:
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
         self.trainer.refresh(self.is_rounded)
         self.state.curve.append(point)
-        (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
+        write_curve(self.folder, self.state.curve)
         print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
         if len(self.held_out) > 1 and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
@@ -232,24 +227,19 @@ class NetworkTraining:
         )
 
     def save(self) -> None:
-        """Write a checkpoint, from which the run continues bit for bit. The old one is replaced once it is complete."""
-        temporary = self.folder / ("new-" + CHECKPOINT)
-        arrays: dict[str, Any] = {"_plan": json.dumps(self.plan.identity), "_curve": json.dumps(self.state.curve)}
-        arrays |= {"weights": self.trainer.weights, "first": self.trainer.first, "second": self.trainer.second}
-        np.savez(temporary, _step=self.state.step, **arrays)
-        temporary.replace(self.folder / CHECKPOINT)
+        """Write a checkpoint, from which the run continues bit for bit: weights, Adam's moments, progress."""
+        arrays = {"weights": self.trainer.weights, "first": self.trainer.first, "second": self.trainer.second}
+        save_checkpoint(self.folder, self.plan.identity, self.state.curve, {"_step": self.state.step, **arrays})
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError where it is another plan's."""
-        path = self.folder / CHECKPOINT
-        if not path.exists():
-            return
-        with np.load(path) as saved:
-            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(self.plan.identity)):
-                raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
-            self.state = State(int(saved["_step"]), json.loads(str(saved["_curve"])))
+        with open_checkpoint(self.folder, self.plan.identity) as saved:
+            if saved is None:
+                return
+            arrays, curve = saved
+            self.state = State(int(arrays["_step"]), curve)
             for name in ("weights", "first", "second"):
-                getattr(self.trainer, name)[:] = saved[name]
+                getattr(self.trainer, name)[:] = arrays[name]
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:

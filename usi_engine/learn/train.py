@@ -16,6 +16,7 @@ import numpy.typing as npt
 from core_ext.board import BLACK, WHITE
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
+from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.learn.warm_start import load_model
@@ -24,7 +25,6 @@ from usi_engine.weights import read_folded, save_weights
 BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: the more, the faster, and the less random their order
 REPORT_SECONDS = 2.0
-CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # most of their features are rare
 # Models of growing size, as the tables of docs/learning.md compare them.
 MODELS = {
@@ -82,7 +82,7 @@ class State:
     """Progress of the training."""
 
     positions: int = 0  # trained on, in all epochs
-    curve: list[dict[str, float]] = field(default_factory=list)
+    curve: Curve = field(default_factory=list)
 
 
 def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -108,7 +108,11 @@ def measure(trainer: Trainer, records: Records, plan: Plan) -> dict[str, float]:
     """Divergence from the targets, and correlation with the search's win probabilities, on held-out positions."""
     if not len(records):
         return {}
-    probability = sigmoid(trainer.values(records) * (LOGIT / plan.score_scale))
+    return agreement(sigmoid(trainer.values(records) * (LOGIT / plan.score_scale)), records, plan)
+
+
+def agreement(probability: npt.NDArray[np.float64], records: Records, plan: Plan) -> dict[str, float]:
+    """Divergence of Black's win probabilities from the targets, and correlation with those of the search."""
     scored = records["score"] != NO_SCORE
     found = {"divergence": divergence(probability, targets(records, plan))}
     if scored.sum() > 1 and probability[scored].std() > 0:
@@ -191,7 +195,7 @@ class Training:
             **measure(self.trainer, self.held_out, self.plan),
         }
         self.state.curve.append(point)
-        (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
+        write_curve(self.folder, self.state.curve)
         print(
             ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
             flush=True,
@@ -209,33 +213,24 @@ class Training:
         )
 
     def save(self) -> None:
-        """Write a checkpoint, from which the run continues bit for bit: the changed parameters and the progress.
-
-        The old one is replaced once the new one is complete.
-        """
-        temporary = self.folder / ("new-" + CHECKPOINT)
-        arrays: dict[str, Any] = {}
+        """Write a checkpoint, from which the run continues bit for bit: the changed parameters and the progress."""
+        arrays: dict[str, Any] = {"_positions": self.state.positions}
         for name in self.trainer.terms:
             parameters = self.trainer.parameters(name)
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        arrays |= {"_plan": json.dumps(self.plan.identity), "_curve": json.dumps(self.state.curve)}
-        arrays["_positions"] = self.state.positions
-        np.savez(temporary, **arrays)
-        temporary.replace(self.folder / CHECKPOINT)
+        save_checkpoint(self.folder, self.plan.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError where it is another plan's."""
-        path = self.folder / CHECKPOINT
-        if not path.exists():
-            return
-        with np.load(path) as saved:
-            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(self.plan.identity)):
-                raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
-            self.state = State(int(saved["_positions"]), json.loads(str(saved["_curve"])))
+        with open_checkpoint(self.folder, self.plan.identity) as saved:
+            if saved is None:
+                return
+            arrays, curve = saved
+            self.state = State(int(arrays["_positions"]), curve)
             for name in self.trainer.terms:
-                self.trainer.parameters(name)[saved[f"{name}_indices"]] = saved[name]
+                self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; returns the size of the file."""
