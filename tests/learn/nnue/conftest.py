@@ -18,13 +18,13 @@ from usi_engine.learn.sources import parse_game_line
 
 def random_game(seed: int, plies: int = 100) -> str:
     """A line of a random game; the scores follow the material, so that there is something to learn."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     board, words = Board(), []
     for _ in range(plies):
         moves = board.legal_moves()
         if not moves:
             break
-        words += [chance.choice(moves), str(board_score(board) + chance.randint(-50, 50))]
+        words += [rng.choice(moves), str(board_score(board) + rng.randint(-50, 50))]
         board.push(words[-2])
     return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 
