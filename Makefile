@@ -80,7 +80,8 @@ sanitize: $(VENV)/.test
 
 # Both print their report even where a test fails: some of them measure time.
 coverage: $(VENV)/.coverage build
-	-$(PYTEST) tests/engine tests/learn tests/tools --cov --cov-report=html:coverage/python --cov-report=term
+	-$(PYTEST) tests/engine tests/eval/test_cache.py tests/eval/test_weights.py tests/learn tests/tools \
+		--cov --cov-report=html:coverage/python --cov-report=term
 
 # The core compiled for gcc's gcov, which counts Cython's lines without slow tracing; `make build` restores the fast one.
 # Cython's functions count as internal by their names, and its fragments of code without a file are no error.

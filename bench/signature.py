@@ -17,7 +17,7 @@ from bench import ROOT
 
 
 def recounted() -> int:
-    """Nodes of the fixed searches, counted now."""
+    """The node count of `usi_engine bench` now."""
     command = [sys.executable, "-m", "usi_engine", "bench"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return int(done.stdout.split()[1])

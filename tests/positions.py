@@ -34,12 +34,12 @@ def data_rows(name: str) -> list[list[str]]:
 
 def random_boards(seed: int, plies: int) -> Iterator[Board]:
     """The board after each random move; starts a new game if one has ended."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     board = Board()
     for _ in range(plies):
         moves = board.legal_moves()
         if moves:
-            board.push(chance.choice(moves))
+            board.push(rng.choice(moves))
             yield board
         else:
             board = Board()
@@ -47,13 +47,13 @@ def random_boards(seed: int, plies: int) -> Iterator[Board]:
 
 def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
     """A random move, often a capture, a promotion or a check, so that walks exercise the rules."""
-    wish = rng.random()
-    if wish < 0.25:
+    draw = rng.random()
+    if draw < 0.25:
         taken = {f"{file}{RANKS[rank - 1]}" for file, rank in position.board}
         chosen = [move for move in moves if move[2:4] in taken]
-    elif wish < 0.35:
+    elif draw < 0.35:
         chosen = [move for move in moves if move.endswith("+")]
-    elif wish < 0.55:
+    elif draw < 0.55:
         chosen = [move for move in rng.sample(moves, min(12, len(moves))) if position.gives_check(move)]
     else:
         chosen = moves

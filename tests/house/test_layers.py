@@ -1,4 +1,4 @@
-"""Who may import whom: the floors of ARCHITECTURE.md, read from the cimports and imports of the source."""
+"""Which module may import which: the layers of ARCHITECTURE.md, against the cimports and imports of the source."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # From the bottom: folders in order, then the public API at the top. A module may import what stands before it.
-FLOORS = {
+LAYERS = {
     "base": ["debug", "memory", "processor", "stop"],
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
     "eval": [
@@ -51,9 +51,9 @@ FLOORS = {
     ],
     "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
 }
-NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
+NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
-# `base.processor` is asked whether the others may be imported at all.
+# `base.processor` comes before the others: it finds out whether the processor can run them.
 PUBLIC = {"board", "records", "training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
@@ -104,7 +104,7 @@ def test_imports_point_down(path: Path) -> None:
     assert not wrong, f"{own} imports {wrong}, which stand above it or to its right"
 
 
-def test_the_reader_sees_cimports() -> None:
+def test_cimports_are_found() -> None:
     found = set(cimports(CORE_ROOT / "shogi" / "movegen.pyx"))
     assert {"shogi.bitboard", "shogi.position", "shogi.types"} <= found
 
@@ -113,12 +113,12 @@ def test_the_reader_sees_cimports() -> None:
 def test_product_uses_the_public_modules_only(path: Path) -> None:
     core = {name for name in imports(path) if name.startswith("core_ext.")}
     wrong = [name for name in core if not any(name.startswith(f"core_ext.{public}") for public in PUBLIC)]
-    assert not wrong, f"{path.name} goes past the public API: {sorted(wrong)}"
+    assert not wrong, f"{path.name} imports beyond the public API: {sorted(wrong)}"
     assert "core_ext" not in set(imports(path)), f"{path.name} imports the whole core"
 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
-def test_core_knows_nothing_of_the_product(path: Path) -> None:
+def test_core_does_not_import_the_product(path: Path) -> None:
     assert not PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))
 
 

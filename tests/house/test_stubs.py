@@ -46,7 +46,7 @@ def resolve(module: str, qualified: str) -> Any:
 CASES = [(module, name, node) for module in MODULES for name, node in functions(module)]
 NAMES = [f"{module}.{name}" for module, name, _ in CASES]
 PLAIN = [case for case in CASES if "__" not in case[1]]
-# Whatever help() shows: the modules themselves, their classes, functions, methods and properties.
+# What help() prints: the modules themselves, their classes, functions, methods and properties.
 DOCUMENTED = [
     *((module, "") for module in MODULES),
     *((module, name) for module in MODULES for name in definitions(parsed(module).body)),

@@ -1,7 +1,6 @@
 """The search's constants: one list in tune.h, the same by name, by field and by place."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,7 @@ def text_name(field: str) -> str:
     return field.title().replace("_", "")
 
 
-@pytest.fixture(autouse=True)
-def defaults() -> Iterator[None]:
-    yield
-    for name, _, default, *_ in tunables():
-        set_tunable(name, default)
+pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
 def test_the_list_is_the_headers() -> None:
@@ -43,7 +38,7 @@ def test_defaults_are_within_their_ranges() -> None:
 
 def test_the_declaration_for_cython_has_the_same_names() -> None:
     declared = re.findall(r"^        int (\w+)$", (CORE / "search" / "tune.pxd").read_text("utf-8"), re.M)
-    assert [name for name in declared if name not in ("standard", "least", "greatest")] == FIELDS
+    assert [name for name in declared if name not in ("default_value", "least", "greatest")] == FIELDS
 
 
 def test_every_constant_is_used() -> None:
