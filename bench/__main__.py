@@ -1,4 +1,4 @@
-"""`python -m bench`: every bench with the first line of its description."""
+"""`python -m bench`: lists every bench with the first line of its description."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ def benches() -> Iterator[tuple[str, str]]:
 if __name__ == "__main__":
     for name, text in benches():
         print(f"{name:<30} {text}")
-    print("\nRun one by `python -m NAME`; `--help` lists its options. bench/README.md tells more.")
+    print("\nRun one by `python -m NAME`; `--help` lists its options. See also bench/README.md.")

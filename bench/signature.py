@@ -17,7 +17,7 @@ from bench import ROOT
 
 
 def recounted() -> int:
-    """Nodes of the fixed searches, counted now."""
+    """The node count of `usi_engine bench` now."""
     command = [sys.executable, "-m", "usi_engine", "bench"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return int(done.stdout.split()[1])
@@ -43,7 +43,10 @@ def main() -> int:
     print(f"signature {now}, in the history: {before or 'none'}")
     if now == before:
         return 0
-    print(f"end the commit with: Bench: {now}")
+    if before is None:
+        print("no commit has a line `Bench: N`; a shallow clone holds too few")
+    else:
+        print(f"if play was meant to change, end the commit with: Bench: {now}")
     return int(check)
 
 

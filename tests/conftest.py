@@ -34,10 +34,12 @@ def weights() -> Weights:
 
 @pytest.fixture
 def new_worker() -> NewWorker:
-    """Makes a worker with a table and a stop token of its own; without weights it uses material values."""
+    """Makes a worker with a new table, and a new stop token unless one is given; without weights it uses material
+    values.
+    """
 
-    def make(weights: Weights | None = None, megabytes: int = 1) -> Worker:
-        worker = Worker(Table(megabytes), StopToken(), weights)
+    def make(weights: Weights | None = None, megabytes: int = 1, stop: StopToken | None = None) -> Worker:
+        worker = Worker(Table(megabytes), stop or StopToken(), weights)
         worker.configure()
         return worker
 

@@ -34,7 +34,7 @@ Commands besides those of USI:
   eval                        its static value
   perft N                     number of leaf nodes at depth N
   bench [DEPTH] [MEGABYTES]   nodes and speed over fixed positions
-  getoption [NAME]            present values of the options"""
+  getoption [NAME]            current values of the options"""
 
 
 def where() -> str:

@@ -4,9 +4,9 @@
     2g2f 8c8d 25 20 1
     7g7f 3c3d 10 20 3
 
-A line of a position begins with `sfen`; below it stand its moves: move, answer, value for the side to move, depth,
-count. The move number of the position does not matter. A small file is read whole; a large one, whose positions must
-then be sorted as YaneuraOu writes them, is searched on the disk.
+A line that begins with `sfen` is a position; the lines below are its moves: move, reply, value for the side to move,
+depth, count. The move number of the position does not matter. A small file is read whole; a large one, whose
+positions must then be sorted as YaneuraOu writes them, is searched on the disk.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ NO_MOVES = frozenset({"none", "resign", "win", "0000"})
 
 @dataclass(frozen=True)
 class BookMove:
-    """One move of the book; `answer` may be empty."""
+    """One move of the book; `reply` may be empty."""
 
     move: str
-    answer: str
+    reply: str
     value: int
     depth: int
     count: int
@@ -97,11 +97,11 @@ def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
         else:
             low = middle + 1
     _, found = position_from(file, low)
-    return moves_here(file) if found == key else b""
+    return read_move_lines(file) if found == key else b""
 
 
 def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
-    """Start and key of the first position line that begins at or after `offset`; the file then stands behind it."""
+    """Start and key of the first position line at or after `offset`; leaves the file at the line after it."""
     file.seek(max(offset - 1, 0))
     if offset:
         file.readline()
@@ -113,8 +113,8 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
     return None, b""
 
 
-def moves_here(file: BinaryIO) -> bytes:
-    """The lines up to the next position."""
+def read_move_lines(file: BinaryIO) -> bytes:
+    """The lines up to the next position line."""
     lines = []
     while (line := file.readline()) and not line.startswith(b"sfen "):
         lines.append(line)
@@ -131,14 +131,14 @@ def read_move(line: str) -> BookMove | None:
     words = COMMENT.sub("", line).split()
     if not words or words[0] in NO_MOVES:
         return None
-    answer = words[1] if len(words) > 1 and words[1] not in NO_MOVES else ""
+    reply = words[1] if len(words) > 1 and words[1] not in NO_MOVES else ""
     numbers = [read_integer(word) for word in words[2:5]]
     value, depth, count = numbers + [0] * (3 - len(numbers))
-    return BookMove(words[0], answer, value, depth, count)
+    return BookMove(words[0], reply, value, depth, count)
 
 
 def read_integer(word: str) -> int:
-    """The number; 0 where the word is not one, or is too long to be meant as one."""
+    """The number; 0 where the word is none, or has more than 18 digits."""
     return int(word) if INTEGER.fullmatch(word) else 0
 
 

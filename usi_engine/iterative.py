@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 WINDOW = 24
 WINDOW_FROM_DEPTH = 5
 
-# Called with depth, place of the line, value and `lower` or `upper` after a search outside its window.
+# Called with depth, index of the line (multipv - 1), value and `lower` or `upper` after a search outside its window.
 BoundReport = Callable[[int, int, int, str], None]
 
 
 class Window:
-    """An aspiration window around `guess`; each failure widens it on its side, twice as far as the one before.
+    """An aspiration window around `guess`; a value outside widens it on that side, each time twice as far.
 
     A guess that is a mate value, or core.infinite, gives a full window.
     """
@@ -37,8 +37,8 @@ class Window:
         self.alpha = guess - WINDOW if narrow else -core.infinite
         self.beta = guess + WINDOW if narrow else core.infinite
 
-    def failed(self, value: int) -> str:
-        """`exact` where `value` lies inside; else widens, and returns the kind of bound it is: `lower` or `upper`."""
+    def widen(self, value: int) -> str:
+        """Widen the window unless `value` lies inside. Returns the kind of bound: `exact`, `lower` or `upper`."""
         core = self._core
         if self.alpha < value < self.beta:
             return "exact"
@@ -68,33 +68,33 @@ def iterative_deepening(
     Without `aspiration` every window is full.
     """
     for depth in range(1, max_depth + 1):
-        for place in range(multipv):
+        for pv_index in range(multipv):
             narrow = aspiration and depth >= WINDOW_FROM_DEPTH
-            window = Window(core, previous_value(core, worker, place) if narrow else core.infinite)
-            if not search_line(worker, window, depth, place, node_limit=node_limit, on_bound=on_bound):
+            window = Window(core, previous_value(core, worker, pv_index) if narrow else core.infinite)
+            if not search_line(worker, window, depth, pv_index, node_limit=node_limit, on_bound=on_bound):
                 return
         yield depth
 
 
 def search_line(
-    worker: Worker, window: Window, depth: int, place: int, *, node_limit: int, on_bound: BoundReport | None
+    worker: Worker, window: Window, depth: int, pv_index: int, *, node_limit: int, on_bound: BoundReport | None
 ) -> bool:
-    """Search the line at `place` until its value lies in the window. False where the worker was stopped."""
+    """Search the line of this index until its value lies in the window. False where the worker was stopped."""
     while True:
-        value = worker.search(depth, window.alpha, window.beta, place, node_limit)
+        value = worker.search(depth, window.alpha, window.beta, pv_index, node_limit)
         if worker.stopped:
             return False
-        bound = window.failed(value)
+        bound = window.widen(value)
         if bound == "exact":
             return True
         if on_bound:
-            on_bound(depth, place, value, bound)
+            on_bound(depth, pv_index, value, bound)
 
 
-def previous_value(core: Core, worker: Worker, place: int) -> int:
+def previous_value(core: Core, worker: Worker, pv_index: int) -> int:
     """The value of this line in the iteration before."""
-    root = worker.lines(place + 1)[place]
-    # In this iteration the search of a better line may have reset the value already.
+    root = worker.lines(pv_index + 1)[pv_index]
+    # The search of the lines before it, in this iteration, may have reset the value.
     return root.value if root.value > -core.infinite else root.previous
 
 
@@ -132,11 +132,11 @@ class Search:
         return self._best_thread(board, result)
 
     def _main_thread(self, board: Board, multipv: int, forced: bool) -> SearchResult:
-        def on_bound(depth: int, place: int, value: int, bound: str) -> None:
-            root = main.lines(place + 1)[place]
+        def on_bound(depth: int, pv_index: int, value: int, bound: str) -> None:
+            root = main.lines(pv_index + 1)[pv_index]
             if root.pv:
                 line = Line(legal_part(board, root.pv), value, main.seldepth, bound)
-                self._reporter.bound(depth, line, place + 1)
+                self._reporter.bound(depth, line, pv_index + 1)
 
         main, result = self._pool.main, SearchResult(0, ())
         depths = iterative_deepening(
@@ -169,7 +169,7 @@ class Search:
         return plies is not None and abs(plies) <= result.depth
 
     def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
-        """The result where the depth after `last` was cut short: a better move it had found already, else `last`."""
+        """The result where the depth after `last` was cut short: its new best move if it has one, else `last`."""
         if not last.lines:
             self._pool.search_depth_one()
         root = self._pool.main.lines(1)[0]
@@ -182,7 +182,7 @@ class Search:
         return SearchResult(last.depth + 1, (best, *others[: max(len(last.lines) - 1, 0)]))
 
     def _best_thread(self, board: Board, result: SearchResult) -> SearchResult:
-        """The result of the best thread, where one line is wanted and there are helpers."""
+        """The result of the best thread; the main thread's where there are several lines or no helpers."""
         results = self._pool.helper_results()
         if not results or len(result.lines) != 1:
             return result
@@ -198,5 +198,5 @@ class Search:
 
 
 def as_line(board: Board, root: RootLine) -> Line:
-    """A root line of the core with the legal part of its moves; what stands counts as exact."""
+    """A root line of the core with the legal part of its moves, its value taken as exact."""
     return Line(legal_part(board, root.pv), root.value, root.seldepth)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING
 
 from usi_engine.core import CoreError
 from usi_engine.options import Options
-from usi_engine.output import Writer
+from usi_engine.output import Writer, repeated
 from usi_engine.protocol import GoMate
-from usi_engine.report import Count
+from usi_engine.report import SearchStats
 from usi_engine.resources import Resources
 from usi_engine.search_control import SearchControl
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver
 
+# Seconds between info lines.
 INFO_SECONDS = 1.0
 
 
@@ -30,7 +30,7 @@ class Mating:
         self._control = control
 
     def run(self, go: GoMate, board: Board | None) -> None:
-        """Search a mate by checks in `board`; None where the last position was refused."""
+        """Search for a mate by checks in `board`; None where the last position was refused."""
         status, moves = "unknown", list[str]()
         try:
             if board is not None:
@@ -56,24 +56,13 @@ class Mating:
 
     def _prove(self, solver: MateSolver, go: GoMate, board: Board) -> tuple[str, list[str]]:
         aim = "shortest" if self._options.flag("MateShortest") else "shorter"
-        done = threading.Event()
-        ticker = threading.Thread(target=self._report, args=(solver, done), name="ticker", daemon=True)
-        ticker.start()
-        try:
+        with repeated(lambda: self._print_info(solver, []), INFO_SECONDS):
             status, moves = solver.solve(board, go.nodes or 0, aim)
-        finally:
-            done.set()
-            ticker.join()
         self._print_info(solver, moves)
         return status, moves
 
-    def _report(self, solver: MateSolver, done: threading.Event) -> None:
-        """Print an info line each second until `done`."""
-        while not done.wait(INFO_SECONDS):
-            self._print_info(solver, [])
-
     def _print_info(self, solver: MateSolver, moves: list[str]) -> None:
-        count = Count(solver.nodes, self._control.total, solver.hashfull)
-        line = f"multipv 1 pv {' '.join(moves)}" if moves else ""
+        stats = SearchStats(solver.nodes, self._control.total, solver.hashfull)
+        pv = f"multipv 1 pv {' '.join(moves)}" if moves else ""
         score = f"score mate {len(moves)} " if moves else ""
-        self._writer.line(f"info {score}{count.text()} {line}".rstrip())
+        self._writer.line(f"info {score}{stats.text()} {pv}".rstrip())

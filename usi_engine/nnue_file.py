@@ -213,7 +213,7 @@ def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple
 
 
 def _array(data: bytes, at: int, kind: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Aligned, which the text before it leaves to chance, and in the byte order of the machine."""
+    """Aligned and in the byte order of the machine; the file aligns nothing, as its text may have any length."""
     found = np.frombuffer(data, kind, int(np.prod(shape)), at).reshape(shape)
     return np.require(found, found.dtype.newbyteorder("="), "A")
 

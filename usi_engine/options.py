@@ -1,4 +1,4 @@
-"""The USI options: kind, range, default and present value of each. Names are YaneuraOu's."""
+"""The USI options: kind, range, default and current value of each. Names are YaneuraOu's."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ DECLARED: dict[str, Kind] = {
 
 
 class Options:
-    """The present values. Names are found in any case."""
+    """The current values. Names are found in any case."""
 
     def __init__(self) -> None:
         self._kinds = DECLARED

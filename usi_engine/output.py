@@ -1,8 +1,10 @@
-"""The one writer: whole lines, 7-bit ASCII, single spaces, flushed, one at a time."""
+"""The one writer to standard output: whole lines, 7-bit ASCII, single spaces, flushed, one at a time."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 
@@ -31,5 +33,23 @@ class Writer:
                 self.closed = True
 
     def info(self, text: str) -> None:
-        """One `info string`, whatever line breaks and runs of spaces the text holds."""
+        """One `info string`; line breaks and runs of spaces in the text become single spaces."""
         self.line("info string " + " ".join(text.split()))
+
+
+@contextmanager
+def repeated(action: Callable[[], None], seconds: float) -> Iterator[None]:
+    """Within the block: call `action` on a thread of its own, each time after so many seconds."""
+    done = threading.Event()
+
+    def repeat() -> None:
+        while not done.wait(seconds):
+            action()
+
+    thread = threading.Thread(target=repeat, name="repeated", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()

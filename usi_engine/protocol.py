@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-START = "startpos"
-# Greater numbers are clamped: no clock or node count reaches it.
+STARTPOS = "startpos"
+# Greater numbers are clamped to it; no clock or node count gets there.
 LARGEST = 2**62
 
 
@@ -130,7 +130,7 @@ class Perft:
 
 @dataclass(frozen=True)
 class Bench:
-    """`bench [DEPTH] [MEGABYTES]`; None = the standard one."""
+    """`bench [DEPTH] [MEGABYTES]`; None: the default."""
 
     depth: int | None = None
     megabytes: int | None = None

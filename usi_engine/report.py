@@ -1,4 +1,4 @@
-"""Results of a search and the info lines that report them: their form, their order, and how often they are printed."""
+"""Results of a search, and the info lines that report them: text, order, how often they are printed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 BOUND_WORDS = {"exact": "", "lower": " lowerbound", "upper": " upperbound"}
-# Bounds are not printed in the first milliseconds of a search.
+# Milliseconds of a search before which bounds are not printed.
 FIRST_BOUND_TIME = 3000
 
 
@@ -46,7 +46,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
-class Count:
+class SearchStats:
     """Nodes of all workers, milliseconds since the go, permille of the table in use."""
 
     nodes: int
@@ -77,41 +77,41 @@ def score_text(core: Core, value: int, bound: str = "exact") -> str:
     return f"score {number}{BOUND_WORDS[bound]}"
 
 
-def info_line(core: Core, depth: int, line: Line, count: Count, multipv: int = 1) -> str:
+def info_line(core: Core, depth: int, line: Line, stats: SearchStats, multipv: int = 1) -> str:
     """The info line of one principal variation."""
     head = f"info depth {depth} seldepth {max(line.seldepth, depth)}"
     score = score_text(core, line.value, line.bound)
-    return f"{head} {score} {count.text()} multipv {multipv} pv {' '.join(line.pv)}"
+    return f"{head} {score} {stats.text()} multipv {multipv} pv {' '.join(line.pv)}"
 
 
 class Reporter:
-    """Prints the info lines of one go: those of every iteration, or at most one set in `interval` ms."""
+    """Prints the info lines of one go: at most one iteration's in `interval` ms; 0: every iteration's."""
 
-    def __init__(self, writer: Writer, core: Core, interval: int, count: Callable[[], Count]) -> None:
+    def __init__(self, writer: Writer, core: Core, interval: int, stats: Callable[[], SearchStats]) -> None:
         self._writer = writer
         self._core = core
         self._interval = interval
-        self._count = count
+        self._stats = stats
         self._printed_at = 0
 
     def iteration(self, result: SearchResult) -> None:
-        """A finished iteration."""
-        count = self._count()
-        if count.time - self._printed_at >= self._interval:
-            self._printed_at = count.time
-            self._writer.lines(self._texts(result, count))
+        """Print the lines of a finished iteration, if they are due."""
+        stats = self._stats()
+        if stats.time - self._printed_at >= self._interval:
+            self._printed_at = stats.time
+            self._writer.lines(self._texts(result, stats))
 
     def bound(self, depth: int, line: Line, multipv: int) -> None:
-        """A line outside the aspiration window, whose value is only a bound so far."""
-        count = self._count()
-        due = count.time >= FIRST_BOUND_TIME and count.time - self._printed_at >= self._interval
+        """Print a line whose value fell outside the aspiration window and is only a bound, if it is due."""
+        stats = self._stats()
+        due = stats.time >= FIRST_BOUND_TIME and stats.time - self._printed_at >= self._interval
         if due or self._interval == 0:
-            self._printed_at = count.time
-            self._writer.line(info_line(self._core, depth, line, count, multipv))
+            self._printed_at = stats.time
+            self._writer.line(info_line(self._core, depth, line, stats, multipv))
 
     def final(self, result: SearchResult) -> list[str]:
         """The lines to print before bestmove, multipv 1 last."""
-        return self._texts(result, self._count())[::-1]
+        return self._texts(result, self._stats())[::-1]
 
-    def _texts(self, result: SearchResult, count: Count) -> list[str]:
-        return [info_line(self._core, result.depth, line, count, n) for n, line in enumerate(result.lines, 1)]
+    def _texts(self, result: SearchResult, stats: SearchStats) -> list[str]:
+        return [info_line(self._core, result.depth, line, stats, n) for n, line in enumerate(result.lines, 1)]

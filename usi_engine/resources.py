@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from usi_engine.book import Book, BookError
 from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError
 from usi_engine.options import Options
-from usi_engine.output import Writer
+from usi_engine.output import Writer, repeated
 from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ ROOT_SOLVER_MEGABYTES = 16
 
 
 class Resources:
-    """Loaded parts, kept in step with the options. Only one thread at a time may use `load` and the parts."""
+    """Loads what the options name, and reloads it when they change. Only one thread at a time may use it."""
 
     def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
         self._options = options
@@ -74,20 +73,14 @@ class Resources:
         return self._book if self._options.flag("USI_OwnBook") else None
 
     def load(self) -> None:
-        """Load what the options ask for; cheap where nothing changed. CoreError as `core`."""
+        """Load what the options name; cheap where nothing changed. CoreError as `core`."""
         self._load_pool()
         self._load_book()
 
     def load_with_keepalive(self) -> None:
-        """`load`, printing an empty line every second so that GUIs do not give up."""
-        done = threading.Event()
-        thread = threading.Thread(target=self._keep_alive, args=(done,), name="keepalive", daemon=True)
-        thread.start()
-        try:
+        """`load`, printing an empty line every second, so that a GUI does not time out."""
+        with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
             self.load()
-        finally:
-            done.set()
-            thread.join()
 
     def new_game(self) -> None:
         """Clear table and histories."""
@@ -99,10 +92,6 @@ class Resources:
         if self._pool is not None:
             self._pool.join_helpers()
 
-    def _keep_alive(self, done: threading.Event) -> None:
-        while not done.wait(KEEPALIVE_SECONDS):
-            self._writer.line("")
-
     @property
     def weights(self) -> Evaluation | None:
         """The evaluation's weights, as the options were at the last load; None: material."""
@@ -110,7 +99,7 @@ class Resources:
         return self._weights
 
     def _load_weights(self) -> None:
-        """Falls back to material, with an info string, where the weights cannot be loaded. Workers are made anew."""
+        """Falls back to material, with an info string, where the weights cannot be loaded. Drops the thread pool."""
         key = self._evaluation_name(), self._options.number("FV_SCALE")
         if key == self._weights_key:
             return

@@ -27,7 +27,7 @@ class SearchControl:
 
     A go that ponders or is infinite must not be answered before `stop` or, if it ponders, `ponderhit`. The stop token
     holds the deadline, which the workers compare with the clock themselves: on a loaded machine the alarm thread wakes
-    late. The alarm is for the mate solver, which has no deadline of its own.
+    late. The alarm is for the mate solver, which checks the token's flag but not its deadline.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class SearchControl:
         infinite: bool = False,
         begun: float | None = None,
     ) -> None:
-        """`begun`: when the go arrived, by time.monotonic; now, where it is not given."""
+        """`begun`: when the go arrived, by time.monotonic; by default now."""
         self._stop = stop
         self._changed = threading.Condition()
         self._begun = self._clock_start = time.monotonic() if begun is None else begun
@@ -88,7 +88,7 @@ class SearchControl:
             self._changed.notify_all()
 
     def ponderhit(self, limits: TimeLimits, infinite: bool = False, begun: float | None = None) -> None:
-        """The pondered move was played: this move's clock starts, at `begun` as above. No effect unless pondering."""
+        """The expected move was played: the clock starts, at `begun` or now. No effect unless pondering."""
         with self._changed:
             if not self._pondering:
                 return
@@ -100,9 +100,9 @@ class SearchControl:
             self._changed.notify_all()
 
     def try_stop(self, without_minimum: bool = False) -> bool:
-        """The search is done. True where it may stop; else it goes on, until its second is full or until ponderhit.
+        """Ask whether the search may end now. False: it goes on, until its second is full, or until ponderhit.
 
-        `without_minimum`: there is nothing to think about (a forced move, a proved mate), so neither the minimum time
+        `without_minimum`: more time would change nothing (a forced move, a proved mate), so neither the minimum time
         nor a full second applies.
         """
         with self._changed:
@@ -121,7 +121,7 @@ class SearchControl:
             self._changed.wait_for(lambda: not self.must_wait)
 
     def answer_sent(self) -> None:
-        """The answer is out: measures how late, where it was the deadline that ended the search."""
+        """The answer is written. Measures how late, unless `stop` ended the search."""
         now = time.monotonic()
         with self._changed:
             self._answered_at = now
@@ -135,11 +135,11 @@ class SearchControl:
 
     @property
     def answered_at(self) -> float:
-        """When the answer was out, by time.monotonic; when the go arrived, where there was none."""
+        """When the answer was written, by time.monotonic; before that, when the go arrived."""
         return self._answered_at
 
     def finish(self) -> None:
-        """No search uses the stop token any more; the alarm ends and never touches the token again."""
+        """No search uses the stop token any more. Ends the alarm, which then leaves the token alone."""
         with self._changed:
             self._finished = True
             self._changed.notify_all()

@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 # Undeclared options for tuning: this prefix and the name of a constant of the search.
 TUNING_PREFIX = "Tune_"
-# How long `quit` waits for a search that was stopped.
-LEAVE_SECONDS = 5.0
+# How long `quit` waits for the job that was stopped.
+QUIT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
-class Done:
+class JobDone:
     """Posted by a job's thread when it ends."""
 
 
@@ -48,20 +48,20 @@ class Load:
 
 
 @dataclass(frozen=True)
-class Leave:
-    """Ends a list of commands: quit once all of them are done."""
+class QuitWhenDone:
+    """Quit once all commands before it are done."""
 
 
 @dataclass
 class Job:
-    """What runs now; `control` is None unless it is a search."""
+    """What is running; `control` is None unless it is a search."""
 
     thread: threading.Thread
     control: SearchControl | None
     go: Go | GoMate | None = None
 
 
-Posted = Command | Load | Leave
+Posted = Command | Load | QuitWhenDone
 URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
 STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
 STATELESS = (protocol.Usi, protocol.Ignored, protocol.Malformed)
@@ -78,35 +78,16 @@ class Session:
         self._writer = writer
         self._options = Options()
         self._resources = Resources(self._options, writer, load)
-        self._events: queue.SimpleQueue[tuple[float, Posted | Done]] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
         self._queue: deque[Posted] = deque()
         self._job: Job | None = None
         self._board: Board | None = None
-        self._refused = False
-        self._leaving = False
+        self._position_refused = False
+        self._quit_received = False
         self._lateness = Lateness(INITIAL_LATENESS)
         self._clock_start = time.monotonic()
-        self._over = False
-        self._handlers: dict[type[Any], Callable[[Any], None]] = {
-            protocol.Usi: self._usi,
-            protocol.IsReady: self._isready,
-            protocol.NewGame: self._new_game,
-            protocol.SetOption: self._setoption,
-            protocol.GetOption: self._getoption,
-            protocol.SetPosition: self._position,
-            protocol.Go: self._go,
-            protocol.GoMate: self._go_mate,
-            protocol.Stop: self._stop,
-            protocol.GameOver: self._stop,
-            protocol.PonderHit: self._ponderhit,
-            protocol.Question: self._question,
-            protocol.Perft: self._perft,
-            protocol.Bench: self._bench,
-            protocol.Malformed: self._malformed,
-            protocol.Quit: self._quit,
-            Load: self._load,
-            Leave: self._quit,
-        }
+        self._ended = False
+        self._handlers = self._command_handlers()
 
     def post(self, command: Posted) -> None:
         """Queue a command, from any thread."""
@@ -114,25 +95,25 @@ class Session:
 
     def run(self) -> None:
         """Carry out commands until quit."""
-        while not self._over:
+        while not self._ended:
             at, event = self._events.get()
-            if isinstance(event, Done):
+            if isinstance(event, JobDone):
                 self._end_job(at)
             else:
                 if isinstance(event, CLOCKED):
                     self._clock_start = at
                 self._receive(event)
-            while self._queue and self._may_run(self._queue[0]) and not self._over:
+            while self._queue and self._may_run(self._queue[0]) and not self._ended:
                 self._do(self._queue.popleft())
         if self._job is not None:
-            self._job.thread.join(LEAVE_SECONDS)
+            self._job.thread.join(QUIT_SECONDS)
 
     def _end_job(self, at: float) -> None:
         control = self._job.control if self._job else None
         self._job = None
         if control is not None:
             self._lateness.record(control.lateness)
-        # The clock of a go that was queued starts when the job has answered; for all others this moment is past.
+        # The clock of a queued go starts at the answer of this job. A go that arrives later starts its own.
         self._clock_start = max(self._clock_start, control.answered_at if control else at)
 
     def _receive(self, command: Posted) -> None:
@@ -144,9 +125,9 @@ class Session:
             self._queue.append(command)
 
     def _stop_search_for(self, command: Posted) -> None:
-        """Stop the running search where this command must not wait for its end."""
+        """Stop the running search where this command must not wait for the search to end by itself."""
         control = self._job.control if self._job else None
-        self._leaving = self._leaving or isinstance(command, Quit)
+        self._quit_received = self._quit_received or isinstance(command, Quit)
         if control is None:
             return
         if isinstance(command, STOPS_SEARCH) or (control.must_wait and isinstance(command, STOPS_WAITING)):
@@ -183,12 +164,34 @@ class Session:
             except Exception as error:
                 self._writer.info(f"error: {type(error).__name__}: {error}")
             finally:
-                self._events.put((time.monotonic(), Done()))
+                self._events.put((time.monotonic(), JobDone()))
 
         self._job = Job(threading.Thread(target=body, name="job", daemon=True), control, go)
         self._job.thread.start()
 
     # Commands.
+
+    def _command_handlers(self) -> dict[type[Any], Callable[[Any], None]]:
+        return {
+            protocol.Usi: self._usi,
+            protocol.IsReady: self._isready,
+            protocol.NewGame: self._new_game,
+            protocol.SetOption: self._setoption,
+            protocol.GetOption: self._getoption,
+            protocol.SetPosition: self._position,
+            protocol.Go: self._go,
+            protocol.GoMate: self._go_mate,
+            protocol.Stop: self._stop,
+            protocol.GameOver: self._stop,
+            protocol.PonderHit: self._ponderhit,
+            protocol.Question: self._question,
+            protocol.Perft: self._perft,
+            protocol.Bench: self._bench,
+            protocol.Malformed: self._malformed,
+            protocol.Quit: self._quit,
+            Load: self._load,
+            QuitWhenDone: self._quit,
+        }
 
     def _usi(self, command: protocol.Usi) -> None:
         head = [f"id name {NAME} {__version__}", f"id author {AUTHOR}"]
@@ -239,13 +242,13 @@ class Session:
         self._start_job(self._resources.new_game)
 
     def _position(self, command: protocol.SetPosition) -> None:
-        self._refused = True
+        self._position_refused = True
         board = self._build(command)
         if board is not None:
-            self._board, self._refused = board, False
+            self._board, self._position_refused = board, False
 
     def _build(self, command: protocol.SetPosition) -> Board | None:
-        """The position described; None, after one info string, where the text describes none."""
+        """The board after all moves; None, after one info string, where sfen or a move is refused."""
         try:
             board = self._resources.core.board(command.sfen)
         except ValueError as error:
@@ -262,7 +265,7 @@ class Session:
     def _current(self) -> Board:
         """The position of the game; the start position where none was set."""
         if self._board is None:
-            self._board = self._resources.core.board(protocol.START)
+            self._board = self._resources.core.board(protocol.STARTPOS)
         return self._board
 
     def _go(self, command: Go) -> None:
@@ -279,11 +282,11 @@ class Session:
         self._start_job(lambda: mating.run(command, board), control, command)
 
     def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
-        """The control of a new search, started; stopped already where the session is leaving."""
+        """The control of a new search, started; it stops the search at once where `quit` has been received."""
         pondering = isinstance(command, Go) and command.ponder
         control = SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
         control.start()
-        if self._leaving:
+        if self._quit_received:
             control.stop()
         return control
 
@@ -291,14 +294,14 @@ class Session:
         try:
             stop = self._resources.stop
         except CoreError:
-            # Without a core nothing searches, but the go is answered, and may have to wait for `stop`.
+            # Nothing searches without a core, but the go still has an answer, which may have to wait for `stop`.
             return NoStop()
         stop.clear()
         return stop
 
     def _root(self) -> Board | None:
         """A copy of the position to search; None where it was refused or there is no core."""
-        if self._refused:
+        if self._position_refused:
             self._writer.info("the last position was refused; there is no game to play on")
             return None
         try:
@@ -315,7 +318,7 @@ class Session:
         black = board.turn == self._resources.core.black
         return time_limits(command, black, board.ply, self._options, self._lateness)
 
-    def _stop(self, command: protocol.Stop | protocol.GameOver) -> None:
+    def _stop(self, command: protocol.Stop | protocol.GameOver | Quit | QuitWhenDone) -> None:
         if self._job and self._job.control:
             self._job.control.stop()
 
@@ -352,9 +355,9 @@ class Session:
 
         self._start_job(work)
 
-    def _quit(self, command: Quit | Leave) -> None:
-        self._stop(protocol.Stop())
-        self._over = True
+    def _quit(self, command: Quit | QuitWhenDone) -> None:
+        self._stop(command)
+        self._ended = True
 
 
 def allowed_during_search(command: Posted) -> bool:

@@ -12,7 +12,7 @@ from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Go
-from usi_engine.report import Count, Line, Reporter, SearchResult, info_line, legal_part
+from usi_engine.report import Line, Reporter, SearchResult, SearchStats, info_line, legal_part
 from usi_engine.resources import Resources
 from usi_engine.search_control import SearchControl
 
@@ -34,7 +34,7 @@ class Answer:
 
 RESIGN = Answer("resign")
 WIN = Answer("win")
-# The mate solver visits about 2,000 positions per millisecond: so many are one percent of a millisecond.
+# The mate solver visits about 2,000 positions per millisecond; the constant MateScout is its percentage of the time.
 MATE_NODES_PER_MS_AND_PERCENT = 20
 MAX_MATE_NODES = 1_000_000
 # Called when the answer may be given; returns the lines to print, `bestmove` last.
@@ -42,7 +42,7 @@ Finish = Callable[[], list[str]]
 
 
 def resign() -> list[str]:
-    """There is no legal move, or the position is not known."""
+    """The answer where there is no legal move, or the last position was refused."""
     return [RESIGN.text()]
 
 
@@ -56,10 +56,10 @@ class Thinking:
         self._control = control
 
     def run(self, go: Go, board: Board | None) -> None:
-        """Think about `board` (None where the last position was refused) and answer."""
+        """Search `board` (None where the last position was refused) and answer."""
         finish = resign if board is None else self._decide(board, go)
         self._control.wait_to_answer()
-        # The answer comes first and in one piece: on a loaded machine each thread to wait for costs milliseconds.
+        # Waiting for the helpers can take milliseconds on a loaded machine, so the answer comes first.
         self._writer.lines(finish())
         self._control.answer_sent()
         self._resources.wait_for_helpers()
@@ -90,7 +90,7 @@ class Thinking:
             return [f"info string the game is won by declaration under {rule}", WIN.text()]
         core = self._resources.core
         line = Line((declaration,), core.mate - 1)
-        return [info_line(core, 1, line, Count(0, self._control.total, 0)), Answer(declaration).text()]
+        return [info_line(core, 1, line, SearchStats(0, self._control.total, 0)), Answer(declaration).text()]
 
     def _from_book(self, board: Board) -> Finish | None:
         book = self._resources.book
@@ -100,15 +100,15 @@ class Thinking:
         chosen = choose(moves, self._resources.random)
         if chosen is None:
             return None
-        line = Line(legal_part(board, [chosen.move, *([chosen.answer] if chosen.answer else [])]), chosen.value)
-        count = Count(0, self._control.total, 0)
-        text = info_line(self._resources.core, max(chosen.depth, 1), line, count)
+        line = Line(legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])]), chosen.value)
+        stats = SearchStats(0, self._control.total, 0)
+        text = info_line(self._resources.core, max(chosen.depth, 1), line, stats)
         return lambda: [text, answer_of(line.pv).text()]
 
     def _search(self, board: Board, go: Go) -> Finish:
         core, pool = self._resources.core, self._resources.pool
         root_moves = self._set_root(board, go)
-        reporter = Reporter(self._writer, core, self._interval(go), self._count)
+        reporter = Reporter(self._writer, core, self._interval(go), self._stats)
         mate = self._mate_at_root(board, go)
         if mate:
             line = Line(tuple(mate), core.mate - len(mate), len(mate))
@@ -148,13 +148,14 @@ class Thinking:
         )
 
     def _interval(self, go: Go) -> int:
+        """Least milliseconds between printed iterations; 0 in analysis."""
         if self._options.flag("ConsiderationMode") or (go.open_ended() and not go.ponder):
             return 0
         return self._options.number("PvInterval")
 
-    def _count(self) -> Count:
+    def _stats(self) -> SearchStats:
         pool = self._resources.pool
-        return Count(pool.nodes, self._control.total, pool.table.hashfull())
+        return SearchStats(pool.nodes, self._control.total, pool.table.hashfull())
 
     def _conclude(self, reporter: Reporter, result: SearchResult) -> list[str]:
         lost = result.best.value <= -self._options.number("ResignValue")
@@ -163,7 +164,7 @@ class Thinking:
         return [*reporter.final(result), answer.text()]
 
     def _any_move(self, board: Board) -> Finish:
-        """Stopped before anything was searched: the first legal move."""
+        """The first legal move: after an error, or where the search ended without a line."""
         moves = board.legal_moves(include_all=True)
         return lambda: [(Answer(moves[0]) if moves else RESIGN).text()]
 

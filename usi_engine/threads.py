@@ -26,7 +26,7 @@ MIN_VOTE = 14
 
 
 class ThreadPool:
-    """Table, stop token and workers. Only the main thread of a search may call what searches."""
+    """Table, stop token and workers. One thread at a time may use it, besides the helpers it starts."""
 
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
@@ -88,7 +88,7 @@ class ThreadPool:
         return max(node_limit // len(self.workers), 1) if node_limit else 0
 
     def search_depth_one(self) -> None:
-        """Search to depth 1 on the main thread whatever the clock and the stop say; takes a millisecond or two."""
+        """Search to depth 1 on the main thread, even after the deadline or a stop; takes a millisecond or two."""
         self._stop.clear()
         self.main.search(1, -self._core.infinite, self._core.infinite, 0, DEPTH_ONE_NODES)
 
@@ -125,7 +125,7 @@ class ThreadPool:
 def best_thread(results: Sequence[SearchResult], mate_bound: int) -> SearchResult:
     """The result to play, by a vote weighted by depth and value (Stockfish); the first, the main thread's, wins ties.
 
-    A value of `mate_bound` or more is a proved win and goes before all others, the shortest first; a proved loss is
+    A value of `mate_bound` or more is a proved win and comes before all others, the shortest first; a proved loss is
     played only where every thread has one.
     """
     wins = [result for result in results if result.best.value >= mate_bound]

@@ -21,12 +21,12 @@ from usi_engine.protocol import Go, Times
 # Printing the answer, the pipe, and the GUI's reaction, on an idle machine.
 MIN_MARGIN = 30
 MIN_TIME = 10
-# The time of a move where nothing but the reserve is left.
+# The time of a move where only that reserve is left.
 EMERGENCY_TIME = 2
-# The overhead of a move beyond its thinking time, and how many such moves a clock without increment can still pay.
+# What a move costs beyond its thinking time, and for how many moves a clock without increment reserves that.
 MOVE_OVERHEAD = 5
 RESERVED_MOVES = 80
-# Moves that a side still has to make, planned at move 1 and at least. Games of strong engines last about 120 plies.
+# Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies.
 MOVES_AT_START = 48
 MOVES_AT_LEAST = 30
 PONDER_FACTOR = 1.25
@@ -37,7 +37,7 @@ OPTIMUM_SHARE = 0.10
 
 # Decay of the greatest lateness, per move.
 LATENESS_DECAY = 0.98
-# The engine measures its own lateness only; what the answer loses on its way through the GUI is not measured.
+# The engine measures its own lateness only; the delay between its output and the GUI's clock is not measured.
 LATENESS_FACTOR = 2.0
 MAX_LATENESS = 400
 # Assumed before the first move; on an idle machine it has decayed after some dozens of moves.
@@ -110,7 +110,7 @@ class TimeLimits:
 
 @dataclass(frozen=True)
 class Clock:
-    """What one side has: main time, byoyomi and increment, and how it is counted."""
+    """The clock of one side: main time, byoyomi, increment; whether the GUI counts whole seconds only."""
 
     main: int
     byoyomi: int
@@ -126,7 +126,7 @@ class Clock:
 
 
 def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
-    """Limits of this go for the side to move at game ply `ply`, after answers that came as late as `lateness` tells."""
+    """Limits of this go for the side to move at game ply `ply`; `lateness` is that of the answers so far."""
     if go.movetime is not None:
         return _fixed(max(go.movetime - min(MIN_MARGIN, go.movetime // 10), MIN_TIME))
     if not go.times.given() or go.infinite:
@@ -145,12 +145,12 @@ def read_clock(times: Times, black: bool) -> Clock:
     main = (times.btime if black else times.wtime) or 0
     increment = (times.binc if black else times.winc) or 0
     byoyomi = times.byoyomi or 0
-    whole = all(figure % 1000 == 0 for figure in (main, increment, byoyomi))
+    whole = all(time % 1000 == 0 for time in (main, increment, byoyomi))
     return Clock(main, byoyomi, increment, whole)
 
 
 def moves_to_go(ply: int, max_moves: int) -> int:
-    """How many moves the main time of this side has to last for."""
+    """How many moves of this side the main time must last for."""
     expected = max(MOVES_AT_START - ply // 4, MOVES_AT_LEAST)
     if max_moves:
         expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
@@ -168,15 +168,16 @@ def _margin(usable: int, options: Options, lateness: Lateness) -> int:
 
 
 def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
-    left = moves_to_go(ply, options.number("MaxMovesToDraw"))
-    free = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
+    """Divides the main time by the moves to go, and adds what each move renews: byoyomi, most of the increment."""
+    moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
+    renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
     main = clock.main if clock.byoyomi or clock.increment else clock.main - RESERVED_MOVES * overhead
-    share = min(main / left, max(main * OPTIMUM_SHARE, main / left if left < 10 else 0))
-    usual = (share + free) * options.number("SlowMover") / 100
+    share = min(main / moves, max(main * OPTIMUM_SHARE, main / moves if moves < 10 else 0))
+    scaled = (share + renewed) * options.number("SlowMover") / 100
     if options.flag("USI_Ponder"):
-        usual *= PONDER_FACTOR
-    longest = min(usual * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / left) + free, cap)
-    optimum = max(int(min(usual, longest)), MIN_TIME)
+        scaled *= PONDER_FACTOR
+    longest = min(scaled * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / moves) + renewed, cap)
+    optimum = max(int(min(scaled, longest)), MIN_TIME)
     rounded = clock.whole_seconds and options.flag("RoundUpToFullSecond")
     maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
     minimum = _minimum(clock, maximum, options)

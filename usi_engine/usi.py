@@ -11,7 +11,7 @@ from usi_engine import protocol
 from usi_engine.core import Core, load_core
 from usi_engine.output import Writer
 from usi_engine.protocol import Go, GoMate, Quit, decode, parse
-from usi_engine.session import Leave, Load, Session
+from usi_engine.session import Load, QuitWhenDone, Session
 
 # These need neither the core nor its weights.
 LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit)
@@ -57,5 +57,5 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
         if isinstance(command, (Go, GoMate)):
             session.post(Load())
         session.post(command)
-    session.post(Leave())
+    session.post(QuitWhenDone())
     session.run()

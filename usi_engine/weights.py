@@ -1,6 +1,7 @@
 """The weights file: header, checksums, and compressed arrays that loading unfolds for play.
 
-Folded: symmetric weights stand in the file once. Unfolded: each weight at its own index, for one table read in play.
+Folded: weights that are equal by symmetry are stored once. Unfolded: stored at each of their indices, so that play
+reads a weight by one table access.
 
     bytes 0-7     the magic KOMAKPP1
     bytes 8-11    length of the header, little-endian
@@ -77,7 +78,7 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(block: bytes, size: int) -> bytes:
-    """The `size` bytes of a block; never more, whatever it holds. WeightsError."""
+    """The `size` bytes of a block. WeightsError where it has another size; no block allocates more."""
     try:
         data = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=FILTERS).decompress(block, size + 1)
     except lzma.LZMAError as error:
@@ -177,14 +178,6 @@ def read_file(name: str) -> bytes:
         raise WeightsError(f"cannot read the weights '{path}': {error.strerror}") from None
 
 
-def read_card(name: str = INTERNAL) -> dict[str, Any]:
-    """The card: how the weights were made. WeightsError."""
-    card = read_header(read_file(name))[0].get("card", {})
-    if not isinstance(card, dict):
-        raise WeightsError("the header of the weights is damaged")
-    return card
-
-
 def load_weights(name: str, threads: int = 2) -> Weights | None:
     """The weights an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
     if name == MATERIAL:
@@ -241,7 +234,7 @@ def unpack_tempo(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tupl
 
 
 def tempo_step(header: Mapping[str, Any]) -> int:
-    """Of pp_tempo."""
+    """The step of pp_tempo."""
     return int(header.get("turn_step", DEFAULT_TEMPO_STEP))
 
 

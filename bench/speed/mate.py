@@ -3,10 +3,10 @@
     python -m bench.speed.mate [FILE]         length, sfen and a solution a line (tests/data/mate_problems.tsv)
     python -m bench.speed.mate --without      1,500 seeded positions in which cshogi's solver finds no mate
 
-Nodes: ours are positions set up, first looks included, and beside them those that were expanded, which is what cshogi
-counts; it leaves out what its fixed short mate search finds. `first` is our proof and its line alone, `shortest` what
-proving the shortest mate takes then. Times are processor time of the thread, so that what else runs on the machine
-counts for neither.
+`nodes` counts all positions that the solver set up, `expanded` those whose moves it generated. cshogi counts the
+latter, less those that its short mate search solves. `first` is the time of the first proof and its line, `shortest`
+what proving the shortest mate takes after that. Times are processor time of the thread, independent of other
+programs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from bench import MATE_PROBLEMS
 from bench.table import print_table
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
+from usi_engine.tools.mate import mates_by_checks
 
 MEGABYTES = 1
 LIMIT = 1_000_000
@@ -52,7 +53,7 @@ class Row:
     peer_time: float = 0.0
 
     def figures(self) -> tuple[object, ...]:
-        """The columns behind the length."""
+        """The columns after the length."""
         ours = (self.count, self.solved, self.wrong, self.equal, self.nodes, self.expanded)
         peers = (self.peer_solved, self.peer_nodes, f"{self.peer_time:.4f}")
         return (*ours, f"{sum(self.times):.4f}", f"{self.shortest_time:.4f}", *peers)
@@ -68,16 +69,6 @@ def read(path: Path) -> Iterator[tuple[int, str]]:
             yield int(fields[0]), fields[1]
 
 
-def mates(board: Board, line: list[str]) -> bool:
-    """Whether the line is legal, every move of the attacker a check, and the end strict mate."""
-    played = board.copy()
-    for number, move in enumerate(line):
-        played.push(move)
-        if number % 2 == 0 and not played.is_check():
-            return False
-    return played.is_check() and not played.legal_moves(include_all=True)
-
-
 def first_proof(row: Row, board: Board, solver: MateSolver) -> None:
     """The proof alone: its nodes and time."""
     solver.clear()
@@ -90,8 +81,8 @@ def first_proof(row: Row, board: Board, solver: MateSolver) -> None:
 
 
 def peer_proof(row: Row, peer: Any, sfen: str) -> None:
-    """The same by cshogi's solver."""
-    import cshogi  # noqa: PLC0415  (only here is it needed)
+    """The proof of cshogi's solver: its nodes and time."""
+    import cshogi  # noqa: PLC0415  (optional)
 
     board = cshogi.Board(sfen)
     begun = time.thread_time()
@@ -106,7 +97,7 @@ def shortest_line(row: Row, board: Board, solver: MateSolver, length: int) -> No
     begun = time.thread_time()
     status, line = solver.solve(board, 0, "shortest")
     row.shortest_time += time.thread_time() - begun
-    row.wrong += status != "mate" or not mates(board, line)
+    row.wrong += status != "mate" or not mates_by_checks(board, line)
     row.equal += len(line) == length
     if len(line) != length:
         print(f"{length} plies in the file, {len(line)} here: {board.sfen()} {' '.join(line)}")
@@ -114,7 +105,7 @@ def shortest_line(row: Row, board: Board, solver: MateSolver, length: int) -> No
 
 def measure(path: Path) -> tuple[dict[int, Row], int]:
     """The rows by length, and how many problems are no legal positions."""
-    import cshogi  # noqa: PLC0415
+    import cshogi  # noqa: PLC0415  (optional)
 
     rows: dict[int, Row] = defaultdict(Row)
     refused = 0
@@ -148,7 +139,7 @@ def show(rows: dict[int, Row], refused: int) -> None:
 
 def without_mate(count: int, seed: int) -> Iterator[Board]:
     """Positions of random games with checks, in which cshogi's solver finds no mate."""
-    import cshogi  # noqa: PLC0415
+    import cshogi  # noqa: PLC0415  (optional)
 
     rng, peer = random.Random(seed), cshogi.DfPn(31, 50_000, 1000)
     while count:
@@ -164,7 +155,7 @@ def without_mate(count: int, seed: int) -> Iterator[Board]:
 
 
 def survives(solver: MateSolver, board: Board, seen: dict[int, bool]) -> bool:
-    """Whether some answer escapes from what the solver calls a mate, or the proof goes round in circles."""
+    """Whether some evasion refutes the mate that the solver reports, or its proof repeats a position."""
     if board.key in seen:
         return seen[board.key]
     seen[board.key] = True
@@ -185,19 +176,19 @@ def survives(solver: MateSolver, board: Board, seen: dict[int, bool]) -> bool:
 
 
 def check_without() -> int:
-    """Returns how many mates were false."""
-    solver, answers, false_mates = MateSolver(MEGABYTES, StopToken()), Counter[str](), 0
+    """Solve the positions in which cshogi finds no mate; returns how many mates were false."""
+    solver, statuses, false_mates = MateSolver(MEGABYTES, StopToken()), Counter[str](), 0
     spent = 0.0
     for board in without_mate(1500, 1973):
         begun = time.thread_time()
         status, line = solver.solve(board, 200_000)
         spent += time.thread_time() - begun
-        answers[status] += 1
+        statuses[status] += 1
         if status == "mate":
             wrong = survives(solver, board, {})
             false_mates += wrong
             print(f"cshogi found no mate, here one in {len(line)}, {'FALSE' if wrong else 'holds'}: {board.sfen()}")
-    print(f"{dict(answers)} in {spent:.1f} s; false mates: {false_mates}")
+    print(f"{dict(statuses)} in {spent:.1f} s; false mates: {false_mates}")
     return false_mates
 
 

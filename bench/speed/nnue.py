@@ -2,9 +2,9 @@
 
     python -m bench.speed.nnue [FILE ...] [--seconds 2]
 
-Each position is evaluated by differences from the one before, as in a search; the time of the moves alone is taken off.
+Each position is evaluated incrementally from the one before, as in a search; the time to make the moves is subtracted.
 Without files, random networks of the usual sizes: the time does not depend on the weights. The best of many short runs
-counts, so that another program on the machine disturbs little.
+counts: other programs can only slow a run down.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Net
 
 
 def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
-    """Nanoseconds a position."""
+    """Nanoseconds a position in the fastest run."""
     end, best = time.perf_counter() + seconds, float("inf")
     while time.perf_counter() < end:
         begun = time.perf_counter()

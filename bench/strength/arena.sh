@@ -1,7 +1,7 @@
 #!/bin/sh
 # A match in ShogiArena (PyPI: shogiarena) of an engine against itself, or against a second one, as one quick SPRT run:
 #   sh bench/strength/arena.sh ENGINE GAMES FOLDER [SECOND_ENGINE]
-# SHOGIARENA names the program where it is not on the PATH. Results stand below FOLDER.
+# SHOGIARENA names the program where it is not on the PATH. Results are written to FOLDER.
 set -eu
 engine=$(command -v "$1")
 games=$2

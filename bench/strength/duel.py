@@ -2,12 +2,12 @@
 
     python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --keep build/lmr
 
-A is a name for the record. Side A plays with what --set, --weights and --nodes say, side B with --set-b, --weights-b,
---nodes-b, or the defaults. With --clock both have that time instead, counted in nodes (bench.strength.nodestime), and
+A is a name for the record. Side A plays with --set, --weights and --nodes, side B with --set-b, --weights-b, --nodes-b,
+or the defaults. With --clock both have that time instead, counted in nodes (bench.strength.nodestime), and
 --set also takes the constants of usi_engine.timeman. Both play every opening with both colours;
-a pair of games is one score. The duel ends when the sequential test decides between --elo0 and --elo1 (none without
---elo1) or after --games. The same command resumes it: FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits
-make it independent of other work on the machine; a rule that costs time has to be weighed by the speed
+a pair of games is one score. The duel ends when the sequential test accepts --elo0 or --elo1 (no test without
+--elo1), or after --games. The same command resumes it: FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits
+make it independent of other work on the machine, but ignore the time that a rule costs: measure that by the speed
 (bench.speed.nps) or in a match at equal time (bench.strength.match).
 """
 
@@ -34,8 +34,9 @@ from usi_engine.core import load_weights
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
 LONGEST = 320
-DECIDED = 2000  # centipawns that both sides agree on for DECIDED_PLIES plies: the game is over
-DECIDED_PLIES = 6
+# A game is adjudicated where both sides report a lead of this many centipawns for so many plies.
+ADJUDICATION_SCORE = 2000
+ADJUDICATION_PLIES = 6
 TIME_CONSTANTS = time_constants()
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
@@ -50,20 +51,20 @@ class Setting:
     clock: NodeTime | None = None
 
     def player(self, weights: Evaluation | None) -> Player | ClockPlayer:
-        """Someone who plays so."""
+        """A player with this setting."""
         return ClockPlayer(weights, self.clock) if self.clock else Player(weights, PlayRules(nodes=self.nodes))
 
 
 @dataclass
-class Seat:
-    """A side's constants and its player."""
+class Side:
+    """A side of the duel: its player, and the constants it plays with."""
 
     constants: dict[str, float]
     player: Player | ClockPlayer
 
 
-def usual_constants() -> dict[str, float]:
-    """Everything that --set may name, with its usual value."""
+def default_constants() -> dict[str, float]:
+    """Every constant that --set may name, with its default."""
     search = {name: float(default) for name, _, default, *_ in tunables()}
     return search | {name: value for name, (_, value) in TIME_CONSTANTS.items()}
 
@@ -80,49 +81,49 @@ class Duel:
     """Both sides, in one process."""
 
     def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
-        usual = usual_constants()
+        defaults = default_constants()
         named = {name for setting in settings for name in setting.constants}
         loaded: dict[str, Evaluation | None] = {}
         self._openings = openings
-        self._seats = []
+        self._sides = []
         for setting in settings:
             if setting.weights not in loaded:
                 loaded[setting.weights] = load_weights(setting.weights)
-            constants = {name: setting.constants.get(name, usual[name]) for name in named}
-            self._seats.append(Seat(constants, setting.player(loaded[setting.weights])))
+            constants = {name: setting.constants.get(name, defaults[name]) for name in named}
+            self._sides.append(Side(constants, setting.player(loaded[setting.weights])))
 
     def set_constants(self, first: Mapping[str, float], second: Mapping[str, float]) -> None:
         """New values of the constants for the next games; both sides name the same ones."""
-        for seat, constants in zip(self._seats, (first, second), strict=True):
-            seat.constants = dict(constants)
+        for side, constants in zip(self._sides, (first, second), strict=True):
+            side.constants = dict(constants)
 
     def play_pair(self, number: int) -> dict[str, Any]:
         """Points of side A with Black and with White from one opening."""
         opening = self._openings[number % len(self._openings)]
         begun = time.monotonic()
-        first, second = self._seats
+        first, second = self._sides
         as_black, plies = self._play(opening, first, second)
         as_white, more = self._play(opening, second, first)
         points = [BLACK_POINTS[as_black], 1 - BLACK_POINTS[as_white]]
         return {"pair": number, "points": points, "plies": plies + more, "seconds": round(time.monotonic() - begun, 2)}
 
-    def _play(self, opening: str, black: Seat, white: Seat) -> tuple[str, int]:
+    def _play(self, opening: str, black: Side, white: Side) -> tuple[str, int]:
         """`b`, `w` or `d`, and the plies played."""
         board, agreed, last = Board(opening), 0, True
-        for seat in (black, white):
-            seat.player.new_game()
+        for side in (black, white):
+            side.player.new_game()
         for ply in range(LONGEST):
             ended = ending_of(board)
             if ended:
                 return ended[0], ply
-            seat = black if board.turn == BLACK else white
-            for name, value in seat.constants.items():
+            side = black if board.turn == BLACK else white
+            for name, value in side.constants.items():
                 set_constant(name, value)
-            move, value = seat.player.think(board)
+            move, value = side.player.think(board)
             black_ahead = (value > 0) == (board.turn == BLACK)
-            agreed = agreed + 1 if abs(value) >= DECIDED and (agreed == 0 or black_ahead == last) else 0
+            agreed = agreed + 1 if abs(value) >= ADJUDICATION_SCORE and (agreed == 0 or black_ahead == last) else 0
             last = black_ahead
-            if agreed >= DECIDED_PLIES:
+            if agreed >= ADJUDICATION_PLIES:
                 return "b" if black_ahead else "w", ply
             board.push(move)
         return "d", LONGEST
@@ -138,7 +139,7 @@ def _begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
 
 def _pair(number: int) -> dict[str, Any]:
     if _duel is None:
-        raise RuntimeError("the process was not begun")
+        raise RuntimeError("_begin was not called in this process")
     return _duel.play_pair(number)
 
 
@@ -152,7 +153,7 @@ def pairs_of(
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Play until decided or done; prints the standing at the end."""
+    """Play until the test or the number of games ends it; prints the standing at the end."""
     settings = (
         Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock),
         Setting(arguments.nodes_b or arguments.nodes, arguments.weights_b, dict(arguments.set_b), arguments.clock),
@@ -166,14 +167,14 @@ def run(arguments: argparse.Namespace) -> None:
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
     bar = progress(len(kept) + len(numbers), "pair", len(kept))
     with bar, open(file, "a", encoding="utf-8") as record:
-        if not decided(kept, arguments):
+        if not test_ended(kept, arguments):
             for pair in pairs_of(settings, openings, numbers, arguments.processes):
                 record.write(json.dumps(pair) + "\n")
                 record.flush()
                 kept.append(pair)
                 bar.set_postfix_str(standing(arguments, kept), refresh=False)
                 bar.update()
-                if decided(kept, arguments):
+                if test_ended(kept, arguments):
                     break
     print(standing(arguments, kept), flush=True)
 
@@ -183,8 +184,8 @@ def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
     return [sum(pair["points"]) / 2 for pair in pairs]
 
 
-def decided(pairs: list[dict[str, list[float]]], arguments: argparse.Namespace) -> bool:
-    """Whether the sequential test has come to an end."""
+def test_ended(pairs: list[dict[str, list[float]]], arguments: argparse.Namespace) -> bool:
+    """Whether the sequential test has a verdict."""
     if arguments.elo1 is None or len(pairs) < 20:
         return False
     return verdict(likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)) != "open"
@@ -209,7 +210,7 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
 def constant(text: str) -> tuple[str, float]:
     """NAME=VALUE."""
     name, _, value = text.partition("=")
-    known = usual_constants()
+    known = default_constants()
     if name not in known:
         raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
     return name, float(value) if name in TIME_CONSTANTS else int(value)

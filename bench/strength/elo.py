@@ -13,7 +13,7 @@ def elo(score: float) -> float:
 
 
 def expected(difference: float) -> float:
-    """The score that an Elo difference promises."""
+    """The expected score at an Elo difference."""
     return float(1 / (1 + 10 ** (-difference / 400)))
 
 
@@ -32,8 +32,9 @@ def with_error(scores: Sequence[float]) -> dict[str, float]:
 
 
 def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> float:
-    """Logarithm of how much better `better` Elo explains the scores than `worse` (M. Van den Bergh's normal
-    approximation, as Fishtest's; pairs of games with one opening as single scores make it sharper)."""
+    """Log-likelihood ratio of the scores, that of `better` Elo over that of `worse` (M. Van den Bergh's normal
+    approximation, as in Fishtest). Use the mean of each pair of games from one opening as a score: it varies less.
+    """
     mean, variance = spread_of(scores)
     low, high = expected(worse), expected(better)
     return len(scores) * (high - low) * (2 * mean - low - high) / (2 * max(variance, 1e-4))

@@ -2,7 +2,7 @@
 
     python -m bench.strength.learning_curve corpus
 
-Each point that the file does not hold yet is a training. docs/figures/learning_curve.py draws the chart.
+One training for each point that is not in the file yet. docs/figures/learning_curve.py draws the chart.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COUNTS = (262540, 1000000, 0)  # positions; 0: all of the corpus
 
 
 def measure(corpus: Path, epochs: int, threads: int) -> None:
-    """Train every model on every number of positions; each point is written as soon as it is known."""
+    """Train every model on every number of positions; each point is written as soon as it is measured."""
     known = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
     for name in MODELS:
         for count in COUNTS:

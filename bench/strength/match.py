@@ -2,9 +2,9 @@
 
     python -m bench.strength.match usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
 
-The runner forgives a second on the clock and measures no byoyomi at all, so this program measures every answer itself:
-one that comes after the flag is an overstep, whatever the runner says. Games are kept as CSA and PGN, the figures as
-JSON. Needs cshogi (`pip install .[match]`).
+The runner tolerates a second on the clock and does not measure byoyomi, so this program measures every answer itself:
+one that comes after the flag is an overstep, even where the runner accepts it. Games are kept as CSA and PGN, the
+figures as JSON. Needs cshogi (`pip install --editable '.[match]'`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ USUAL_OPTIONS = {
 }
 
 
-# An answer with less than this left, in milliseconds, is written down.
+# An answer with less than this left, in milliseconds, is listed.
 CLOSE = 20.0
-SAID = re.compile(rb"\binfo\b.* time (\d+)")
+INFO_TIME = re.compile(rb"\binfo\b.* time (\d+)")
 
 
 @dataclass
@@ -56,14 +56,14 @@ class Punctuality:
     games_late: set[int] = field(default_factory=set)
     close: list[float] = field(default_factory=list)
 
-    def answered(self, elapsed: float, allowed: float, command: str, said: str, game: int) -> None:
-        """Count one answer; `said`: the milliseconds that the engine's last info line spoke of."""
+    def answered(self, elapsed: float, allowed: float, command: str, reported: str, game: int) -> None:
+        """Count one answer; `reported`: the time in its last info line."""
         self.moves += 1
         self.least_slack = min(self.least_slack, allowed - elapsed)
         if elapsed > allowed:
             self.oversteps += 1
             self.games_late.add(game)
-            self.late.append(f"{elapsed:.0f} of {allowed:.0f} ms, {said} by the engine, game {game}: {command}")
+            self.late.append(f"{elapsed:.0f} of {allowed:.0f} ms, {reported} by the engine, game {game}: {command}")
         if elapsed > allowed - CLOSE:
             self.close.append(round(allowed - elapsed, 1))
 
@@ -77,20 +77,20 @@ class EndOfEngine(Exception):
 
 
 class Watched:
-    """An engine's output; its end is an error and not, as the runner takes it, a line to read over for ever."""
+    """An engine's output; its end is an error, while the runner would read empty lines for ever."""
 
     def __init__(self, stream: Any, name: str) -> None:
         self._stream = stream
         self._name = name
-        self.said = "nothing"
+        self.reported = "nothing"
 
     def readline(self) -> bytes:
         """The next line; EndOfEngine where there is none."""
         line: bytes = self._stream.readline()
         if not line:
             raise EndOfEngine(f"{self._name} ended in the middle of the match")
-        found = SAID.match(line)
-        self.said = f"{found[1].decode()} ms" if found else self.said
+        found = INFO_TIME.match(line)
+        self.reported = f"{found[1].decode()} ms" if found else self.reported
         return line
 
     def flush(self) -> None:
@@ -116,25 +116,27 @@ class TimedEngine(Engine):  # type: ignore[misc]
         self.proc.stdout = Watched(self.proc.stdout, self.name)
 
     def position(self, moves: Any = None, sfen: str = "startpos", listener: Any = None) -> None:
-        """Remember whose clock will run."""
+        """Record which side is to move, whose clock will run."""
         self.black_to_move = len(moves or []) % 2 == 0
         super().position(moves, sfen, listener)
 
     def go(self, ponder: bool = False, **limits: Any) -> Any:
         """Measure an answer that is given on the clock."""
-        self.proc.stdout.said = "nothing"
+        self.proc.stdout.reported = "nothing"
         begun = time.perf_counter()
         answer = super().go(ponder=ponder, **limits)
         if not ponder:
             elapsed = (time.perf_counter() - begun) * 1000
             words = " ".join(f"{name} {value}" for name, value in limits.items() if isinstance(value, int))
-            keeper = PUNCTUALITY.setdefault(self.name, Punctuality())
-            keeper.answered(elapsed, allowed_for(limits, self.black_to_move), words, self.proc.stdout.said, self.game)
+            punctuality = PUNCTUALITY.setdefault(self.name, Punctuality())
+            punctuality.answered(
+                elapsed, allowed_for(limits, self.black_to_move), words, self.proc.stdout.reported, self.game
+            )
         return answer
 
 
 def allowed_for(limits: dict[str, Any], black: bool) -> float:
-    """Milliseconds that the side to move may take; the increment only where the clock cannot hold it already."""
+    """Milliseconds that the side to move may take; the increment only where the clock is too low to contain it."""
     main = limits.get("btime" if black else "wtime") or 0
     increment = limits.get("binc" if black else "winc") or 0
     return float(main + (limits.get("byoyomi") or 0) + (increment if main < increment else 0))
@@ -151,13 +153,13 @@ def play(arguments: argparse.Namespace) -> dict[str, Any]:
     endings: Counter[str] = Counter()
     begun = time.time()
 
-    def told(*words: Any) -> None:
+    def print_line(*words: Any) -> None:
         text = " ".join(map(str, words))
         endings.update([ending(text)] if text.startswith("まで") else [])
         if not text.startswith(("Black vs", "Elo")) and " playing " not in text:
             print(text, flush=True)
 
-    cli.print, cli.Engine = told, TimedEngine
+    cli.print, cli.Engine = print_line, TimedEngine
     result = cli.main(**runner_arguments(arguments))
     figures = {"wins": result["engine1_won"], "draws": result["draw"], "losses": result["engine2_won"]}
     return {
@@ -166,7 +168,7 @@ def play(arguments: argparse.Namespace) -> dict[str, Any]:
         **summary(**figures),
         "endings": dict(endings),
         "minutes": round((time.time() - begun) / 60, 1),
-        "time": {name: keeper.figures() for name, keeper in PUNCTUALITY.items()},
+        "time": {name: punctuality.figures() for name, punctuality in PUNCTUALITY.items()},
     }
 
 
@@ -176,7 +178,7 @@ def ending(text: str) -> str:
 
 
 def runner_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
-    """What the runner's main wants."""
+    """Arguments of the runner's main."""
     folder = Path(arguments.keep)
     folder.mkdir(parents=True, exist_ok=True)
     return {
@@ -208,13 +210,13 @@ def program(name: str) -> str:
 
 
 def options(text: str, engine: str) -> dict[str, str]:
-    """`A:1,B:2` as the runner wants it; where nothing is said, what this engine needs to play shogi on one thread."""
-    wanted = text or USUAL_OPTIONS.get(Path(engine).name, "")
-    return dict(pair.split(":", 1) for pair in wanted.split(",") if pair)
+    """`A:1,B:2` as the runner takes it; empty: what this engine needs to play shogi on one thread."""
+    chosen = text or USUAL_OPTIONS.get(Path(engine).name, "")
+    return dict(pair.split(":", 1) for pair in chosen.split(",") if pair)
 
 
 def report(figures: dict[str, Any]) -> str:
-    """The figures in words."""
+    """The figures as text."""
     first, second = figures["engines"]
     lines = [
         f"{first} - {second}: +{figures['wins']} ={figures['draws']} -{figures['losses']} of {figures['games']}",

@@ -2,9 +2,9 @@
 
     python -m bench.strength.mates_in_play [FILE] [--time 1000] [--longest 7] [--options Tune_MateScout=0 ...]
 
-FILE: length, sfen and a solution a line (tests/data/mate_problems.tsv). Prints by length how many mates were announced,
-how many as short as the file says and how many shorter (a shorter one is a proof that the file's is not the shortest),
-and the time the answers took. Ends with status 1 where a mate is missed or a longer one announced.
+FILE: length, sfen and a solution a line (tests/data/mate_problems.tsv). Prints by length how many mates were reported,
+how many of the length in the file and how many shorter (which proves that the file's is not the shortest),
+and the time spent. Ends with status 1 where a mate is missed or a longer one reported.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Engine:
         self.ask("usi", "usiok")
         for option in options:
             name, _, value = option.partition("=")
-            self.tell(f"setoption name {name} value {value}")
+            self.send(f"setoption name {name} value {value}")
         self.ask("isready", "readyok")
 
-    def tell(self, line: str) -> None:
+    def send(self, line: str) -> None:
         """One command."""
         if self._process.stdin is None:
             raise RuntimeError("the engine has no input")
@@ -44,18 +44,18 @@ class Engine:
 
     def ask(self, line: str, end: str) -> list[str]:
         """The engine's lines up to the one that begins with `end`. RuntimeError where it ends before that."""
-        self.tell(line)
-        said: list[str] = []
+        self.send(line)
+        received: list[str] = []
         for text in self._process.stdout or ():
-            said.append(text.strip())
+            received.append(text.strip())
             if text.startswith(end):
-                return said
+                return received
         raise RuntimeError(f"the engine ended before '{end}'")
 
     def mate(self, sfen: str, milliseconds: int) -> int | None:
-        """Plies to the mate that the last line of the search announces; None where it announces none."""
-        self.tell("usinewgame")
-        self.tell(f"position sfen {sfen}")
+        """Plies to the mate that the last line of the search reports; None where it reports none."""
+        self.send("usinewgame")
+        self.send(f"position sfen {sfen}")
         lines = self.ask(f"go movetime {milliseconds}", "bestmove")
         scores = [line for line in lines if " score " in line]
         found = MATE.search(scores[-1]) if scores else None
@@ -64,26 +64,26 @@ class Engine:
 
 def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
-    wanted = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
+    problems = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
     engine, counts, spent = Engine(arguments.options), Counter[tuple[int, str]](), Counter[int]()
-    bar = progress(len(wanted), "problem")
-    for length, sfen in wanted:
+    bar = progress(len(problems), "problem")
+    for length, sfen in problems:
         begun = time.monotonic()
         plies = engine.mate(sfen, arguments.time)
         spent[length] += round((time.monotonic() - begun) * 1000)
-        counts[length, judged(plies, length)] += 1
+        counts[length, compared(plies, length)] += 1
         bar.update()
     bar.close()
     for length in sorted(spent):
         row = ", ".join(f"{counts[length, word]} {word}" for word in ("equal", "shorter", "longer", "missed"))
         print(f"mate in {length}: {row}; {spent[length] / 1000:.1f} s")
     failed = sum(count for (_, word), count in counts.items() if word in ("longer", "missed"))
-    print(f"{len(wanted)} problems, {failed} missed or longer than the file's")
+    print(f"{len(problems)} problems, {failed} missed or longer than the file's")
     return 1 if failed else 0
 
 
-def judged(plies: int | None, length: int) -> str:
-    """One word for an announced mate beside the file's length."""
+def compared(plies: int | None, length: int) -> str:
+    """One word for a reported mate: its length against the file's."""
     if plies is None:
         return "missed"
     return "equal" if plies == length else "shorter" if plies < length else "longer"

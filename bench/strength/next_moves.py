@@ -1,10 +1,10 @@
-"""How often the engine chooses the move that was played, at fixed nodes: a quick gauge of weights.
+"""How often the engine chooses the move that was played, at fixed nodes: a quick measure of weights.
 
     python -m bench.strength.next_moves next_moves.tsv --nodes 100000 --count 400 --eval my.kpp
 
 The file has a position and the move played in it on each line, `sfen<TAB>move`, and may have more columns; `#` begins a
-comment. Each position is searched by one thread with an empty table and fresh histories, so the answer repeats. The
-standard error is that of the share among so many positions; two settings on the same positions differ by less noise.
+comment. Each position is searched by one thread with an empty table and fresh histories, so results are reproducible.
+The standard error is that of a share of independent positions; two settings compared on the same positions vary less.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def read_rows(path: Path, first: int, count: int) -> list[tuple[str, str]]:
 
 
 def chosen_move(player: Player, sfen: str) -> str:
-    """The move of a search that knows nothing of the positions before."""
+    """The move of a search with an empty table and fresh histories."""
     player.table.clear()
     player.worker.new_game()
     return player.think(Board(sfen))[0]

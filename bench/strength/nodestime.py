@@ -18,7 +18,7 @@ from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Go, Times
-from usi_engine.report import Count, Reporter
+from usi_engine.report import Reporter, SearchStats
 from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 
@@ -30,7 +30,7 @@ TABLE_MEGABYTES = 16
 
 @dataclass(frozen=True)
 class NodeTime:
-    """MAIN+INCREMENT milliseconds for each side, and the nodes that are a millisecond."""
+    """MAIN+INCREMENT milliseconds for each side, and the nodes that count as a millisecond."""
 
     main: int
     increment: int
@@ -54,7 +54,7 @@ def time_constants() -> dict[str, tuple[ModuleType, float]]:
 
 
 class NodeControl:
-    """What Search needs of a SearchControl."""
+    """The part of a SearchControl that Search uses, with time counted in nodes."""
 
     def __init__(self, limits: timeman.TimeLimits, pool: ThreadPool, nodes: int) -> None:
         self.limits = limits
@@ -67,23 +67,23 @@ class NodeControl:
         return self._pool.nodes // self._nodes
 
     def try_stop(self, without_minimum: bool = False) -> bool:
-        """Always stops: there is no minimum time here, no second to fill."""
+        """Always True: this clock has no minimum time and no full seconds."""
         return True
 
 
 class ClockPlayer:
-    """A side with its clock; `new_game` winds it up. No flag falls: a move that runs over leaves only increments."""
+    """A player and its clock. There is no loss on time: after a move that oversteps, only increments are left."""
 
     def __init__(self, weights: Evaluation | None, time: NodeTime) -> None:
         self._core: Any = load_core()
         self._time = time
         self._options = Options()
         self._pool = ThreadPool(self._core, StopToken(), TABLE_MEGABYTES, 1, weights)
-        self._reporter = Reporter(Writer(io.BytesIO()), self._core, 0, lambda: Count(0, 0, 0))
+        self._reporter = Reporter(Writer(io.BytesIO()), self._core, 0, lambda: SearchStats(0, 0, 0))
         self._left = time.main
 
     def new_game(self) -> None:
-        """Forget the last game."""
+        """Clear table and histories; reset the clock."""
         self._pool.new_game()
         self._left = self._time.main
 
@@ -94,8 +94,8 @@ class ClockPlayer:
         limits = timeman.time_limits(go, board.turn == BLACK, board.ply, self._options)
         moves = self._pool.set_root(board, None, self._options)
         control = NodeControl(limits, self._pool, self._time.nodes)
-        goals = SearchLimits(self._core.max_depth, (limits.maximum or 1) * self._time.nodes, 1)
-        search = Search(self._core, self._pool, cast(SearchControl, control), goals, self._reporter)
+        search_limits = SearchLimits(self._core.max_depth, (limits.maximum or 1) * self._time.nodes, 1)
+        search = Search(self._core, self._pool, cast(SearchControl, control), search_limits, self._reporter)
         result = search.run(board, moves)
         self._left = max(left + increment - control.elapsed, 0)
         if not result.lines:  # not even depth 1 was done

@@ -3,9 +3,9 @@
     nice python -m bench.strength.openings tests/data/openings.sfen --count 400
 
 Each ply plays the best move of a random half of the legal moves, if it loses at most --margin centipawns against the
-best move of all, else that best move. A line is kept if a longer search of its last position finds neither side ahead
-by more than --balance, and if no kept line ends in the same position. Line n depends on --seed and n only, and one
-thread searches with a cleared table, so the same build writes the same file.
+best move of all, else the best move of all. A line is kept if a longer search of its last position finds neither side
+ahead by more than --balance, and if no kept line ends in the same position. Line n depends on --seed and n only, and
+one thread searches with a cleared table, so the same build writes the same file.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def openings(chosen: argparse.Namespace) -> Iterator[str]:
 def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="lines `startpos moves ...`; written anew")
+    parser.add_argument("file", type=Path, help="lines `startpos moves ...`; overwritten")
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--plies", type=int, default=24)
     parser.add_argument("--nodes", type=int, default=2000, help="of each of a move's two searches")

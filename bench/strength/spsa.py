@@ -2,10 +2,11 @@
 
     python -m bench.strength.spsa LmrCut:350 LmrBase:250 --pairs 4000 --nodes 10000 --keep build/spsa
 
-Each constant is named with its step: what one side plays above and the other below the present value at the end of the
-run (more at its beginning). A pair of games from one opening, both colours, moves every constant towards the side that
-won. With --processes N, N pairs are played side by side around the same values. FOLDER/state.json holds the state; the
-same command goes on from it. The result is a proposal: a duel against the present values decides (bench.strength.duel).
+Each constant is named with its step: what one side plays above and the other below the current value at the end of
+the run (more at its beginning). A pair of games from one opening, both colours, moves every constant towards the side
+that won. With --processes N, N pairs are played at the same time around the same values. FOLDER/state.json holds the
+state; the same command resumes from it. The result is a proposal: a duel against the current values decides
+(bench.strength.duel).
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import os
 import random
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
-from typing import Any
 
 from bench import OPENINGS
 from bench.strength.duel import Duel, Setting
@@ -28,11 +28,11 @@ from usi_engine.core import INTERNAL
 from usi_engine.learn.selfplay import read_openings
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
-STABILITY = 0.1  # of the run: keeps the first steps from being wild
+STABILITY = 0.1  # of the run: keeps the first updates small
 
 
 class Tuning:
-    """The present values and how far each is moved."""
+    """The current values, and the updates by Spall's gain sequences."""
 
     def __init__(self, steps: dict[str, float], pairs: int, rate: float, seed: int) -> None:
         rows = {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
@@ -46,18 +46,18 @@ class Tuning:
         self._seed = seed
 
     def perturbed(self, pair: int) -> tuple[dict[str, float], dict[str, int], dict[str, int]]:
-        """The perturbation of this pair, and both sides' constants, rounded up or down by chance."""
-        chance = random.Random(f"{self._seed} {pair}")
+        """The perturbation of this pair, and both sides' constants, rounded up or down at random."""
+        rng = random.Random(f"{self._seed} {pair}")
         width = (self.pairs / (pair + 1)) ** GAMMA
-        shift = {name: step * width * chance.choice((-1, 1)) for name, step in self.steps.items()}
+        shift = {name: step * width * rng.choice((-1, 1)) for name, step in self.steps.items()}
         raised, lowered = (
-            {name: self._whole(name, value + sign * shift[name], chance) for name, value in self.values.items()}
+            {name: self._whole(name, value + sign * shift[name], rng) for name, value in self.values.items()}
             for sign in (1, -1)
         )
         return shift, raised, lowered
 
     def learn(self, shift: dict[str, float], balance: float) -> None:
-        """`balance`: points of the raised side less those of the other, -2 to 2."""
+        """Move the values after a pair; `balance`: points of the raised side less those of the other, -2 to 2."""
         stability = STABILITY * self.pairs
         rate = self.rate * ((stability + self.pairs) / (stability + self.done + 1)) ** ALPHA
         for name, moved in shift.items():
@@ -67,9 +67,21 @@ class Tuning:
             self.values[name] = min(max(value, least), greatest)
         self.done += 1
 
-    def _whole(self, name: str, value: float, chance: random.Random) -> int:
+    def load(self, file: Path) -> None:
+        """Continue from the saved state, if there is one."""
+        if file.exists():
+            state = json.loads(file.read_text(encoding="utf-8"))
+            self.values.update(state["values"])
+            self.done = state["done"]
+
+    def save(self, file: Path) -> None:
+        """Write the number of pairs played and the values."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"done": self.done, "values": self.values}, indent=1) + "\n", encoding="utf-8")
+
+    def _whole(self, name: str, value: float, rng: random.Random) -> int:
         least, greatest = self.ranges[name]
-        return int(min(max(math.floor(value + chance.random()), least), greatest))
+        return int(min(max(math.floor(value + rng.random()), least), greatest))
 
 
 _duel: Duel | None = None
@@ -83,7 +95,7 @@ def _begin(side: Setting, openings: list[str]) -> None:
 def _balance(raised: dict[str, int], lowered: dict[str, int], opening: int) -> float:
     """Points of the raised side less those of the other in one pair."""
     if _duel is None:
-        raise RuntimeError("the process was not begun")
+        raise RuntimeError("_begin was not called in this process")
     _duel.set_constants(raised, lowered)
     return float(2 * sum(_duel.play_pair(opening)["points"]) - 2)
 
@@ -92,12 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Play and learn until the pairs are played."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
     file = Path(arguments.keep) / "state.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    state: dict[str, Any]
-    if file.exists():
-        state = json.loads(file.read_text(encoding="utf-8"))
-        tuning.values.update(state["values"])
-        tuning.done = state["done"]
+    tuning.load(file)
     openings = read_openings(arguments.openings)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
     context = multiprocessing.get_context("spawn")
@@ -112,14 +119,13 @@ def run(arguments: argparse.Namespace) -> None:
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     tuning.learn(running.pop(future), future.result())
                     bar.update()
-                state = {"done": tuning.done, "values": tuning.values}
-                file.write_text(json.dumps(state, indent=1) + "\n", encoding="utf-8")
-                bar.set_postfix_str(told(tuning.values), refresh=False)
+                tuning.save(file)
+                bar.set_postfix_str(text_of(tuning.values), refresh=False)
     bar.close()
-    print(told(tuning.values))
+    print(text_of(tuning.values))
 
 
-def told(values: dict[str, float]) -> str:
+def text_of(values: dict[str, float]) -> str:
     """The values in one line."""
     return " ".join(f"{name}={value:.0f}" for name, value in values.items())
 

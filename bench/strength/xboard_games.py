@@ -2,8 +2,8 @@
 
     python -m bench.strength.xboard_games usi_engine --games 4 --keep games/xboard --screenshot game.png
 
-Debian: xboard uci2wb xvfb imagemagick. XBoard knows the rules and keeps the clocks: it adjudicates an illegal move and
-calls a flag. The game file and XBoard's log of the conversation are kept; figures are printed at the end.
+Debian: xboard uci2wb xvfb imagemagick. XBoard checks the rules and keeps the clocks: it adjudicates an illegal move and
+calls a flag. The game file and XBoard's log of all USI lines are kept; figures are printed at the end.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FAULTS = re.compile(r"illegal|forfeits|time out|hung|disconnect|crash", re.IGNOR
 
 
 class Screen:
-    """An X display of our own."""
+    """A virtual X display."""
 
     def __enter__(self) -> str:
         reading, writing = os.pipe()
@@ -81,7 +81,7 @@ def watch(
     folder: Path, arguments: argparse.Namespace, environment: dict[str, str], process: subprocess.Popen[bytes]
 ) -> None:
     """Wait for the last game; take the picture when a game is well under way."""
-    deadline = time.monotonic() + arguments.patience
+    deadline = time.monotonic() + arguments.timeout
     pictured = not arguments.screenshot
     while len(finished(folder)) < arguments.games and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.5)
@@ -93,7 +93,7 @@ def watch(
 
 
 def play(arguments: argparse.Namespace) -> int:
-    """Play all games; returns how many faults XBoard's log tells of, missing games included."""
+    """Play all games; returns the number of faults in XBoard's log, missing games included."""
     folder = Path(arguments.keep)
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("games.pgn", "xboard.log"):
@@ -133,7 +133,7 @@ def main() -> None:
     parser.add_argument("--ponder", action="store_true")
     parser.add_argument("--keep", required=True, help="folder for games and log")
     parser.add_argument("--screenshot", help="picture of a game under way")
-    parser.add_argument("--patience", type=float, default=1200, help="seconds to wait for all games")
+    parser.add_argument("--timeout", type=float, default=1200, help="seconds to wait for all games")
     sys.exit(min(play(parser.parse_args()), 1))
 
 

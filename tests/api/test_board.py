@@ -11,11 +11,6 @@ from tests.shogi.slow_shogi import START, Position
 SHORT_GAME = ["7g7f", "3c3d", "8h2b+", "3a2b", "B*5e", "2b3c", "5e3c+", "2a3c"]
 
 
-@pytest.fixture
-def board() -> Board:
-    return Board()
-
-
 def test_start(board: Board) -> None:
     assert board.sfen() == START
     assert (board.turn, board.ply, board.moves()) == (BLACK, 1, [])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from core_ext.board import BLACK, Board
@@ -62,96 +63,103 @@ def mates(board: Board, move: str) -> bool:
     return copy.is_check() and not copy.legal_moves(include_all=True)
 
 
+class ScriptedTable:
+    """A table without entries, which counts what is done to it."""
+
+    def __init__(self, script: Script, megabytes: int) -> None:
+        time.sleep(script.load_seconds)
+        if megabytes > script.most_megabytes:
+            raise MemoryError(f"{megabytes} MB cannot be had")
+        self.script, self.megabytes = script, megabytes
+        script.made["tables"] += 1
+
+    def clear(self) -> None:
+        self.script.made["cleared"] += 1
+
+    def new_search(self) -> None:
+        """No entries, no generations."""
+
+    def hashfull(self) -> int:
+        return 1
+
+
+class ScriptedWorker:
+    """Its searches take the time and give the values of the script."""
+
+    def __init__(self, script: Script, table: ScriptedTable, stop: StopToken, weights: object = None) -> None:
+        self.script, self.stop, self.nodes, self.seldepth, self.stopped = script, stop, 0, 0, False
+        self.root: list[RootLine] = []
+        script.made["workers"] += 1
+
+    def new_game(self) -> None:
+        self.script.made["new_games"] += 1
+
+    def configure(self, **settings: Any) -> None:
+        self.script.configured = settings
+
+    def set_root(self, board: Board, moves: Sequence[str] | None = None) -> int:
+        self.board, self.nodes = board.copy(), 0
+        legal = board.legal_moves(include_all=bool(self.script.configured.get("include_all")))
+        self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
+        self.mate = next((line.pv[0] for line in self.root if mates(board, line.pv[0])), None)
+        return len(self.root)
+
+    def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0) -> int:
+        if self.script.crash:
+            raise RuntimeError("as the script says")
+        self.script.windows.append((depth, alpha, beta, first))
+        for line in self.root[first:]:
+            line.previous, line.value = line.value, -INFINITE
+        self.seldepth = depth + 2
+        self.nodes += 100 * depth
+        too_many = bool(node_limit and self.nodes >= node_limit)
+        self.stopped = stopped_within(self.stop, self.script.seconds(depth)) or too_many
+        return 0 if self.stopped else self.finish(depth, alpha, beta, first)
+
+    def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:
+        value = MATE - 1 if self.mate and first == 0 else self.script.value(depth) - 50 * first
+        if first == 0:
+            best = self.mate or self.root_move(self.script.best(depth))
+            self.root.sort(key=lambda line: line.pv[0] != best)
+        line = self.root[first]
+        bound = "upper" if value <= alpha else "lower" if value >= beta else "exact"
+        line.value, line.bound, line.seldepth = max(min(value, beta), alpha), bound, depth + 2
+        line.pv = self.continuation(line.pv[0])
+        return line.value
+
+    def root_move(self, number: int) -> str:
+        return sorted(line.pv[0] for line in self.root)[number % len(self.root)]
+
+    def continuation(self, move: str) -> list[str]:
+        board, pv = self.board.copy(), [move]
+        board.push(move)
+        while len(pv) < self.script.pv_length and (replies := board.legal_moves()):
+            board.push(replies[0])
+            pv.append(replies[0])
+        return pv
+
+    def lines(self, count: int = 1) -> list[RootLine]:
+        return self.root[:count]
+
+    def evaluate(self, board: Board) -> list[tuple[str, int]]:
+        return [("material", 7), ("total", 7)]
+
+
+class ScriptedSolver:
+    """A mate solver with the script's solution."""
+
+    def __init__(self, script: Script, megabytes: int, stop: StopToken, count_all_interpositions: bool = False) -> None:
+        self.script, self.stop, self.nodes, self.hashfull = script, stop, 1234, 5
+
+    def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
+        stopped = stopped_within(self.stop, 0 if node_limit else self.script.solve_seconds)
+        return ("unknown", []) if stopped else self.script.solution
+
+
 def make_core(script: Script) -> Core:
     """A Core that plays this script."""
-
-    class Table:
-        def __init__(self, megabytes: int) -> None:
-            time.sleep(script.load_seconds)
-            if megabytes > script.most_megabytes:
-                raise MemoryError(f"{megabytes} MB cannot be had")
-            self.megabytes = megabytes
-            script.made["tables"] += 1
-
-        def clear(self) -> None:
-            script.made["cleared"] += 1
-
-        def new_search(self) -> None:
-            pass
-
-        def hashfull(self) -> int:
-            return 1
-
-    class Worker:
-        def __init__(self, table: Table, stop: StopToken, weights: object = None) -> None:
-            self.stop, self.nodes, self.seldepth, self.stopped = stop, 0, 0, False
-            self.root: list[RootLine] = []
-            script.made["workers"] += 1
-
-        def new_game(self) -> None:
-            script.made["new_games"] += 1
-
-        def configure(self, **settings: Any) -> None:
-            script.configured = settings
-
-        def set_root(self, board: Board, moves: Sequence[str] | None = None) -> int:
-            self.board, self.nodes = board.copy(), 0
-            legal = board.legal_moves(include_all=bool(script.configured.get("include_all")))
-            self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
-            self.mate = next((line.pv[0] for line in self.root if mates(board, line.pv[0])), None)
-            return len(self.root)
-
-        def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0) -> int:
-            if script.crash:
-                raise RuntimeError("as the script says")
-            script.windows.append((depth, alpha, beta, first))
-            for line in self.root[first:]:
-                line.previous, line.value = line.value, -INFINITE
-            self.seldepth = depth + 2
-            self.nodes += 100 * depth
-            too_many = bool(node_limit and self.nodes >= node_limit)
-            self.stopped = stopped_within(self.stop, script.seconds(depth)) or too_many
-            if self.stopped:
-                return 0
-            return self.finish(depth, alpha, beta, first)
-
-        def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:
-            value = MATE - 1 if self.mate and first == 0 else script.value(depth) - 50 * first
-            if first == 0:
-                favourite = self.mate or self.root_move(script.best(depth))
-                self.root.sort(key=lambda line: line.pv[0] != favourite)
-            line = self.root[first]
-            bound = "upper" if value <= alpha else "lower" if value >= beta else "exact"
-            line.value, line.bound, line.seldepth = max(min(value, beta), alpha), bound, depth + 2
-            line.pv = self.continuation(line.pv[0])
-            return line.value
-
-        def root_move(self, number: int) -> str:
-            return sorted(line.pv[0] for line in self.root)[number % len(self.root)]
-
-        def continuation(self, move: str) -> list[str]:
-            board, pv = self.board.copy(), [move]
-            board.push(move)
-            while len(pv) < script.pv_length and (replies := board.legal_moves()):
-                board.push(replies[0])
-                pv.append(replies[0])
-            return pv
-
-        def lines(self, count: int = 1) -> list[RootLine]:
-            return self.root[:count]
-
-        def evaluate(self, board: Board) -> list[tuple[str, int]]:
-            return [("material", 7), ("total", 7)]
-
-    class MateSolver:
-        def __init__(self, megabytes: int, stop: StopToken, count_all_interpositions: bool = False) -> None:
-            self.stop, self.nodes, self.hashfull = stop, 1234, 5
-
-        def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
-            stopped = stopped_within(self.stop, 0 if node_limit else script.solve_seconds)
-            return ("unknown", []) if stopped else script.solution
-
-    scripted: Any = {"worker": Worker, "table": Table, "mate_solver": MateSolver}
+    types = {"worker": ScriptedWorker, "table": ScriptedTable, "mate_solver": ScriptedSolver}
+    scripted: Any = {name: partial(kind, script) for name, kind in types.items()}
     return Core(
         board=Board,
         black=BLACK,

@@ -104,7 +104,7 @@ def test_setoption_round_trip(name: str, value: str) -> None:
 @fast
 @given(st.lists(WORDS.filter(lambda word: word != "moves")))
 def test_position_round_trip(moves: list[str]) -> None:
-    """Moves are taken as they are: whether they are legal is for the board to say."""
+    """Moves are not checked here: the board does that."""
     assert parse(f"position sfen {START} moves {' '.join(moves)}") == SetPosition(START, tuple(moves))
 
 

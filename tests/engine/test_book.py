@@ -78,17 +78,17 @@ def test_read_move(line: str, move: BookMove | None) -> None:
 def test_choose() -> None:
     """Moves near the best are drawn by their count; a bad move is never chosen, however high its count."""
     moves = [BookMove("a", "", 30, 1, 3), BookMove("b", "", 0, 1, 1), BookMove("c", "", -1, 1, 1000)]
-    chance = random.Random(3)
-    counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(moves, chance)))
+    rng = random.Random(3)
+    counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(moves, rng)))
     assert set(counts) == {"a", "b"}
     assert 2800 < counts["a"] < 3200
-    assert choose([], chance) is None
+    assert choose([], rng) is None
 
 
 def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sorted book gives the same moves searched on the disk as read whole: 300 of its positions and 100 others."""
-    chance = random.Random(11)
-    sfens = sorted({random_position(chance) for _ in range(400)})
+    rng = random.Random(11)
+    sfens = sorted({random_position(rng) for _ in range(400)})
     held = sfens[::2] + sfens[1::4]
     lines = ["#YANEURAOU-DB2016 1.00"]
     for sfen in sorted(held):
@@ -103,11 +103,11 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert any(whole.probe(sfen) for sfen in held)
 
 
-def random_position(chance: random.Random) -> str:
+def random_position(rng: random.Random) -> str:
     """Some moves from the start."""
     board = Board()
-    for _ in range(chance.randrange(1, 12)):
-        board.push(chance.choice(board.legal_moves()))
+    for _ in range(rng.randrange(1, 12)):
+        board.push(rng.choice(board.legal_moves()))
     return board.sfen()
 
 

@@ -9,14 +9,15 @@ import time
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MATE_BOUND, StopToken
+from core_ext.engine import INFINITE, MATE_BOUND, StopToken, Worker
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Lines
+from usi_engine.core import Core
 from usi_engine.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.options import Options
 from usi_engine.output import Writer
-from usi_engine.report import Count, Reporter, SearchResult, legal_part
+from usi_engine.report import Reporter, SearchResult, SearchStats, legal_part
 from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 from usi_engine.timeman import TimeLimits
@@ -32,7 +33,7 @@ def search(
     pool = ThreadPool(core, stop, 1, threads)
     control = SearchControl(stop, times)
     writer = Writer(Lines(queue.Queue()))  # type: ignore[arg-type]
-    reporter = Reporter(writer, core, 300, lambda: Count(pool.nodes, control.total, 0))
+    reporter = Reporter(writer, core, 300, lambda: SearchStats(pool.nodes, control.total, 0))
     board = Board()
     count = pool.set_root(board, None, Options())
     control.start()
@@ -43,12 +44,12 @@ def search(
 
 
 def test_a_steady_move_is_played_sooner() -> None:
-    """The same clock: a move that stands is decided well before one that changes at every depth."""
+    """At the same clock a stable best move is played well before one that changes at every depth."""
     steady, short = search(Script(seconds=lambda depth: 0.01))
-    restless, long = search(Script(seconds=lambda depth: 0.01, best=lambda depth: depth))
+    unstable, long = search(Script(seconds=lambda depth: 0.01, best=lambda depth: depth))
     assert 50 < short < 400
     assert short * 1.5 < long <= 900
-    assert steady.depth < restless.depth
+    assert steady.depth < unstable.depth
 
 
 def test_the_maximum_time_cuts_a_depth_short() -> None:
@@ -129,20 +130,25 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
     window = Window(make_core(Script()), guess)
     for _step in range(12):
         assert -INFINITE <= window.alpha < window.beta <= INFINITE
-        bound = window.failed(max(min(value, window.beta), window.alpha))
+        bound = window.widen(max(min(value, window.beta), window.alpha))
         if bound == "exact":
             break
         assert bound == ("lower" if value > guess else "upper")
     else:
-        pytest.fail("the window never held the value")
+        pytest.fail("no window contained the value")
+
+
+def scripted_worker(script: Script) -> tuple[Core, Worker]:
+    """A scripted core and its worker at the start position."""
+    core = make_core(script)
+    worker = core.worker(core.table(1), core.stop_token())
+    worker.set_root(Board())
+    return core, worker
 
 
 def test_one_loop_yields_every_finished_depth() -> None:
     """Depths are yielded up to the limit; a stopped worker ends the loop within its depth."""
-    script = Script(seconds=lambda depth: 0.0)
-    core = make_core(script)
-    worker = core.worker(core.table(1), core.stop_token())
-    worker.set_root(Board())
+    core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
     assert list(iterative_deepening(core, worker, 7)) == [1, 2, 3, 4, 5, 6, 7]
     assert {window[1:3] for window in script.windows if window[0] < 5} == {(-INFINITE, INFINITE)}
     assert (-INFINITE, INFINITE) not in {window[1:3] for window in script.windows if window[0] >= 5}
@@ -153,17 +159,13 @@ def test_one_loop_yields_every_finished_depth() -> None:
 
 def test_without_aspiration_every_window_is_full() -> None:
     """As the bench searches."""
-    script = Script(seconds=lambda depth: 0.0)
-    core = make_core(script)
-    worker = core.worker(core.table(1), core.stop_token())
-    worker.set_root(Board())
+    core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
     assert list(iterative_deepening(core, worker, 9, aspiration=False))[-1] == 9
     assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
 
 
-def test_legal_part() -> None:
+def test_legal_part(board: Board) -> None:
     """A line is cut before its first move that is not legal; the board is left as it was."""
-    board = Board()
     assert legal_part(board, ["7g7f", "3c3d", "8h2b+", "8h7g", "2c2d"]) == ("7g7f", "3c3d", "8h2b+")
     assert legal_part(board, ["7g7e"]) == ()
     assert board.moves() == []

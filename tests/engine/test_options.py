@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options
 
-README = Path(__file__).resolve().parents[2] / "docs" / "usi.md"
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
     r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
@@ -48,11 +46,6 @@ def test_declarations_have_the_protocols_form() -> None:
     assert all(DECLARATION.fullmatch(line) for line in lines)
 
 
-def test_readme_lists_every_option() -> None:
-    text = README.read_text(encoding="utf-8")
-    assert [name for name in DECLARED if f"`{name}`" not in text] == []
-
-
 def test_defaults() -> None:
     """The documented defaults."""
     options = Options()
@@ -85,8 +78,8 @@ def test_bad_spin(text: str) -> None:
     """What is not a number changes nothing and is quoted."""
     options = Options()
     options.set("Threads", "3")
-    trouble = options.set("Threads", text)
-    assert trouble is not None and f"'{text}'" in trouble and trouble.endswith("stays 3")
+    refusal = options.set("Threads", text)
+    assert refusal is not None and f"'{text}'" in refusal and refusal.endswith("stays 3")
     assert options.number("Threads") == 3
 
 

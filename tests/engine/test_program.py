@@ -54,8 +54,8 @@ read(Source(), Session())
 def test_numpy_is_loaded_between_two_reads() -> None:
     """While a read blocks, Windows cannot load it; and it is loaded before readyok, not during the first go."""
     done = subprocess.run([sys.executable, "-c", READER], capture_output=True, text=True, check=True, cwd=ROOT)
-    told = ["False", "Usi False", "False", "SetOption False", "False", "IsReady True", "True", "Quit True"]
-    assert done.stdout.splitlines() == told
+    printed = ["False", "Usi False", "False", "SetOption False", "False", "IsReady True", "True", "Quit True"]
+    assert done.stdout.splitlines() == printed
 
 
 def test_from_another_folder(tmp_path: Path) -> None:

@@ -128,12 +128,12 @@ def test_decode() -> None:
 
 def test_any_bytes_are_read() -> None:
     """No line makes the reader fail: 5,000 seeded mixtures of words, numbers and random bytes."""
-    chance = random.Random(7)
+    rng = random.Random(7)
     words = ["", "position", "sfen", "startpos", "moves", "go", "btime", "mate", "nodes", "setoption", "name", "value"]
     words += ["perft", "bench", "ponderhit", "gameover", "-1", "x"]
     for _ in range(5000):
-        noise = bytes(chance.randrange(256) for _ in range(chance.randrange(6)))
-        line = " ".join(chance.choices(words, k=chance.randrange(8))).encode() + noise
+        noise = bytes(rng.randrange(256) for _ in range(rng.randrange(6)))
+        line = " ".join(rng.choices(words, k=rng.randrange(8))).encode() + noise
         assert isinstance(parse(decode(line)), Command)
 
 

@@ -36,7 +36,7 @@ def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
     def close() -> None:
         while made:
             made.pop().close()
-        gc.collect()  # an engine's parts know each other
+        gc.collect()  # an engine's objects refer to each other in cycles
 
     def ready() -> InProcess:
         close()
@@ -51,9 +51,9 @@ def make(request: pytest.FixtureRequest) -> Iterator[Maker]:
 
 def waits(seed: int) -> Iterator[float]:
     """Waits around the length of a search, some of them none."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     for number in range(TIMES):
-        yield 0.0 if number % 5 == 0 else chance.uniform(0, 2 * SEARCH_SECONDS)
+        yield 0.0 if number % 5 == 0 else rng.uniform(0, 2 * SEARCH_SECONDS)
 
 
 def one_answer_each(engine: InProcess, goes: int) -> None:
@@ -111,7 +111,7 @@ def test_quit_while_searching(make: Maker) -> None:
 
 
 def test_end_of_input_while_pondering(make: Maker) -> None:
-    """Where the GUI is gone, the engine ends."""
+    """The end of input ends the engine, after its one answer."""
     for wait in waits(5):
         engine = make()
         engine.send(PONDER)
@@ -131,15 +131,15 @@ COMMANDS = [
 
 @pytest.mark.parametrize("seed", range(TIMES // 10))
 def test_any_order(make: Maker, seed: int) -> None:
-    """Thirty commands in any order and at any pace: every go is answered once, and the engine leaves when told to."""
-    chance = random.Random(seed)
+    """Thirty commands in any order and at any pace: every go is answered once, and `quit` ends the engine."""
+    rng = random.Random(seed)
     engine = make()
     sent: list[str] = []
     for _ in range(30):
-        some = chance.choices(COMMANDS, k=chance.choice([1, 1, 2, 5]))
+        some = rng.choices(COMMANDS, k=rng.choice([1, 1, 2, 5]))
         sent += some
         engine.send(*some)
-        time.sleep(chance.choice([0, 0, SEARCH_SECONDS]))
+        time.sleep(rng.choice([0, 0, SEARCH_SECONDS]))
     engine.send("quit")
     seen = engine.drain(10)
     mates = sum(line.startswith("go mate") for line in sent)

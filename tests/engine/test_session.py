@@ -11,7 +11,7 @@ from usi_engine.core import Core, CoreError
 
 
 def depth_of(line: str) -> int:
-    """The depth an info line tells."""
+    """The depth in an info line."""
     return int(line.split()[2])
 
 
@@ -42,7 +42,7 @@ def test_resign_value(scripted: ScriptedEngine) -> None:
 
 
 def test_fail_high_and_low_are_reported(scripted: ScriptedEngine) -> None:
-    """A jump out of the window prints its bound, then the exact value; no bound stands right before pv."""
+    """A value outside the window prints its bound, then the exact value; no bound stands right before pv."""
     engine = scripted(Script(value=lambda depth: 800 if depth == 6 else 0))
     engine.send("go infinite")
     low = engine.expect("lowerbound")

@@ -36,7 +36,7 @@ def converse(engine: Transport, text: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
 def test_transcript(engine: Transport, name: str) -> None:
-    """The lines come as expected; every go has one answer; the engine ends when told to."""
+    """The lines come as expected; every go has one answer; `quit` or the end of input ends the engine."""
     if name != "usi":
         engine.send(SMALL_TABLE)
     goes, mates = converse(engine, TRANSCRIPTS[name])
@@ -77,7 +77,7 @@ def test_last_line_without_its_end(engine: Transport) -> None:
 
 
 def test_stop_is_answered_at_once(program: Program) -> None:
-    """Stop to bestmove: 20 ms at most, as the middle of 15; in a deep search, with two threads."""
+    """Stop to bestmove: 20 ms at most, in the median of 15; in a deep search, with two threads."""
     program.send("setoption name Threads value 2", SMALL_TABLE, "isready")
     program.expect("^readyok$")
     delays = []
@@ -93,8 +93,8 @@ def test_stop_is_answered_at_once(program: Program) -> None:
 
 @pytest.mark.parametrize(("go", "most"), [("go byoyomi 100", 0.1), ("go btime 0 wtime 0 byoyomi 1000", 1.0)])
 def test_time_is_kept(program: Program, go: str, most: float) -> None:
-    """Answers come before the flag falls and no sooner than after a fifth of the byoyomi (a machine that makes us late
-    makes us careful); the middle one of five, as other programs may hold the processor.
+    """Answers come before the flag falls and no sooner than after a fifth of the byoyomi (measured lateness increases
+    the safety margin); the median of five, as other programs may hold the processor.
     """
     program.send(SMALL_TABLE, "isready")
     program.expect("^readyok$")

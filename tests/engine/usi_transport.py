@@ -1,6 +1,6 @@
 """Talking USI to the engine in a test: in this process with a scripted core, or to the real program through pipes.
 
-Every bestmove and every pv is checked to be legal in the position that was sent, whatever else a test looks at.
+Every bestmove and every pv is checked to be legal in the position that was sent, in every test.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Transport:
         raise NotImplementedError
 
     def close(self) -> None:
-        """End the engine whatever it does."""
+        """End the engine, in whatever state it is."""
         raise NotImplementedError
 
 
@@ -201,7 +201,7 @@ class InProcess(Transport):
         self._sink.close()
 
     def close(self) -> None:
-        """End the engine whatever it does."""
+        """End the engine, in whatever state it is."""
         self._sink.close()
         self._thread.join(TIMEOUT)
         assert not self._thread.is_alive(), "the engine does not end"
@@ -239,7 +239,7 @@ class Program(Transport):
         self.process.stdin.close()
 
     def close(self) -> None:
-        """End the engine whatever it does; its status must be 0 and its error stream empty."""
+        """End the engine, in whatever state it is; its status must be 0 and its error stream empty."""
         assert self.process.stdin is not None and self.process.stderr is not None and self.process.stdout is not None
         self.process.stdin.close()
         try:

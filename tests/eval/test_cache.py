@@ -20,24 +20,18 @@ class Arrays:
         return [memoryview(array) for array in self.arrays]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / "with space 駒鳥"))
-    return tmp_path / "with space 駒鳥"
-
-
-def test_what_was_kept_comes_back(folder: Path) -> None:
+def test_what_was_kept_comes_back(cache_folder: Path) -> None:
     path = cache.cache_file(b"weights")
     assert path is not None
-    assert path.parent == folder
+    assert path.parent == cache_folder
     cache.keep(Arrays(b"abc", b"defgh"), path)
     fresh = Arrays(bytes(3), bytes(5))
     assert cache.fetch(fresh, path)
     assert fresh.arrays == [b"abc", b"defgh"]
-    assert [file.name for file in folder.iterdir()] == [path.name]
+    assert [file.name for file in cache_folder.iterdir()] == [path.name]
 
 
-def test_wrong_size_or_no_file_is_passed_over(folder: Path) -> None:
+def test_wrong_size_or_no_file_is_passed_over(cache_folder: Path) -> None:
     path = cache.cache_file(b"weights")
     assert path is not None
     assert not cache.fetch(Arrays(bytes(3)), path)
@@ -45,13 +39,13 @@ def test_wrong_size_or_no_file_is_passed_over(folder: Path) -> None:
     assert not cache.fetch(Arrays(bytes(4)), path)
 
 
-def test_other_weights_have_another_file_and_old_ones_go(folder: Path) -> None:
+def test_other_weights_have_another_file_and_old_ones_go(cache_folder: Path) -> None:
     paths = [cache.cache_file(data) for data in (b"a", b"b", b"c", b"d")]
     assert len(set(paths)) == 4
     for path in paths:
         assert path is not None
         cache.keep(Arrays(b"x"), path)
-    assert len(list(folder.iterdir())) == cache.KEPT_FILES
+    assert len(list(cache_folder.iterdir())) == cache.KEPT_FILES
 
 
 def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,11 +59,11 @@ def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch:
     assert cache.cache_file(b"weights") is None
 
 
-def test_cached_weights_are_the_unfolded_ones(folder: Path) -> None:
+def test_cached_weights_are_the_unfolded_ones(cache_folder: Path) -> None:
     unfolded, cached = (load_weights(INTERNAL) for _ in range(2))
     assert unfolded is not None
     assert cached is not None
-    assert len(list(folder.iterdir())) == 1
+    assert len(list(cache_folder.iterdir())) == 1
     assert all(one == other for one, other in zip(unfolded.memory(), cached.memory(), strict=True))
 
 

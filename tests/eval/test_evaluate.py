@@ -7,11 +7,12 @@ import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
-from core_ext.engine import HALF_SQUARES, PAIRS, StopToken, Table, Weights, Worker
+from core_ext.engine import HALF_SQUARES, PAIRS, Weights, Worker
+from tests.conftest import NewWorker
 from tests.eval.turning import mirrored, turned
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
 from usi_engine.core import INTERNAL
-from usi_engine.weights import load_weights, read_blocks, read_file, unpack
+from usi_engine.weights import read_blocks, read_file, unpack
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 # From the opening to both kings entered, and a handicap with pieces missing.
@@ -38,17 +39,6 @@ VALUES = {
 }
 
 
-@pytest.fixture(scope="module")
-def weights() -> Weights:
-    loaded = load_weights(INTERNAL)
-    assert loaded is not None
-    return loaded
-
-
-def worker(weights: Weights | None = None) -> Worker:
-    return Worker(Table(1), StopToken(), weights)
-
-
 def value(engine: Worker, sfen: str) -> int:
     return dict(engine.evaluate(Board(sfen)))["total"]
 
@@ -61,14 +51,14 @@ def check_walk(weights: Weights | None, sfen: str, seed: int, count: int) -> Non
 
 
 @pytest.mark.parametrize("sfen", STARTS)
-def test_differences_equal_full_sums(weights: Weights | None, sfen: str) -> None:
+def test_differences_equal_full_sums(weights: Weights, sfen: str) -> None:
     check_walk(weights, sfen, 1, 20000)
     check_walk(None, sfen, 2, 20000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sfen", STARTS)
-def test_differences_equal_full_sums_on_a_million_positions(weights: Weights | None, sfen: str) -> None:
+def test_differences_equal_full_sums_on_a_million_positions(weights: Weights, sfen: str) -> None:
     check_walk(weights, sfen, 3, 250000)
 
 
@@ -135,8 +125,8 @@ class Formula:
         return total
 
 
-def test_full_sums_equal_the_formula(weights: Weights | None) -> None:
-    formula, engine = Formula(), worker(weights)
+def test_full_sums_equal_the_formula(weights: Weights, new_worker: NewWorker) -> None:
+    formula, engine = Formula(), new_worker(weights)
     for sfen in [*STARTS, *[board.sfen() for board in random_boards(5, 150)][::5]]:
         terms = dict(engine.evaluate(Board(sfen)))
         value_in_play = sum(terms[name] for name in ("KKP", "KPP of Black's king", "KPP of White's king"))
@@ -147,15 +137,15 @@ def test_full_sums_equal_the_formula(weights: Weights | None) -> None:
         assert abs(terms["tempo"] - formula.tempo(sfen) / 32) <= 1, sfen
 
 
-def test_the_inverse_has_the_same_value_for_the_side_to_move(weights: Weights | None) -> None:
-    engine = worker(weights)
+def test_the_inverse_has_the_same_value_for_the_side_to_move(weights: Weights, new_worker: NewWorker) -> None:
+    engine = new_worker(weights)
     for board in random_boards(11, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, turned(sfen))
 
 
-def test_the_mirror_image_has_the_same_value(weights: Weights | None) -> None:
-    engine = worker(weights)
+def test_the_mirror_image_has_the_same_value(weights: Weights, new_worker: NewWorker) -> None:
+    engine = new_worker(weights)
     for board in random_boards(12, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, mirrored(sfen))
@@ -173,17 +163,17 @@ def material(board: Board) -> int:
     return total if board.turn == 0 else -total
 
 
-def test_material_is_the_sum_of_the_piece_values() -> None:
-    engine = worker()
+def test_material_is_the_sum_of_the_piece_values(new_worker: NewWorker) -> None:
+    engine = new_worker()
     for board in random_boards(13, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == material(Board(sfen))
 
 
-def test_one_king_alone_has_its_material_value(weights: Weights | None) -> None:
+def test_one_king_alone_has_its_material_value(weights: Weights, new_worker: NewWorker) -> None:
     sfen = "4k4/9/4P4/9/9/9/9/9/9 b 2G 1"
-    assert abs(value(worker(weights), sfen) - (90 + 2 * 540)) < 300  # and the tempo
-    assert value(worker(), sfen) == 90 + 2 * 540
+    assert abs(value(new_worker(weights), sfen) - (90 + 2 * 540)) < 300  # and the tempo
+    assert value(new_worker(), sfen) == 90 + 2 * 540
 
 
 def test_weights_of_a_wrong_size_are_refused() -> None:
@@ -198,16 +188,16 @@ def test_weights_of_a_wrong_size_are_refused() -> None:
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
 
 
-def test_incomplete_weights_are_not_used() -> None:
+def test_incomplete_weights_are_not_used(new_worker: NewWorker) -> None:
     weights = Weights()
-    assert value(worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
+    assert value(new_worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
     for use in (weights.memory, lambda: weights.complete(0)):
         with pytest.raises(ValueError, match="no weights were allocated"):
             use()
 
 
-def test_a_better_hand_is_better(weights: Weights | None) -> None:
-    engine = worker(weights)
+def test_a_better_hand_is_better(weights: Weights, new_worker: NewWorker) -> None:
+    engine = new_worker(weights)
     up = START.replace(" - ", " R ").replace("1B5R1", "1B7")
     assert value(engine, START.replace("1r5b1", "7b1")) > value(engine, START) + 300
     assert abs(value(engine, up) - value(engine, START)) < 700

@@ -20,7 +20,6 @@ from usi_engine.weights import (
     load_weights,
     pack,
     read_blocks,
-    read_card,
     read_file,
     save_weights,
     unpack,
@@ -74,7 +73,7 @@ def test_a_file_comes_back_as_it_was_saved(saved: Path) -> None:
     header, blocks = read_blocks(saved.read_bytes())
     assert header["tempo"] == 7
     assert len(blocks) == 6 + HALF_SQUARES
-    assert read_card(str(saved)) == {"note": "empty"}
+    assert header["card"] == {"note": "empty"}
     assert load_weights(str(saved)) is not None
 
 
@@ -111,7 +110,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_our_own_weights_are_small_and_have_a_card() -> None:
     assert internal_path().stat().st_size < 40_000_000
-    card = read_card(INTERNAL)
+    card = read_blocks(read_file(INTERNAL))[0]["card"]
     assert card["corpus"]["training"] > 1_000_000
     assert card["held_out"]["correlation"] > 0.862  # the best of the prototype's table
     assert read_file(INTERNAL)[:8] == b"KOMAKPP1"

@@ -1,4 +1,4 @@
-"""Who may import whom: the layers of ARCHITECTURE.md, read from the cimports and imports of the source."""
+"""Which module may import which: the layers of ARCHITECTURE.md, against the cimports and imports of the source."""
 
 import ast
 import re
@@ -104,7 +104,7 @@ def test_imports_point_down(path: Path) -> None:
     assert not wrong, f"{own} imports {wrong}, which stand above it or to its right"
 
 
-def test_the_reader_sees_cimports() -> None:
+def test_cimports_are_found() -> None:
     found = set(cimports(CORE_ROOT / "shogi" / "movegen.pyx"))
     assert {"shogi.bitboard", "shogi.position", "shogi.types"} <= found
 
@@ -113,12 +113,12 @@ def test_the_reader_sees_cimports() -> None:
 def test_product_uses_the_public_modules_only(path: Path) -> None:
     core = {name for name in imports(path) if name.startswith("core_ext.")}
     wrong = [name for name in core if not any(name.startswith(f"core_ext.{public}") for public in PUBLIC)]
-    assert not wrong, f"{path.name} goes past the public API: {sorted(wrong)}"
+    assert not wrong, f"{path.name} imports beyond the public API: {sorted(wrong)}"
     assert "core_ext" not in set(imports(path)), f"{path.name} imports the whole core"
 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
-def test_core_knows_nothing_of_the_product(path: Path) -> None:
+def test_core_does_not_import_the_product(path: Path) -> None:
     assert not PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))
 
 

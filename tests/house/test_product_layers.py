@@ -1,4 +1,4 @@
-"""Who may import whom within usi_engine: a module uses only those that stand before it here."""
+"""Which module of usi_engine may import which: only those before it in ORDER."""
 
 import ast
 from pathlib import Path
@@ -25,8 +25,8 @@ def used(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("path", [path for path in MODULES if path.stem != "__init__"], ids=lambda path: path.stem)
-def test_no_arrow_runs_back(path: Path) -> None:
-    """Imports point to what stands before."""
+def test_imports_point_down(path: Path) -> None:
+    """Every module has a place in ORDER and imports only those before it."""
     assert path.stem in ORDER, f"{path.name} has no place yet"
     place = ORDER.index(path.stem)
     assert not {name for name in used(path) if ORDER.index(name) >= place}

@@ -12,6 +12,7 @@ from usi_engine.learn.corpus import Records
 
 @pytest.fixture(scope="session")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of 60 random games with scores."""
     path = tmp_path_factory.mktemp("games") / "games.tsv"
     path.write_text("".join(random_game(seed) for seed in range(60)))
     return path
@@ -19,4 +20,5 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def records(teacher: Path) -> Records:
+    """The records of their quiet positions."""
     return records_of(read_games(teacher))

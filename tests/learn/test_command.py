@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import StopToken, Table, Worker
+from tests.conftest import NewWorker
 from usi_engine.learn.command import main
-from usi_engine.weights import load_weights, read_card
+from usi_engine.weights import load_weights, read_blocks
 
 
-def test_from_games_to_weights(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_from_games_to_weights(
+    teacher: Path, board: Board, new_worker: NewWorker, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--every", "10"]) == 0
     command = ["train", str(tmp_path / "corpus"), "--out", str(tmp_path / "my.kpp"), "--model", "PP", "--epochs", "2"]
     assert main(command) == 0
     first = (tmp_path / "my.kpp").read_bytes()
-    assert read_card(str(tmp_path / "my.kpp"))["plan"]["epochs"] == 2
-    weights = load_weights(str(tmp_path / "my.kpp"))
-    engine = Worker(Table(1), StopToken(), weights)
-    assert len(engine.evaluate(Board())) == 6
+    assert read_blocks(first)[0]["card"]["plan"]["epochs"] == 2
+    worker = new_worker(load_weights(str(tmp_path / "my.kpp")))
+    assert len(worker.evaluate(board)) == 6
     # Again: the checkpoint is complete, so the same file is written.
     assert main(command) == 0
     assert (tmp_path / "my.kpp").read_bytes() == first

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from core_ext.board import Board
-from core_ext.engine import StopToken, Table, Worker
+from core_ext.engine import Worker
 from core_ext.training import LOGIT
+from tests.conftest import NewWorker
 from tests.learn.helpers import noisy, walked_positions, weights_of
 from usi_engine.learn.export import export
 from usi_engine.learn.train import MODELS
 from usi_engine.learn.warm_start import load_model
 
 
-def test_play_and_the_float_model_agree() -> None:
+def check_agreement(worker: Worker, positions: list[tuple[str, Any]], floats: Iterable[float], tolerance: int) -> None:
+    """Each position's value in play is that of the float model, which is Black's, within `tolerance` centipawns."""
+    for (sfen, record), value in zip(positions, floats, strict=True):
+        value_in_play = worker.evaluate(Board(sfen))[-1][1]
+        assert abs(value_in_play - (value if record["side"] == 0 else -value)) < tolerance, sfen
+
+
+def test_play_and_the_float_model_agree(new_worker: NewWorker) -> None:
     """With weights that are integers in play, both differ by the rounding of the value alone."""
     trainer = noisy(MODELS["KPPT"])
     folded = export(trainer)
     load_model(trainer, folded)
     positions = walked_positions(10000)
     floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
-    engine = Worker(Table(1), StopToken(), weights_of(folded))
-    for (sfen, record), value in zip(positions, floats, strict=True):
-        value_in_play = engine.evaluate(Board(sfen))[-1][1]
-        assert abs(value_in_play - (value if record["side"] == 0 else -value)) < 2, sfen
+    check_agreement(new_worker(weights_of(folded)), positions, floats, 2)
 
 
-def test_relative_pairs_are_coalesced() -> None:
+def test_relative_pairs_are_coalesced(new_worker: NewWorker) -> None:
     """Each pair is rounded to 1/32 centipawn twice, and to 4/32 for the tempo."""
     terms = ["piece", "pp", "pp_tempo", "relative_pp", "relative_pp_tempo"]
     trainer = noisy(terms)
@@ -34,7 +42,4 @@ def test_relative_pairs_are_coalesced() -> None:
         trainer.parameters(name)[:, 0] *= 0.2
     positions = walked_positions(1000, seed=4)
     floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
-    engine = Worker(Table(1), StopToken(), weights_of(export(trainer)))
-    for (sfen, record), value in zip(positions, floats, strict=True):
-        value_in_play = engine.evaluate(Board(sfen))[-1][1]
-        assert abs(value_in_play - (value if record["side"] == 0 else -value)) < 6, sfen
+    check_agreement(new_worker(weights_of(export(trainer))), positions, floats, 6)

@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
+from core_ext.engine import Weights
 from core_ext.records import RECORD, GameReader
 from tests.learn.helpers import records_of
-from usi_engine.core import INTERNAL
-from usi_engine.learn.sources import START, parse_teacher_line
-from usi_engine.weights import load_weights
+from usi_engine.learn.sources import START, parse_game_line
 
 
 def test_only_quiet_positions_are_kept() -> None:
     line = "b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000"
-    game = parse_teacher_line(line)
+    game = parse_game_line(line)
     found = records_of([game])
     # The captures and the answer to a check are out, and so is the huge score.
     assert [int(score) for score in found["score"]] == [10, -20, 50]
@@ -39,28 +38,27 @@ def test_only_quiet_positions_are_kept() -> None:
         ("4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -", "5h6h", 70, ["4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"]),
     ],
 )
-def test_quiescence_leaves(sfen: str, move: str, score: int, found: list[str]) -> None:
-    reader, out = GameReader(load_weights(INTERNAL)), np.zeros(2, RECORD)
+def test_quiescence_leaves(weights: Weights, sfen: str, move: str, score: int, found: list[str]) -> None:
+    reader, out = GameReader(weights), np.zeros(2, RECORD)
     assert reader.read(sfen, [move], [score], 1, 0, out) == len(found)
     assert [int(record["key"]) for record in out[: len(found)]] == [Board(sfen).key for sfen in found]
     assert {int(record["score"]) for record in out[: len(found)]} == {score}  # for Black, who was to move
 
 
-def test_a_game_stops_where_its_records_have_no_room() -> None:
-    reader, out = GameReader(load_weights(INTERNAL)), np.zeros(5, RECORD)
+def test_a_game_stops_where_its_records_have_no_room(weights: Weights) -> None:
+    reader, out = GameReader(weights), np.zeros(5, RECORD)
     moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
-    assert (
-        reader.read(START, moves, [10] * len(moves), 1, 0, out) == 4
-    )  # one for each move here; space for two is required
+    # One record for each move here; room for two is required.
+    assert reader.read(START, moves, [10] * len(moves), 1, 0, out) == 4
 
 
-def test_a_capture_from_a_quiescence_leaf_gives_no_record() -> None:
+def test_a_capture_from_a_quiescence_leaf_gives_no_record(weights: Weights) -> None:
     sfen = "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"
-    assert GameReader(load_weights(INTERNAL)).read(sfen, ["5h5e"], [70], 1, 0, np.zeros(2, RECORD)) == 0
+    assert GameReader(weights).read(sfen, ["5h5e"], [70], 1, 0, np.zeros(2, RECORD)) == 0
 
 
 def test_king_squares_are_from_each_perspective() -> None:
-    found = records_of([parse_teacher_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
+    found = records_of([parse_game_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
     assert [tuple(kings) for kings in found["king"]] == [(44, 44), (52, 44), (52, 80 - 28)]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.learn.helpers import read_games, records_of
-from usi_engine.learn.sources import START, SourceError, items_of, parse_line, parse_teacher_line
+from usi_engine.learn.sources import START, SourceError, items_of, parse_game_line, parse_line
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from usi_engine.learn.sources import START, SourceError, items_of, parse_line, p
 )
 def test_a_line_that_is_no_game_is_quoted(line: str) -> None:
     with pytest.raises(SourceError):
-        parse_teacher_line(line)
+        parse_game_line(line)
 
 
 def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
 
 
 def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
-    """As ShogiArena writes them: engines speak for themselves."""
+    """As ShogiArena writes them: each engine's own."""
     record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     moves = "+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
     made = [record.Record.from_csa_str(f"V2.2\nPI\n+\n{moves}%{end}\n") for end in ("TORYO", "SENNICHITE")]

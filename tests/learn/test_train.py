@@ -48,7 +48,7 @@ def test_an_interrupted_run_resumes_bit_for_bit(teacher: Path, tmp_path: Path, m
     whole = Training(tmp_path / "corpus", tmp_path / "whole", plan)
     whole.run()
     broken = Training(tmp_path / "corpus", tmp_path / "broken", plan)
-    monkeypatch.setattr(broken, "rates", lambda number: interrupt() if number else plan.rates)
+    monkeypatch.setattr(broken, "rates", lambda epoch: interrupt() if epoch else plan.rates)
     with pytest.raises(KeyboardInterrupt):
         broken.run()
     resumed = Training(tmp_path / "corpus", tmp_path / "broken", plan)

@@ -15,7 +15,7 @@ from usi_engine.core import INTERNAL, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import build_corpus
 from usi_engine.learn.export import export
-from usi_engine.learn.train import Plan, Training, warm_start
+from usi_engine.learn.train import Plan, Training, warm_start_plan
 from usi_engine.learn.warm_start import load_model
 from usi_engine.weights import FEATURES, OLDER_FEATURES, Folded, read_blocks, read_folded, save_weights
 
@@ -97,7 +97,7 @@ def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.Cap
 
 def test_a_warm_start_moves_weights_little(corpus: Path, tmp_path: Path, package: Folded) -> None:
     """And an interrupted run resumes from its checkpoint, not from the file."""
-    plan = warm_start(Plan(epochs=2), INTERNAL)
+    plan = warm_start_plan(Plan(epochs=2), INTERNAL)
     training = Training(corpus, tmp_path, plan)
     training.run()
     before, after = words_of(package), words_of(export(training.trainer))

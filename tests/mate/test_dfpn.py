@@ -3,14 +3,14 @@
 import random
 import threading
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
+from tests.conftest import MateProblem
 from tests.mate.test_mate_in_one import random_walk, scattered
-from tests.positions import data_rows, turned_move, turned_sfen
+from tests.positions import turned_move, turned_sfen
 from tests.shogi.slow_shogi import Position, other
 
 # The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
@@ -22,11 +22,6 @@ ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1
 
 def new_solver(megabytes: int = 16, *, count_all_interpositions: bool = False) -> MateSolver:
     return MateSolver(megabytes, StopToken(), count_all_interpositions)
-
-
-def problems(every: int = 1) -> Iterator[tuple[int, str]]:
-    for length, sfen, _ in data_rows("mate_problems.tsv")[::every]:
-        yield int(length), sfen
 
 
 def height_of_proof(solver: MateSolver, board: Board, seen: dict[int, int]) -> int:
@@ -123,10 +118,9 @@ def all_answers_fail(board: Board, plies: int) -> bool:
     return True
 
 
-def test_length_without_futile_interpositions() -> None:
+def test_length_without_futile_interpositions(solver: MateSolver, mate_problems: list[MateProblem]) -> None:
     """Brute force by the same definition finds the same length."""
-    solver = new_solver()
-    for length, sfen in problems(every=4):
+    for length, sfen, _ in mate_problems[::4]:
         if length <= 5:
             _, line = solver.solve(Board(sfen))
             plies = next(plies for plies in (1, 3, 5) if plies == len(line) or attack_mates(Board(sfen), plies))
@@ -134,11 +128,11 @@ def test_length_without_futile_interpositions() -> None:
 
 
 @pytest.mark.parametrize("count_all_interpositions", [True, False])
-def test_problems(count_all_interpositions: bool) -> None:
+def test_problems(count_all_interpositions: bool, mate_problems: list[MateProblem]) -> None:
     """All are solved within the file's length; if all interpositions count, nearly all in exactly that length."""
     solver = new_solver(count_all_interpositions=count_all_interpositions)
     equal = total = 0
-    for length, sfen in problems():
+    for length, sfen, _ in mate_problems:
         board = Board(sfen)
         status, line = solver.solve(board)
         assert status == "mate" and solver.proved_shortest, sfen
@@ -153,18 +147,17 @@ def test_problems(count_all_interpositions: bool) -> None:
     assert equal >= total - (11 if count_all_interpositions else 31)
 
 
-def test_shortest_is_shortest() -> None:
+def test_shortest_is_shortest(mate_problems: list[MateProblem]) -> None:
     """Brute force finds no mate shorter than the one proved shortest."""
     solver = new_solver(count_all_interpositions=True)
-    for length, sfen in problems(every=40):
+    for length, sfen, _ in mate_problems[::40]:
         _, line = solver.solve(Board(sfen))
         if 1 < len(line) <= 7:
             assert not mates_within(Board(sfen), len(line) - 2), (length, sfen)
 
 
-def test_proofs_hold_against_every_answer() -> None:
-    solver = new_solver()
-    for length, sfen in problems(every=25):
+def test_proofs_hold_against_every_answer(solver: MateSolver, mate_problems: list[MateProblem]) -> None:
+    for length, sfen, _ in mate_problems[::25]:
         assert height_of_proof(solver, Board(sfen), {}) >= min(length, 3), sfen
 
 
@@ -174,9 +167,9 @@ def test_a_long_proof_holds_against_every_answer() -> None:
     assert height_of_proof(solver, Board(BARE_KING), {}) >= 31
 
 
-def test_turned_round() -> None:
+def test_turned_round(mate_problems: list[MateProblem]) -> None:
     """The same problem with colours swapped has the same length."""
-    for _, sfen in problems(every=50):
+    for _, sfen, _ in mate_problems[::50]:
         status, line = new_solver().solve(Board(turned_sfen(sfen)))
         assert status == "mate"
         assert len(line) == len(new_solver().solve(Board(sfen))[1])
@@ -284,9 +277,9 @@ def test_a_pawn_may_not_mate_by_a_drop() -> None:
     assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b L 1")) == ("mate", ["L*5b"])
 
 
-def test_futile_interposition_is_not_counted() -> None:
+def test_futile_interposition_is_not_counted(solver: MateSolver) -> None:
     sfen = "8k/6S2/9/8B/8L/9/9/9/9 b P2rb4g3s3n3l17p 1"
-    assert new_solver().solve(Board(sfen))[1] == ["1d2c+"]
+    assert solver.solve(Board(sfen))[1] == ["1d2c+"]
     assert len(new_solver(count_all_interpositions=True).solve(Board(sfen))[1]) == 3
 
 
@@ -310,9 +303,9 @@ def test_same_limit_same_answer() -> None:
     assert first.nodes == second.nodes
 
 
-def test_the_board_is_left_alone() -> None:
+def test_the_board_is_left_alone(solver: MateSolver) -> None:
     board = Board(BARE_KING)
-    new_solver().solve(board, 10_000)
+    solver.solve(board, 10_000)
     assert board.sfen() == BARE_KING
     assert board.moves() == []
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from core_ext.board import Board
-from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE, data_rows
+from tests.conftest import MateProblem
+from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE
 
 # sfen, whether there is a mate in one.
 CASES = [
@@ -87,9 +88,9 @@ def test_scattered_positions() -> None:
     assert mates > 300
 
 
-def test_problems_of_one_ply() -> None:
-    for length, sfen, _ in data_rows("mate_problems.tsv"):
-        assert compare(Board(sfen)) == (length == "1"), sfen
+def test_problems_of_one_ply(mate_problems: list[MateProblem]) -> None:
+    for length, sfen, _ in mate_problems:
+        assert compare(Board(sfen)) == (length == 1), sfen
 
 
 def wins_after(board: Board) -> bool:
@@ -140,7 +141,7 @@ def test_no_mate_in_three_is_missed() -> None:
     assert mates > 5
 
 
-def test_problems_of_three_plies() -> None:
-    for length, sfen, _ in data_rows("mate_problems.tsv"):
-        if length != "1":
-            assert compare_three(Board(sfen)) == (length == "3"), sfen
+def test_problems_of_three_plies(mate_problems: list[MateProblem]) -> None:
+    for length, sfen, _ in mate_problems:
+        if length != 1:
+            assert compare_three(Board(sfen)) == (length == 3), sfen

@@ -17,19 +17,12 @@ from core_ext.engine import (
     set_tunable,
     tunables,
 )
-from tests.positions import data_rows
+from tests.conftest import MateProblem, NewWorker
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
 from usi_engine.tools.bench import count_nodes
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
-
-
-@pytest.fixture
-def worker() -> Worker:
-    worker = Worker(Table(16), StopToken())
-    worker.configure()
-    return worker
 
 
 def deepen(worker: Worker, sfen: str | Board, depth: int, node_limit: int = 0) -> int:
@@ -45,18 +38,16 @@ def deepen(worker: Worker, sfen: str | Board, depth: int, node_limit: int = 0) -
 
 
 @pytest.mark.parametrize("length", [1, 3, 5])
-def test_finds_short_mates(worker: Worker, length: int) -> None:
-    rows = data_rows("mate_problems.tsv")
-    for sfen in [row[1] for row in rows if row[0] == str(length)][:5]:
+def test_finds_short_mates(worker: Worker, mate_problems: list[MateProblem], length: int) -> None:
+    for sfen in [sfen for plies, sfen, _ in mate_problems if plies == length][:5]:
         worker.new_game()
         assert deepen(worker, sfen, length + 8, 400_000) >= MATE_BOUND, sfen
 
 
-def test_value_of_being_mated(worker: Worker) -> None:
-    rows = data_rows("mate_problems.tsv")
-    _, sfen, solution = next(row for row in rows if row[0] == "3")
+def test_value_of_being_mated(worker: Worker, mate_problems: list[MateProblem]) -> None:
+    sfen, solution = next((sfen, solution) for plies, sfen, solution in mate_problems if plies == 3)
     board = Board(sfen)
-    board.push(solution.split()[0])
+    board.push(solution[0])
     assert deepen(worker, board, 6) == 2 - MATE
 
 
@@ -93,7 +84,7 @@ def test_only_the_given_root_moves_are_searched(worker: Worker) -> None:
     assert {line.pv[0] for line in worker.lines(9)} == {"9g9f", "1g1f"}
 
 
-def test_same_nodes_after_new_game(worker: Worker) -> None:
+def test_same_nodes_after_new_game() -> None:
     counts = []
     for _ in range(2):
         table = Table(8)
@@ -122,10 +113,9 @@ def test_the_tree_does_not_explode(worker: Worker) -> None:
     assert not worker.stopped, f"{worker.nodes} nodes are not enough for 11 plies of the start position"
 
 
-def test_a_past_deadline_stops_at_once() -> None:
+def test_a_past_deadline_stops_at_once(new_worker: NewWorker) -> None:
     stop = StopToken()
-    worker = Worker(Table(16), stop)
-    worker.configure()
+    worker = new_worker(megabytes=16, stop=stop)
     worker.set_root(Board(MIDDLE_GAME))
     stop.set_in(-1)
     assert stop.is_set()
@@ -138,11 +128,10 @@ def test_a_past_deadline_stops_at_once() -> None:
     assert not worker.stopped
 
 
-def test_a_deadline_moved_while_the_search_runs() -> None:
+def test_a_deadline_moved_while_the_search_runs(new_worker: NewWorker) -> None:
     """No thread requests a stop: the search stops at its new deadline, and not before."""
     stop = StopToken()
-    worker = Worker(Table(16), stop)
-    worker.configure()
+    worker = new_worker(megabytes=16, stop=stop)
     worker.set_root(Board(MIDDLE_GAME))
     stop.set_in(1000)
     thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
@@ -157,13 +146,12 @@ def test_a_deadline_moved_while_the_search_runs() -> None:
     assert 0.1 <= time.perf_counter() - begun < 5
 
 
-def test_a_far_deadline_changes_nothing() -> None:
+def test_a_far_deadline_changes_nothing(new_worker: NewWorker) -> None:
     """Checking the clock does not change the search: node counts are those without a deadline."""
     counts = []
     for seconds in (None, 1e300):
         stop = StopToken()
-        worker = Worker(Table(16), stop)
-        worker.configure()
+        worker = new_worker(megabytes=16, stop=stop)
         if seconds:
             stop.set_in(seconds)
         deepen(worker, MIDDLE_GAME, 60, 20_000)
@@ -171,10 +159,9 @@ def test_a_far_deadline_changes_nothing() -> None:
     assert counts[0] == counts[1]
 
 
-def test_a_stop_takes_effect_within_20_ms() -> None:
+def test_a_stop_takes_effect_within_20_ms(new_worker: NewWorker) -> None:
     stop = StopToken()
-    worker = Worker(Table(16), stop)
-    worker.configure()
+    worker = new_worker(megabytes=16, stop=stop)
     delays = []
     for _ in range(5):
         stop.clear()
@@ -190,8 +177,7 @@ def test_a_stop_takes_effect_within_20_ms() -> None:
     assert min(delays) < 0.02
 
 
-def test_repetition_is_worth_a_draw(worker: Worker) -> None:
-    board = Board()
+def test_repetition_is_worth_a_draw(worker: Worker, board: Board) -> None:
     for move in ("2h3h", "8b7b", "3h2h"):
         board.push(move)
     worker.configure(draw_white=-50)
@@ -226,14 +212,15 @@ def test_move_limit_is_a_draw_but_for_mate(worker: Worker) -> None:
     assert deepen(worker, "4k4/9/9/9/9/9/9/9/4K4 b R 10", 3) == -7
 
 
-def test_depths_and_windows_are_checked(worker: Worker) -> None:
-    worker.set_root(Board())
+def test_depths_and_windows_are_checked(worker: Worker, board: Board) -> None:
+    worker.set_root(board)
     wrong = [(0, -1, 1, 0), (MAX_DEPTH + 1, -1, 1, 0), (1, 1, 1, 0), (1, -1, 1, 30), (1, -1, 1, -1)]
     for depth, alpha, beta, first in wrong:
         with pytest.raises(ValueError, match=r"\d"):
             worker.search(depth, alpha, beta, first)
 
 
+@pytest.mark.usefixtures("usual_constants")
 def test_tunables_change_the_search_and_keep_their_ranges() -> None:
     core = load_core()
     base = count_nodes(core, None, [MIDDLE_GAME], 8)
@@ -244,8 +231,6 @@ def test_tunables_change_the_search_and_keep_their_ranges() -> None:
     with pytest.raises(ValueError, match="NoSuchName"):
         set_tunable("NoSuchName", 1)
     set_tunable("LmrBase", 1500)
-    try:
-        assert count_nodes(core, None, [MIDDLE_GAME], 8) != base
-    finally:
-        set_tunable("LmrBase", {row[0]: row[2] for row in tunables()}["LmrBase"])
+    assert count_nodes(core, None, [MIDDLE_GAME], 8) != base
+    set_tunable("LmrBase", {row[0]: row[2] for row in tunables()}["LmrBase"])
     assert count_nodes(core, None, [MIDDLE_GAME], 8) == base

@@ -1,7 +1,6 @@
 """The search's constants: one list in tune.h, the same by name, by field and by place."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,11 +22,7 @@ def text_name(field: str) -> str:
     return field.title().replace("_", "")
 
 
-@pytest.fixture(autouse=True)
-def defaults() -> Iterator[None]:
-    yield
-    for name, _, default, *_ in tunables():
-        set_tunable(name, default)
+pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
 def test_the_list_is_the_headers() -> None:

@@ -83,8 +83,7 @@ def random_positions(count: int, seed: int) -> Iterator[Board]:
         board.push(rng.choice(checking or moves))
 
 
-def compare_with_cshogi(count: int, seed: int) -> int:
-    cshogi = pytest.importorskip("cshogi")
+def compare_with_cshogi(cshogi: Any, count: int, seed: int) -> int:
     in_check = 0
     for board in random_positions(count, seed):
         twin = cshogi.Board(board.sfen())
@@ -106,6 +105,6 @@ def checks(twin: Any, move: int) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_moves_of_cshogi(seed: int) -> None:
+def test_moves_of_cshogi(cshogi: Any, seed: int) -> None:
     """20,000 positions in all."""
-    assert compare_with_cshogi(2000, seed=100 + seed) > 100
+    assert compare_with_cshogi(cshogi, 2000, seed=100 + seed) > 100

@@ -12,13 +12,6 @@ from tests.shogi.slow_shogi import START, Game, Position
 RULES_OF_CSHOGI = {"CSARule24": "LAW_24", "CSARule27": "LAW_27"}
 
 
-def cshogi_board(sfen: str) -> Any:
-    cshogi = pytest.importorskip("cshogi")
-    board = cshogi.Board()
-    board.set_sfen(sfen)
-    return cshogi, board
-
-
 @pytest.mark.parametrize("depth, nodes", [(1, 30), (2, 900), (3, 25470)])
 def test_perft_of_the_start(depth: int, nodes: int) -> None:
     assert Position().perft(depth) == nodes
@@ -37,16 +30,16 @@ def test_sfen_comes_back() -> None:
         assert Position(position.sfen()).sfen() == position.sfen()
 
 
-def test_same_moves_as_cshogi() -> None:
+def test_same_moves_as_cshogi(cshogi: Any) -> None:
     for position, moves in positions.sampled(2, 14, 60):
-        cshogi, board = cshogi_board(position.sfen())
+        board = cshogi.Board(position.sfen())
         assert sorted(moves) == sorted(map(cshogi.move_to_usi, board.legal_moves)), position.sfen()
         assert position.is_check() == board.is_check()
 
 
-def test_same_checking_moves_as_cshogi() -> None:
+def test_same_checking_moves_as_cshogi(cshogi: Any) -> None:
     for position, moves in positions.sampled(3, 7, 40):
-        cshogi, board = cshogi_board(position.sfen())
+        board = cshogi.Board(position.sfen())
         theirs = {cshogi.move_to_usi(move) for move in board.legal_moves if checks(board, move)}
         assert {move for move in moves if position.gives_check(move)} == theirs, position.sfen()
 
@@ -59,10 +52,10 @@ def checks(board: Any, move: int) -> bool:
 
 
 @pytest.mark.parametrize("rule", RULES_OF_CSHOGI)
-def test_same_declarations_as_cshogi(rule: str) -> None:
+def test_same_declarations_as_cshogi(cshogi: Any, rule: str) -> None:
     seen = set()
     for position in entered_positions():
-        cshogi, board = cshogi_board(position.sfen())
+        board = cshogi.Board(position.sfen())
         expected = board.is_nyugyoku(getattr(cshogi, RULES_OF_CSHOGI[rule]))
         assert (position.declaration_move(rule) == "win") == bool(expected), position.sfen()
         seen.add(bool(expected))
@@ -103,8 +96,7 @@ def test_perpetual_check_loses() -> None:
     assert game.repetition() == "lose"
 
 
-def test_repetition_as_cshogi() -> None:
-    cshogi = pytest.importorskip("cshogi")
+def test_repetition_as_cshogi(cshogi: Any) -> None:
     names = {cshogi.REPETITION_DRAW: "draw", cshogi.REPETITION_WIN: "win", cshogi.REPETITION_LOSE: "lose"}
     seen = set()
     for seed in range(36):

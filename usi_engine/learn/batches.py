@@ -1,7 +1,7 @@
 """A corpus as shuffled batches, streamed from disk: its size is not limited by memory.
 
 An epoch takes the blocks of the file in random order, GROUP_BLOCKS at a time, and shuffles each group in memory. The
-order depends on the seed and the number of the epoch alone, so that training can go on from any batch.
+order depends only on the seed and the number of the epoch, so that training can resume at any batch.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Batches:
 
     @property
     def group_batches(self) -> int:
-        """Of a whole group."""
+        """Batches in a whole group."""
         return BLOCK_BATCHES * GROUP_BLOCKS
 
     def batches_of_group(self, number: int) -> int:
@@ -71,7 +71,7 @@ class Batches:
         return words[places].view(RECORD).reshape(-1)
 
     def read_blocks(self, starts: list[int], block: int) -> npt.NDArray[np.uint64]:
-        """Positions from these places on, a block or what is left of it each, as words: numpy moves them faster."""
+        """The blocks that start at these positions, the last one perhaps short, as words: numpy moves them faster."""
         parts = []
         with self.path.open("rb") as file:
             for start in starts:

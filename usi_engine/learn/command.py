@@ -5,23 +5,34 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from usi_engine.core import INTERNAL, MATERIAL, WeightsError
 
 NO_LEAVES = "none"
 DESCRIPTION = "Train the evaluation on games: corpus, then train. selfplay and off-game make training data."
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def parser() -> argparse.ArgumentParser:
-    """All options with their defaults."""
+    """All commands and their options with defaults."""
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
+    add_corpus(commands)
+    add_train(commands)
+    add_selfplay(commands)
+    add_off_game(commands)
+    return top
+
+
+def add_corpus(commands: Commands) -> None:
     corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif sbinpack psv bin) to training positions")
     corpus.add_argument("games", nargs="*", type=Path, help="files; a `.tsv` may hold positions with valued moves")
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
-    corpus.add_argument("--seed", type=int, default=1)
+    corpus.add_argument("--seed", type=int, default=1, help="of the order of the positions (default 1)")
     corpus.add_argument(
         "--leaves",
         metavar="WEIGHTS",
@@ -29,6 +40,9 @@ def parser() -> argparse.ArgumentParser:
         help=f"add the quiescence leaf of each position, by these weights (default {INTERNAL}); "
         f"`{NO_LEAVES}`: only positions in which the chosen move is no capture",
     )
+
+
+def add_train(commands: Commands) -> None:
     train = commands.add_parser("train", help="corpus to weights; resumes from its checkpoint")
     train.add_argument("corpus", type=Path)
     train.add_argument("--out", type=Path, required=True, help="the weights file; the checkpoint is in FILE.run/")
@@ -41,9 +55,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument(
         "--network", default="256x2-32-32", help="sizes for nnue: width and hidden units (default 256x2-32-32)"
     )
-    train.add_argument(
-        "--epochs", type=int, default=0, help="passes over the corpus (default: nnue 10, KPP 3, with --warm-start 1)"
-    )
+    train.add_argument("--epochs", type=int, default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
     train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument(
@@ -55,24 +67,35 @@ def parser() -> argparse.ArgumentParser:
         default="",
         help=f"continue from these weights, a file or {INTERNAL}, at small learning rates",
     )
-    train.add_argument("--note", default="", help="a line for the weights' card")
+    train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
+
+
+def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=int, required=True)
-    play.add_argument("--nodes", type=int, default=1500)
-    play.add_argument("--threads", type=int, default=1)
-    play.add_argument("--openings", type=Path, help="a file of sfens or `startpos moves ...`")
-    play.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
-    play.add_argument("--seed", type=int, default=1)
+    play.add_argument("--games", type=int, required=True, help="games in the file when it is complete")
+    play.add_argument(
+        "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
+    )
+    add_search_options(play, nodes=1500)
+
+
+def add_off_game(commands: Commands) -> None:
     off_game = commands.add_parser("off-game", help="positions one weaker move away from games, labelled by a search")
     off_game.add_argument("games", nargs="+", type=Path, help="files of games")
     off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
     off_game.add_argument("--positions", type=int, default=20, help="of each game (default 20)")
-    off_game.add_argument("--nodes", type=int, default=800)
-    off_game.add_argument("--threads", type=int, default=1)
-    off_game.add_argument("--weights", default=INTERNAL, help=f"a file, or `{MATERIAL}`")
-    off_game.add_argument("--seed", type=int, default=1)
-    return top
+    add_search_options(off_game, nodes=800)
+
+
+def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
+    """The options of a command that searches."""
+    command.add_argument("--nodes", type=int, default=nodes, help=f"of each search (default {nodes})")
+    command.add_argument("--threads", type=int, default=1, help="games treated at a time (default 1)")
+    command.add_argument(
+        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL} or `{MATERIAL}` (default {INTERNAL})"
+    )
+    command.add_argument("--seed", type=int, default=1, help="of the random choices (default 1)")
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
@@ -92,7 +115,7 @@ def run_train(chosen: argparse.Namespace) -> None:
 
         train_nnue(chosen)
         return
-    from usi_engine.learn.train import Plan, Training, warm_start  # noqa: PLC0415
+    from usi_engine.learn.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     plan = Plan(
         model=chosen.model,
@@ -102,7 +125,7 @@ def run_train(chosen: argparse.Namespace) -> None:
         result_share=chosen.results,
     )
     if chosen.warm_start:
-        plan = warm_start(plan, chosen.warm_start)
+        plan = warm_start_plan(plan, chosen.warm_start)
     training = Training(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()
     size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
@@ -127,7 +150,7 @@ def run_off_game(chosen: argparse.Namespace) -> None:
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     weights = load_weights(chosen.weights)
     games = make_off_game(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
-    print(f"positions off {games} games added to {chosen.out}")
+    print(f"positions of {games} games added to {chosen.out}")
 
 
 def main(arguments: list[str]) -> int:

@@ -25,7 +25,7 @@ Records = npt.NDArray[Any]
 BUCKETS = 64
 LONGEST_GAME = 2048  # records
 BATCH = 1 << 16
-WINDOW = 60  # centipawns below the best move of a position, where a book gives many
+BOOK_MARGIN = 60  # centipawns: of the moves of a book position, those that lose more against its best are left out
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
 
@@ -44,7 +44,7 @@ def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArra
 
 
 class Buckets:
-    """Records spread over files by their position."""
+    """Temporary files of records: a record's position decides its file."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._seed = seed
@@ -64,14 +64,14 @@ class Buckets:
             file.close()
 
 
-def deduplicated(records: Records, kept: npt.NDArray[np.bool_]) -> tuple[Records, npt.NDArray[np.bool_]]:
-    """Each position once; one that is held out (`kept`) in any game is held out altogether."""
-    order = np.lexsort((~kept, records["key"]))
+def deduplicated(records: Records, held: npt.NDArray[np.bool_]) -> tuple[Records, npt.NDArray[np.bool_]]:
+    """Each position once, and whether it is held out: if it is (`held`) in any game, it is altogether."""
+    order = np.lexsort((~held, records["key"]))
     sorted_keys = records["key"][order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = sorted_keys[1:] != sorted_keys[:-1]
     chosen = order[first]
-    return records[chosen], kept[chosen]
+    return records[chosen], held[chosen]
 
 
 def collect(
@@ -82,7 +82,7 @@ def collect(
 ) -> tuple[int, int, int]:
     """All quiet positions into the buckets, each item with the number its records carry.
 
-    Returns how many items there were, positions, and items that broke a rule.
+    Returns the number of items, of positions, and of items with an illegal move.
     """
     batch = np.zeros(BATCH + LONGEST_GAME, dtype=RECORD)
     used = total = count = broken = 0
@@ -106,7 +106,7 @@ def read_item(reader: GameReader, item: Game | ValuedMoves, number: int, out: Re
 
 def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
     """The quiet positions after the moves that are not far below the best one."""
-    least = max(item.values, default=0) - WINDOW
+    least = max(item.values, default=0) - BOOK_MARGIN
     kept = [pair for pair in zip(item.moves, item.values, strict=True) if pair[1] >= least]
     return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
@@ -126,21 +126,21 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, 
     """Clean, shuffle and join the buckets; returns how many positions are for training and how many are held out."""
     random = np.random.default_rng(seed)
     counts = [0, 0]
-    with open(folder / TRAINING, "wb") as training, open(folder / HELD_OUT, "wb") as kept:
+    with open(folder / TRAINING, "wb") as training, open(folder / HELD_OUT, "wb") as held_out_file:
         for path in buckets.paths:
             records = np.fromfile(path, dtype=RECORD)
-            records, out = deduplicated(records, held_out(records["game"], every, seed))
+            records, held = deduplicated(records, held_out(records["game"], every, seed))
             order = random.permutation(len(records))
-            records, out = records[order], out[order]
-            records[~out].tofile(training)
-            records[out].tofile(kept)
-            counts = [counts[0] + int((~out).sum()), counts[1] + int(out.sum())]
+            records, held = records[order], held[order]
+            records[~held].tofile(training)
+            records[held].tofile(held_out_file)
+            counts = [counts[0] + int((~held).sum()), counts[1] + int(held.sum())]
             path.unlink()
     return counts[0], counts[1]
 
 
 def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Game | ValuedMoves, int]]:
-    """What all files hold, one after the other: the games of `paths` numbered from 1, the rest with number 0."""
+    """The items of all files in order: those of `paths` numbered from 1, those of `also` with number 0."""
     yield from ((item, number) for number, item in enumerate(chain.from_iterable(map(items_of, paths)), 1))
     yield from ((item, 0) for item in chain.from_iterable(map(items_of, also)))
 
@@ -166,28 +166,20 @@ def build_corpus(
     buckets = Buckets(folder, seed)
     try:
         games, positions, broken = collect(
-            all_items(paths, also), GameReader(leaf_weights), buckets, lambda *counts: show(started, *counts)
+            all_items(paths, also), GameReader(leaf_weights), buckets, lambda *counts: print_progress(started, *counts)
         )
     finally:
         buckets.close()
-    training, kept = finish(buckets, folder, every, seed)
-    card = {
-        "files": [path.name for path in paths],
-        "files_not_held_out": [path.name for path in also],
-        "games": games,
-        "broken_games": broken,
-        "quiescence_leaves": leaf_weights is not None,
-        "quiet_positions": positions,
-        "training": training,
-        "held_out": kept,
-        "every": every,
-        "seed": seed,
-    }
+    training, held = finish(buckets, folder, every, seed)
+    files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
+    counted = {"games": games, "broken_games": broken, "quiescence_leaves": leaf_weights is not None}
+    split = {"quiet_positions": positions, "training": training, "held_out": held, "every": every, "seed": seed}
+    card = {**files, **counted, **split}
     (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     return card
 
 
-def show(started: float, games: int, positions: int, broken: int) -> None:
+def print_progress(started: float, games: int, positions: int, broken: int) -> None:
     """One line of progress."""
     seconds = max(time.monotonic() - started, 1e-3)
     print(

@@ -21,14 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK
-from core_ext.records import NO_SCORE, RECORD
+from core_ext.records import RECORD
 from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.learn.batches import Batches
+from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
-from usi_engine.learn.train import Plan, divergence, sigmoid, targets
+from usi_engine.learn.train import Plan, agreement, sigmoid
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
-CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 CARD_SUFFIX = ".card.json"
 SIZES = "256x2-32-32"  # by default
 REPORT_SECONDS = 2.0
@@ -49,18 +49,18 @@ class NetworkPlan:
     rate: float = 4e-3
     last_rate: float = 0.01  # share of the rate at the end
     decay: float = 0.3  # of the transformer's weights, times the rate
-    epsilon: float = 1e-8  # of Adam: the larger, the less a weight moves that has seen little
+    epsilon: float = 1e-8  # of Adam: the larger, the less a weight with small gradients moves
     rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
     score_scale: float = 600.0
     result_share: float = 0.0
     seed: int = 1
     positions: int = 0  # 0: all
     warm_start: str = ""  # a network to start from
-    threads: int = 1  # the weights come out the same
+    threads: int = 1  # the weights are the same with any number
     checkpoint_minutes: float = 10.0
 
     @property
-    def outcome(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, Any]:
         """All that the weights depend on."""
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
@@ -82,7 +82,7 @@ def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
 
 
 def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
-    """The weights as the file has them."""
+    """The rounded weights, in the layout of the file."""
     blocks = trainer.blocks(np.rint(trainer.weights))
     tiles = blocks["transformer"].astype(np.int16)
     rows = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
@@ -96,7 +96,7 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
 
 
 def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
-    """Take the weights from a file. ValueError where it is of other sizes."""
+    """Set the weights to those of a file. ValueError where its sizes differ."""
     expected = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
     if network.architecture != expected:
         raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
@@ -111,10 +111,10 @@ def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
 
 @dataclass
 class State:
-    """How far the training has come."""
+    """Progress of the training."""
 
     step: int = 0
-    curve: list[dict[str, float]] = field(default_factory=list)
+    curve: Curve = field(default_factory=list)
 
 
 class NetworkTraining:
@@ -139,7 +139,7 @@ class NetworkTraining:
         return self.plan.epochs * self.batches.per_epoch
 
     def rate(self) -> float:
-        """Of the step to come."""
+        """Learning rate of the next step."""
         warm_up = min(max(self.total // 50, WARM_UP_STEPS), max(self.total // 4, 1))
         cosine = (1 + math.cos(math.pi * self.state.step / self.total)) / 2
         share = self.plan.last_rate + (1 - self.plan.last_rate) * cosine
@@ -147,21 +147,21 @@ class NetworkTraining:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether the step to come is of the quantisation-aware phase."""
+        """Whether the next step is in the quantisation-aware phase."""
         return self.state.step >= round((1 - self.plan.rounded) * self.total)
 
     def run(self) -> None:
         """Train to the end, from a checkpoint where there is one."""
         self.resume()
-        started = saved = told = time.monotonic()
+        started = saved = reported = time.monotonic()
         begun_at, losses = self.state.step, [0.0, 0.0]
         for records in self.batches.from_batch(self.state.step, self.total):
             losses = [losses[0] + self.learn(records), losses[1] + 1]
             self.state.step += 1
             now = time.monotonic()
-            if now - told > REPORT_SECONDS or self.state.step == self.total:
+            if now - reported > REPORT_SECONDS or self.state.step == self.total:
                 self.report(now - started, begun_at, losses[0] / losses[1])
-                told, losses = now, [0.0, 0.0]
+                reported, losses = now, [0.0, 0.0]
             if self.state.step % self.batches.per_epoch == 0:
                 self.measure()
             if self.state.step % self.batches.per_epoch == 0 or now - saved > 60 * self.plan.checkpoint_minutes:
@@ -202,13 +202,8 @@ class NetworkTraining:
             return {}
         self.trainer.refresh(rounded)
         win = sigmoid(self.values(self.held_out) / self.plan.score_scale)
-        goal = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
-        found = {"divergence": divergence(win, targets(self.held_out, goal))}
-        scored = self.held_out["score"] != NO_SCORE
-        if scored.sum() > 1 and win[scored].std() > 0:
-            searched = sigmoid(self.held_out["score"][scored] / self.plan.score_scale)
-            found["correlation"] = float(np.corrcoef(win[scored], searched)[0, 1])
-        return found
+        plan = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
+        return agreement(win, self.held_out, plan)
 
     def measure(self) -> None:
         """A point of the curve: the figures of the float weights and of the rounded ones."""
@@ -216,7 +211,7 @@ class NetworkTraining:
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
         self.trainer.refresh(self.is_rounded)
         self.state.curve.append(point)
-        (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
+        write_curve(self.folder, self.state.curve)
         print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
         if len(self.held_out) > 1 and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
@@ -232,24 +227,19 @@ class NetworkTraining:
         )
 
     def save(self) -> None:
-        """All that continues the run as if it had not stopped. An old checkpoint is replaced only by a whole one."""
-        spare = self.folder / ("new-" + CHECKPOINT)
-        arrays: dict[str, Any] = {"_plan": json.dumps(self.plan.outcome), "_curve": json.dumps(self.state.curve)}
-        arrays |= {"weights": self.trainer.weights, "first": self.trainer.first, "second": self.trainer.second}
-        np.savez(spare, _step=self.state.step, **arrays)
-        spare.replace(self.folder / CHECKPOINT)
+        """Write a checkpoint, from which the run continues bit for bit: weights, Adam's moments, progress."""
+        arrays = {"weights": self.trainer.weights, "first": self.trainer.first, "second": self.trainer.second}
+        save_checkpoint(self.folder, self.plan.identity, self.state.curve, {"_step": self.state.step, **arrays})
 
     def resume(self) -> None:
-        """Take up the checkpoint, if there is one of the same plan. ValueError where it is of another."""
-        path = self.folder / CHECKPOINT
-        if not path.exists():
-            return
-        with np.load(path) as saved:
-            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(self.plan.outcome)):
-                raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
-            self.state = State(int(saved["_step"]), json.loads(str(saved["_curve"])))
+        """Load the checkpoint, if there is one. ValueError where it is another plan's."""
+        with open_checkpoint(self.folder, self.plan.identity) as saved:
+            if saved is None:
+                return
+            arrays, curve = saved
+            self.state = State(int(arrays["_step"]), curve)
             for name in ("weights", "first", "second"):
-                getattr(self.trainer, name)[:] = saved[name]
+                getattr(self.trainer, name)[:] = arrays[name]
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:

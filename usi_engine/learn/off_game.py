@@ -31,7 +31,7 @@ LETTERS = {result: letter for letter, result in RESULTS.items()}
 
 
 def games_of(paths: list[Path]) -> Iterator[tuple[int, Game]]:
-    """The games of all files, numbered from 1; positions without a game are passed over. SourceError."""
+    """The games of all files, numbered from 1; positions without a game are skipped. SourceError."""
     items: Iterator[Game | ValuedMoves] = (item for path in paths for item in items_of(path))
     yield from enumerate((item for item in items if isinstance(item, Game)), 1)
 
@@ -71,12 +71,12 @@ def game_number(path: Path, line: bytes) -> int:
     found = OFF_GAME_LINE.match(line)
     if found is None:
         quoted = line[:60].decode(errors="replace").rstrip()
-        raise SourceError(f"{path} holds something else than off-game positions: '{quoted}'")
+        raise SourceError(f"{path} holds other lines than off-game positions: '{quoted}'")
     return int(found[1])
 
 
 def games_done(path: Path) -> int:
-    """Number of the last game whose lines are certainly complete; later lines are cut off. SourceError."""
+    """Number of the last game but one in the file, whose lines are complete; later lines are cut off. SourceError."""
     if not path.exists():
         return 0
     lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]

@@ -1,4 +1,4 @@
-"""Self-play games, labelled by their own search, in the format of the teacher's files.
+"""Self-play games, labelled by their own search, in the text format that learn.sources reads.
 
 Each game has a number. The seed and that number determine its random choices, so that an interrupted run resumes where
 the file ends. Each thread has its own worker and table; the search holds no lock.
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 # The table: room for ten entries a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
-WAITING_TASKS = 8  # of each player: begun, or done and not yet yielded
+WAITING_TASKS = 8  # for each player: running, or done and not yet yielded
 
 Task = TypeVar("Task")
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class PlayRules:
     nodes: int = 1500
     random_plies: int = 8
     random_share: float = 0.5  # of the opening moves; the others are searched
-    longest: int = 320
+    longest: int = 320  # plies; then the game is a draw
     resign: int = 3000  # centipawns that end a game after `resign_plies` in a row
     resign_plies: int = 6
     seed: int = 1
@@ -51,13 +51,13 @@ class Played:
     """A finished game."""
 
     start: str
-    words: list[str]
+    words: list[str]  # moves, each followed by its score or `-`
     result: str  # b, w, d
     ending: str
 
     @property
     def line(self) -> str:
-        """Its line in a teacher's file."""
+        """Its line in the file."""
         return f"{self.result}\t{self.ending}\t{self.start}\t{' '.join(self.words)}\n"
 
 
@@ -77,7 +77,7 @@ class Player:
         self.worker.new_game()
 
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
-        """The best move (of `moves`) by a search to the node limit (to `nodes`), and its value for the side to move."""
+        """The best move (of `moves`, if given) and its value for the side to move. `nodes`: in place of the rules'."""
         limit = nodes or self.rules.nodes
         self.worker.set_root(board, moves)
         self.table.new_search()
@@ -86,7 +86,7 @@ class Player:
             best = self.worker.lines(1)[0]
             if self.worker.nodes >= limit or abs(best.value) >= MATE_BOUND:
                 break
-        if self.worker.stopped:  # within a depth: its best move counts, unless it is only known to be worse
+        if self.worker.stopped:  # within a depth: its best move so far, unless its value is only an upper bound
             line = self.worker.lines(1)[0]
             best = line if line.value != -INFINITE and line.bound != "upper" else best
         return best.pv[0], best.value if best.value != -INFINITE else 0
@@ -94,7 +94,7 @@ class Player:
     def play(self, start: str, number: int) -> Played:
         """One whole game."""
         rng = random.Random(f"{self.rules.seed} {number}")
-        board, decided = Board(start), 0
+        board, resignable = Board(start), 0
         words: list[str] = []
         self.new_game()
         for ply in range(self.rules.longest):
@@ -107,8 +107,8 @@ class Player:
                 words += [move, "-"]
             else:
                 words += [move, str(value)]
-                decided = decided + 1 if abs(value) >= self.rules.resign else 0
-            if decided >= self.rules.resign_plies:
+                resignable = resignable + 1 if abs(value) >= self.rules.resign else 0
+            if resignable >= self.rules.resign_plies:
                 return Played(start, words, winner(board, value > 0), "score")
             board.push(move)
         return Played(start, words, "d", "length")
@@ -164,21 +164,21 @@ def games_in(path: Path) -> int:
 
 
 def map_in_order(
-    players: Sequence[Player], work: Callable[[Player, Task], Done], tasks: Iterable[Task]
-) -> Iterator[Done]:
+    players: Sequence[Player], work: Callable[[Player, Task], Result], tasks: Iterable[Task]
+) -> Iterator[Result]:
     """Results of the tasks, in their order; each player works on one task at a time."""
     free: SimpleQueue[Player] = SimpleQueue()
     for player in players:
         free.put(player)
 
-    def run(task: Task) -> Done:
+    def run(task: Task) -> Result:
         player = free.get()
         try:
             return work(player, task)
         finally:
             free.put(player)
 
-    pool, waiting = ThreadPoolExecutor(len(players)), deque[Future[Done]]()
+    pool, waiting = ThreadPoolExecutor(len(players)), deque[Future[Result]]()
     try:
         for task in tasks:
             waiting.append(pool.submit(run, task))

@@ -50,8 +50,8 @@ def open_text(path: Path) -> IO[str]:
     return open(path, encoding="utf-8")
 
 
-def parse_teacher_line(line: str) -> Game:
-    """One line: result, how the game ended, start position, then moves, each followed by its score or `-`."""
+def parse_game_line(line: str) -> Game:
+    """One line: result (b, w, d), how the game ended, start, then moves, each followed by its score or `-`."""
     fields = line.rstrip("\n").split("\t")
     if len(fields) != 4 or fields[0] not in RESULTS:
         raise SourceError(f"not a game: '{line[:60].rstrip()}'")
@@ -79,11 +79,11 @@ def parse_valued_line(line: str) -> ValuedMoves:
 
 def parse_line(line: str) -> Game | ValuedMoves:
     """A game or a position with valued moves: the latter has no result and one tab."""
-    return parse_valued_line(line) if line.count("\t") == 1 else parse_teacher_line(line)
+    return parse_valued_line(line) if line.count("\t") == 1 else parse_game_line(line)
 
 
 def read_lines(path: Path) -> Iterator[Game | ValuedMoves]:
-    """What the lines of a .tsv file hold, compressed or not."""
+    """The games and valued positions of a .tsv file, compressed or not."""
     with open_text(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
@@ -165,7 +165,7 @@ def game_of_packed(core: Any, value: Any) -> Game:
 
 
 def items_of(path: Path) -> Iterator[Game | ValuedMoves]:
-    """The games, or the positions with valued moves, of a file, by its suffix. SourceError, OSError."""
+    """The games, or the positions with valued moves, of a file, read by its suffix. SourceError, OSError."""
     name = path.name.lower()
     for ending, read in READERS.items():
         if name.endswith(ending):

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from core_ext.board import BLACK, WHITE
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
+from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
 from usi_engine.learn.warm_start import load_model
@@ -24,9 +25,8 @@ from usi_engine.weights import read_folded, save_weights
 BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: the more, the faster, and the less random their order
 REPORT_SECONDS = 2.0
-CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # most of their features are rare
-# Models of growing size, as the tables of docs/learning.md compare them.
+# Models of growing size, as the tables of docs/lab/learning.md compare them.
 MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),
@@ -63,7 +63,7 @@ class Plan:
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
 
-def warm_start(plan: Plan, weights: str) -> Plan:
+def warm_start_plan(plan: Plan, weights: str) -> Plan:
     """The plan from given weights, with large initial accumulators, that is small effective learning rates."""
     return replace(plan, warm_start=weights, rare_accumulator=3e4, initial_accumulator=1e6)
 
@@ -72,7 +72,7 @@ ZONE = king_zones()
 
 
 def sort_by_zones(records: Records) -> Records:
-    """The same, SORT_SPAN at a time by the zones of their kings: weights of the position before are still cached."""
+    """Sorts SORT_SPAN records at a time by their kings' zones, so that successive positions share cached weights."""
     zones = ZONE[records["king"]]
     return np.array(records[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(records)) // SORT_SPAN))])
 
@@ -82,7 +82,7 @@ class State:
     """Progress of the training."""
 
     positions: int = 0  # trained on, in all epochs
-    curve: list[dict[str, float]] = field(default_factory=list)
+    curve: Curve = field(default_factory=list)
 
 
 def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
@@ -108,7 +108,11 @@ def measure(trainer: Trainer, records: Records, plan: Plan) -> dict[str, float]:
     """Divergence from the targets, and correlation with the search's win probabilities, on held-out positions."""
     if not len(records):
         return {}
-    probability = sigmoid(trainer.values(records) * (LOGIT / plan.score_scale))
+    return agreement(sigmoid(trainer.values(records) * (LOGIT / plan.score_scale)), records, plan)
+
+
+def agreement(probability: npt.NDArray[np.float64], records: Records, plan: Plan) -> dict[str, float]:
+    """Divergence of Black's win probabilities from the targets, and correlation with those of the search."""
     scored = records["score"] != NO_SCORE
     found = {"divergence": divergence(probability, targets(records, plan))}
     if scored.sum() > 1 and probability[scored].std() > 0:
@@ -135,7 +139,7 @@ class Training:
         folder.mkdir(parents=True, exist_ok=True)
 
     def initial_accumulator(self, name: str) -> float:
-        """Of a term's parameters."""
+        """Of the parameters of this term."""
         return self.plan.rare_accumulator if name in RARE_TERMS else self.plan.initial_accumulator
 
     @property
@@ -144,54 +148,54 @@ class Training:
         return self.plan.epochs * len(self.records)
 
     def blocks(self) -> Iterator[tuple[int, Records]]:
-        """(epoch, records) from the state to the end."""
+        """(epoch, records) of each block that is not yet trained on."""
         while self.state.positions < self.total:
-            number, at = divmod(self.state.positions, len(self.records))
-            yield number, sort_by_zones(self.records[at : at + BLOCK])
+            epoch, at = divmod(self.state.positions, len(self.records))
+            yield epoch, sort_by_zones(self.records[at : at + BLOCK])
 
     def run(self) -> None:
         """Train to the end, from the checkpoint where there is one."""
         self.resume()
         started = saved = reported = time.monotonic()
         begun_at, loss = self.state.positions, 0.0
-        for number, records in self.blocks():
-            loss = self.learn(records, self.rates(number)) / len(records)
+        for epoch, records in self.blocks():
+            loss = self.learn(records, self.rates(epoch)) / len(records)
             self.state.positions += len(records)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
             if due or self.state.positions % len(self.records) == 0:
-                self.measure(number)
+                self.add_point(epoch)
                 self.save()
                 saved = time.monotonic()
             if time.monotonic() - reported > REPORT_SECONDS or self.state.positions == self.total:
                 reported = time.monotonic()
                 self.report(started, begun_at, loss)
 
-    def rates(self, number: int) -> list[float]:
-        """Learning rates of the block to come in epoch `number`: they decay by epoch, and within the last one."""
-        factor = self.plan.rate_decay**number
-        if number == self.plan.epochs - 1:
+    def rates(self, epoch: int) -> list[float]:
+        """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
+        factor = self.plan.rate_decay**epoch
+        if epoch == self.plan.epochs - 1:
             factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % len(self.records)) / len(self.records)
         return [rate * factor for rate in self.plan.rates]
 
     def learn(self, records: Records, rates: list[float]) -> float:
-        """One block, in one thread or in two that take a shard of each position."""
-        chosen = (records, rates, self.plan.score_scale, self.plan.result_share)
+        """Train on one block, in one thread or in two, a shard of each position for each. Returns the squared error."""
+        arguments = (records, rates, self.plan.score_scale, self.plan.result_share)
         if self.plan.threads == 1:
-            return self.trainer.learn(*chosen)
+            return self.trainer.learn(*arguments)
         rendezvous = Rendezvous()
         with ThreadPoolExecutor(2) as pool:
-            jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *chosen) for shard in (0, 1)]
+            jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *arguments) for shard in (0, 1)]
             return [job.result() for job in jobs].pop()
 
-    def measure(self, number: int) -> None:
-        """A point of the curve."""
+    def add_point(self, epoch: int) -> None:
+        """Measure on the held-out positions: a point of the curve, written and printed."""
         point = {
-            "epoch": float(number),
+            "epoch": float(epoch),
             "positions": float(self.state.positions),
             **measure(self.trainer, self.held_out, self.plan),
         }
         self.state.curve.append(point)
-        (self.folder / CURVE).write_text(json.dumps(self.state.curve, indent=1) + "\n", encoding="utf-8")
+        write_curve(self.folder, self.state.curve)
         print(
             ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
             flush=True,
@@ -209,33 +213,24 @@ class Training:
         )
 
     def save(self) -> None:
-        """Write a checkpoint, from which the run continues bit for bit: the changed parameters and the progress.
-
-        The old one is replaced once the new one is complete.
-        """
-        spare = self.folder / ("new-" + CHECKPOINT)
-        arrays: dict[str, Any] = {}
+        """Write a checkpoint, from which the run continues bit for bit: the changed parameters and the progress."""
+        arrays: dict[str, Any] = {"_positions": self.state.positions}
         for name in self.trainer.terms:
             parameters = self.trainer.parameters(name)
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        arrays |= {"_plan": json.dumps(self.plan.identity), "_curve": json.dumps(self.state.curve)}
-        arrays["_positions"] = self.state.positions
-        np.savez(spare, **arrays)
-        spare.replace(self.folder / CHECKPOINT)
+        save_checkpoint(self.folder, self.plan.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError where it is another plan's."""
-        path = self.folder / CHECKPOINT
-        if not path.exists():
-            return
-        with np.load(path) as saved:
-            if json.loads(str(saved["_plan"])) != json.loads(json.dumps(self.plan.identity)):
-                raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
-            self.state = State(int(saved["_positions"]), json.loads(str(saved["_curve"])))
+        with open_checkpoint(self.folder, self.plan.identity) as saved:
+            if saved is None:
+                return
+            arrays, curve = saved
+            self.state = State(int(arrays["_positions"]), curve)
             for name in self.trainer.terms:
-                self.trainer.parameters(name)[saved[f"{name}_indices"]] = saved[name]
+                self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Quantise and write the weights with their card; returns the size of the file."""

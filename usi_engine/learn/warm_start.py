@@ -14,12 +14,10 @@ from usi_engine.weights import Folded
 def load_model(trainer: Trainer, folded: Folded) -> None:
     """Set the weights of a trainer with all terms to those of a file; exporting them gives the same file again.
 
-    (A file in finer steps than export's is rounded to these.)
-
-    Weights that factorized terms had added to finer ones stay with the finer ones: the factorized terms start at zero.
-    A file holds no accumulators, and no tempo of positions without a game: that of games is used. WeightsError where
-    pairs and their inverses do not have opposite values, as in files before they shared weights; ValueError for a model
-    that lacks terms.
+    Weights in finer steps than export's are rounded to these. Factorized terms start at zero, as a file holds only the
+    terms that they were coalesced into. Accumulators are not in a file and stay as they are. A file has one tempo, of
+    games; it is used for positions without a game too. WeightsError where pairs and their inverses do not have opposite
+    values, as in files before they shared weights; ValueError for a model that lacks terms.
     """
     if set(trainer.terms) != set(SIZES):
         raise ValueError(f"a warm start needs all terms, not only {', '.join(trainer.terms)}")

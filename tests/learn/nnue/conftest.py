@@ -13,18 +13,18 @@ import pytest
 from core_ext.board import Board
 from core_ext.records import RECORD, GameReader
 from usi_engine.learn.corpus import build_corpus
-from usi_engine.learn.sources import parse_teacher_line
+from usi_engine.learn.sources import parse_game_line
 
 
 def random_game(seed: int, plies: int = 100) -> str:
     """A line of a random game; the scores follow the material, so that there is something to learn."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     board, words = Board(), []
     for _ in range(plies):
         moves = board.legal_moves()
         if not moves:
             break
-        words += [chance.choice(moves), str(board_score(board) + chance.randint(-50, 50))]
+        words += [rng.choice(moves), str(board_score(board) + rng.randint(-50, 50))]
         board.push(words[-2])
     return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 
@@ -48,7 +48,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def records(games: Path) -> npt.NDArray[Any]:
     reader, out, used = GameReader(), np.zeros(5000, RECORD), 0
     for number, line in enumerate(games.read_text().splitlines(), 1):
-        game = parse_teacher_line(line)
+        game = parse_game_line(line)
         used += reader.read(game.start, game.moves, game.scores, game.result, number, out[used:])
     return out[:used]
 

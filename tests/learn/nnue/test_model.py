@@ -13,7 +13,7 @@ from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from tests.learn.nnue import reference
 from usi_engine.learn.nnue import NetworkPlan, initialise, rounded_network
-from usi_engine.learn.sources import START, Game, parse_teacher_line
+from usi_engine.learn.sources import START, Game, parse_game_line
 from usi_engine.nnue_file import read_network, write_network
 
 Records = npt.NDArray[Any]
@@ -89,7 +89,7 @@ def mirror_move(move: str) -> str:
 def test_half_of_the_positions_are_mirrored(games: Any) -> None:
     """With a seed each value is the position's own or that of its mirror image; the same seed draws the same."""
     both = np.zeros((2, 256), RECORD)
-    game = parse_teacher_line(games.read_text().splitlines()[0])
+    game = parse_game_line(games.read_text().splitlines()[0])
     image = Game(MIRRORED_START, [mirror_move(move) for move in game.moves], game.scores, game.result)
     count = {GameReader().read(one.start, one.moves, one.scores, 1, 1, both[i]) for i, one in enumerate((game, image))}
     used, trainer = count.pop(), make_trainer()
