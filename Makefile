@@ -9,26 +9,28 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 	lint format annotate sdist release clean
 
 help:
-	@echo "make run        set up, think 3 s about the start position, print what to register in a GUI"
+	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
-	@echo "make match      games against another engine; figures: draw the charts of docs/figures"
+	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 BYOYOMI=100); figures: draw the charts of docs/figures"
 	@echo "make sdist      a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
+	@echo "make clean      remove what was built, but not .venv"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
-# setuptools warns of every editable installation.
-INSTALL = PYTHONWARNINGS='ignore:Editable installation' $(PY) -m pip install --quiet --no-build-isolation --editable
+# Dependencies and the program, without compiling: pip would compile the core anew at each installation, `build` compiles
+# what changed. setuptools warns of every editable installation.
+INSTALL = CORE_EXT_SKIP=1 PYTHONWARNINGS='ignore:Editable installation' $(PY) -m pip install --quiet --no-build-isolation --editable
 BUILD = $(PY) setup.py --quiet build_ext --inplace
 
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
+	@echo "Installing Cython and numpy into $(VENV)"
 	@$(PYTHON) bootstrap.py $(VENV)
-	@echo "Compiling the core: a minute or two, once"
 	@$(INSTALL) .
 	@touch $@
 
@@ -40,12 +42,13 @@ $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 
 # setup.py compiles only what changed.
 build: $(VENV)/.done
+	@test -d build || echo "Compiling the core: a minute or two, once"
 	@$(BUILD)
 
 run: build
 	@$(BIN)/usi_engine go movetime 3000
 	@echo
-	@echo "Start it again with $(BIN)/usi_engine: it reads USI commands, or carries out those on its command line."
+	@echo "To start it: $(BIN)/usi_engine. It reads USI commands from standard input, or runs those on its command line."
 	@echo "Register this file in your shogi GUI:"
 	@$(BIN)/usi_engine --where
 
@@ -90,7 +93,7 @@ coverage-core: $(VENV)/.coverage
 	$(BIN)/gcovr --root . --filter core_ext/ --include-internal-functions --gcov-ignore-errors=all \
 		--html-details coverage/core/index.html --txt -
 
-# ---- measures --------------------------------------------------------------------------------------------------------
+# ---- measurements ----------------------------------------------------------------------------------------------------
 
 perft: $(VENV)/.bench build
 	$(PY) -m bench.speed.perft
@@ -116,7 +119,7 @@ BYOYOMI ?= 100
 match: $(VENV)/.match build
 	$(PY) -m bench.strength.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
 
-# ---- care ------------------------------------------------------------------------------------------------------------
+# ---- maintenance -----------------------------------------------------------------------------------------------------
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check .

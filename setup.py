@@ -5,6 +5,7 @@ Environment:
     CORE_EXT_ARCH      native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
     CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
+    CORE_EXT_SKIP      1 compiles nothing, for an editable installation whose core `build_ext --inplace` compiles
 
 Each combination builds in a directory of its own, so changing back and forth compiles nothing twice.
 """
@@ -56,6 +57,7 @@ PROFILE = choice("CORE_EXT_PROFILE", "release", CHECKS)
 ARCH = choice("CORE_EXT_ARCH", "native", ARCHITECTURES)
 SANITIZE = os.environ.get("CORE_EXT_SANITIZE") == "1"
 WERROR = os.environ.get("CORE_EXT_WERROR") == "1"
+SKIP = os.environ.get("CORE_EXT_SKIP") == "1"
 BUILD_BASE = os.path.join("build", "-".join([PROFILE, ARCH] + ["sanitize"] * SANITIZE))
 
 
@@ -178,8 +180,9 @@ def extensions(annotate: bool = False) -> list[Extension]:
         # A worker process that is spawned and not forked would run this file again.
         nthreads=(os.cpu_count() or 1) if sys.platform == "linux" else 0,
         emit_linenums=PROFILE == "coverage",
+        quiet="--quiet" in sys.argv,  # else a line a module
     )
 
 
 if __name__ == "__main__":
-    setup(ext_modules=extensions(), cmdclass={"build": Build, "build_ext": BuildExt})
+    setup(ext_modules=[] if SKIP else extensions(), cmdclass={"build": Build, "build_ext": BuildExt})

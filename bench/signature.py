@@ -43,7 +43,10 @@ def main() -> int:
     print(f"signature {now}, in the history: {before or 'none'}")
     if now == before:
         return 0
-    print(f"end the commit with: Bench: {now}")
+    if before is None:
+        print("no commit has a line `Bench: N`; a shallow clone holds too few")
+    else:
+        print(f"if play was meant to change, end the commit with: Bench: {now}")
     return int(check)
 
 

@@ -36,8 +36,8 @@ from core_ext.search.tune cimport TUNABLES, tune
 from core_ext.shogi.see cimport see, see_at_least
 from core_ext.shogi.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, PIECE_TYPES, SQUARES, WHITE,
-    captured_piece, int16_t, is_drop, is_promotion, moved_piece, type_of,
+    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
+    captured_piece, from_square, int16_t, is_drop, is_promotion, moved_piece, to_square, type_of,
 )
 
 _REPETITIONS = {
@@ -224,7 +224,7 @@ def bonapieces(sfen: str):
         count = list_pieces(&pos, &lists)
     finally:
         free_position(&pos)
-    return [lists.seen[BLACK][i] for i in range(count)], [lists.seen[WHITE][i] for i in range(count)]
+    return [lists.numbers[BLACK][i] for i in range(count)], [lists.numbers[WHITE][i] for i in range(count)]
 
 
 def bonapiece_tables():
@@ -272,7 +272,7 @@ cdef void count_sorts(Walk *walk, Move move) noexcept nogil:
 
 
 cdef void step_somewhere(Walk *walk) noexcept nogil:
-    """A random legal move, a capture or a king's more often than by chance; now and then a null move."""
+    """A random legal move, captures and king moves preferred; now and then a null move."""
     cdef Move moves[MAX_MOVES]
     cdef Move *last = generate_legal(&walk.pos, moves, True)
     cdef Move move
@@ -284,15 +284,15 @@ cdef void step_somewhere(Walk *walk) noexcept nogil:
     while True:
         move = moves[draw(walk) % <uint64_t>(last - moves)]
         tries -= 1
-        if not tries or walk.pos.board[move & 127] or \
-                (not is_drop(move) and type_of(walk.pos.board[move >> 7 & 127]) == KING):
+        if not tries or walk.pos.board[to_square(move)] or \
+                (not is_drop(move) and type_of(walk.pos.board[from_square(move)]) == KING):
             break
     do_move(&walk.pos, move)
     count_sorts(walk, move)
 
 
 cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
-    """Up and down a tree at random, asking for a value in some of the positions only."""
+    """Up and down a tree at random, evaluating only some of the positions."""
     cdef int depth = 0
     while walk.evaluated < positions:
         if depth < plies and has_legal_move(&walk.pos) and (depth == 0 or draw(walk) % 4):
@@ -303,16 +303,16 @@ cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
         else:
             depth -= 1
             walk.undone += 1
-            if walk.pos.state.move >> 16:
-                undo_move(&walk.pos)
-            else:
+            if walk.pos.state.move == NULL_MOVE:
                 undo_null(&walk.pos)
+            else:
+                undo_move(&walk.pos)
         if draw(walk) % 3:
             check_value(walk)
 
 
 def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 200):
-    """Random walks from a position: values by differences beside values from scratch; counts of what was met."""
+    """Random walks from a position: compares updated values with values from scratch; counts of moves by sort."""
     cdef Walk walk
     cdef uint64_t wanted = positions
     cdef int deepest = plies
@@ -368,7 +368,7 @@ cdef class PickerProbe:
         cdef int first = parse_move(&probe.pos, hash_move) if hash_move else NO_MOVE
         init_check_info(&probe.pos, &check)
         init_picker(&picker, &probe.pos, self.histories, scored, _PURPOSES[purpose], <Move>first)
-        picker.check = &check
+        picker.check_info = &check
         picker.ply = ply
         picker.threshold = threshold
         picker.killers = [<Move><int>killers[0], <Move><int>killers[1]]

@@ -191,7 +191,7 @@ cdef class Board:
         return names_of(line, line + 3) if mate_in_three(&self.pos, max_escapes, line, &made) else []
 
     def repetition(self):
-        """Fourfold repetition as the side to move sees it: `none`, `draw`, `win` or `lose`.
+        """Fourfold repetition, for the side to move: `none`, `draw`, `win` or `lose`.
 
         `win` means that the opponent gave perpetual check, `lose` that the side to move did.
         """

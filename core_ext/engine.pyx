@@ -23,11 +23,11 @@ from core_ext.search.search cimport allocate_searcher, clear_searcher, free_sear
 from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
-    AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, SOLVED_UNKNOWN, Solution, solve,
+    AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
+    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
     tt_new_search,
 )
 from core_ext.shogi.types cimport (
@@ -54,9 +54,9 @@ set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables
 
-_BOUNDS = {BOUND_NONE: "exact", BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
+_BOUNDS = {BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
 _AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
-_STATUSES = {SOLVED_UNKNOWN: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
+_STATUSES = {UNSOLVED: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
 
 # Clamp of set_in in seconds, about thirty years: as nanoseconds it still fits 64 bits.
 cdef double LONGEST_DELAY = 1e9
@@ -106,7 +106,7 @@ cdef class Table:
         tt_free(&self.table)
 
     def clear(self):
-        """Forget everything."""
+        """Remove every entry."""
         with nogil:
             tt_clear(&self.table)
 
@@ -303,7 +303,7 @@ cdef class MateSolver:
         free_solver(&self.solver)
 
     def clear(self):
-        """Forget everything."""
+        """Remove every proof and disproof."""
         with nogil:
             proof_table_clear(&self.solver.table)
 

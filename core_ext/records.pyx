@@ -13,13 +13,14 @@ from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
 from core_ext.shogi.movegen cimport generate_captures
 from core_ext.shogi.position cimport (
-    Position, allocate_position, clear_position, do_move, free_position, full_key, in_check, reserve_plies, undo_move,
+    Position, allocate_position, clear_position, do_move, free_position, full_key, has_both_kings, in_check,
+    reserve_plies, undo_move,
 )
 from core_ext.shogi.see cimport see_at_least
 from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
 from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
-from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, NO_SQUARE, WHITE, int16_t, to_square, uint8_t, uint32_t
+from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_square, uint8_t, uint32_t
 
 cdef enum:
     RECORDS_PER_PLY = 2         # at most
@@ -37,7 +38,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
     cdef int i
     list_pieces(pos, &lists)
     for i in range(LISTED):
-        out.pieces[i] = <uint16_t>lists.seen[BLACK][i]
+        out.pieces[i] = <uint16_t>lists.numbers[BLACK][i]
     out.key = full_key(pos)
     out.game = game
     out.ply = <uint16_t>pos.ply
@@ -48,7 +49,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
     out.result = <int8_t>result
 
 
-cdef bint is_quiet(const Position *pos) noexcept nogil:
+cdef bint is_quiet_position(const Position *pos) noexcept nogil:
     """Not in check, and no capture wins material by static exchange."""
     cdef Move moves[MAX_MOVES]
     cdef Move *end
@@ -125,7 +126,7 @@ cdef class GameReader:
         """Whether both kings are there."""
         clear_position(&self.pos)
         parse_sfen(&self.pos, sfen)
-        return self.pos.king[BLACK] != NO_SQUARE and self.pos.king[WHITE] != NO_SQUARE
+        return has_both_kings(&self.pos)
 
     def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
         """Write a game's quiet positions into `records` while these have room for two more; returns how many.
@@ -141,9 +142,9 @@ cdef class GameReader:
         for text, value in zip(moves, scores):
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else value
-            wanted = score == UNSCORED or -limit < score < limit
+            in_range = score == UNSCORED or -limit < score < limit
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
-            if wanted and written + RECORDS_PER_PLY <= out.shape[0]:
+            if in_range and written + RECORDS_PER_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
@@ -163,7 +164,7 @@ cdef class GameReader:
         for text, given in zip(moves, values):
             move, value = parse_move(&self.pos, text), given
             do_move(&self.pos, <Move>move)
-            if -limit < value < limit and written < out.shape[0] and is_quiet(&self.pos):
+            if -limit < value < limit and written < out.shape[0] and is_quiet_position(&self.pos):
                 write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)

@@ -4,7 +4,7 @@
 
 The runner tolerates a second on the clock and does not measure byoyomi, so this program measures every answer itself:
 one that comes after the flag is an overstep, even where the runner accepts it. Games are kept as CSA and PGN, the
-figures as JSON. Needs cshogi (`pip install .[match]`).
+figures as JSON. Needs cshogi (`pip install --editable '.[match]'`).
 """
 
 from __future__ import annotations

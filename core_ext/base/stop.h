@@ -1,6 +1,6 @@
 /* How one thread ends another's search: a flag and a deadline, written and read without a lock.
- * Each is an atomic word of its own. Loads are relaxed, because a search only has to notice them soon: nothing else
- * that it reads depends on them. Stores are release stores, as in learn/rendezvous.h. */
+ * Each is an atomic word of its own. Loads are relaxed: a search has to read a new value soon, and nothing else that
+ * it reads depends on the value. Stores are release stores, as in learn/rendezvous.h. */
 #ifndef KOMADORI_STOP_H
 #define KOMADORI_STOP_H
 #include "base/monotonic.h"

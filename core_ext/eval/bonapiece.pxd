@@ -7,14 +7,16 @@ the inverse: the board rotated and the colours swapped. No piece has the number 
 """
 
 from core_ext.shogi.position cimport DirtyPiece, Position
-from core_ext.shogi.types cimport COLORS, NO_SQUARE, PIECES, SQUARES, color_of, int32_t, type_of
+from core_ext.shogi.types cimport (
+    COLORS, NO_SQUARE, PIECES, SQUARES, color_of, file_of, int32_t, make_square, rank_of, type_of,
+)
 
 cdef enum:
     BONAPIECES = 1548
     HAND_NUMBERS = 90       # the numbers below belong to hands
     LISTED = 38             # pieces besides the kings
-    LIST_SIZE = 40          # a list's room: whole vectors of eight
-    HALF_SQUARES = 45       # king squares of files 1 to 5: the mirror image stands for the others
+    LIST_SIZE = 40          # capacity of a list: whole vectors of eight
+    HALF_SQUARES = 45       # king squares of files 1 to 5; a king on another file is mirrored
     PAIRS = BONAPIECES * (BONAPIECES + 1) // 2
 
 cdef struct FeatureTables:
@@ -27,7 +29,7 @@ cdef FeatureTables features
 
 # The pieces but the kings from the perspective of each colour, 0 behind the last one.
 cdef struct PieceLists:
-    int32_t seen[COLORS][LIST_SIZE]
+    int32_t numbers[COLORS][LIST_SIZE]
 
 cdef int list_pieces(const Position *pos, PieceLists *lists) noexcept nogil
 
@@ -52,9 +54,9 @@ cdef inline int inverse_square(int square) noexcept nogil:
 
 
 cdef inline int mirror_square(int square) noexcept nogil:
-    return square + 9 * (8 - 2 * (square // 9))
+    return make_square(8 - file_of(square), rank_of(square))
 
 
 cdef inline int pair_index(int a, int b) noexcept nogil:
-    """Place of an unordered pair of numbers in a triangle of PAIRS."""
+    """Index of an unordered pair of numbers, 0 to PAIRS - 1: row by row of a lower triangle."""
     return a * (a + 1) // 2 + b if a > b else b * (b + 1) // 2 + a

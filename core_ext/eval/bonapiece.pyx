@@ -48,9 +48,9 @@ cdef int end_of_numbers = number_board(end_of_hands)
 assert end_of_numbers == BONAPIECES
 
 
-cdef inline int append(PieceLists *lists, int count, int number) noexcept nogil:
-    lists.seen[BLACK][count] = number
-    lists.seen[WHITE][count] = features.inverse[number]
+cdef inline int append_piece(PieceLists *lists, int count, int number) noexcept nogil:
+    lists.numbers[BLACK][count] = number
+    lists.numbers[WHITE][count] = features.inverse[number]
     return count + 1
 
 
@@ -60,11 +60,11 @@ cdef int list_pieces(const Position *pos, PieceLists *lists) noexcept nogil:
     cdef int count = 0, color, piece_type, held, square, i
     while some(men):
         square = pop(&men)
-        count = append(lists, count, features.board_base[pos.board[square]] + square)
+        count = append_piece(lists, count, features.board_base[pos.board[square]] + square)
     for color in range(COLORS):
         for piece_type in range(PAWN, GOLD + 1):
             for held in range(1, hand_count(pos.state.hand[color], piece_type) + 1):
-                count = append(lists, count, features.hand_base[color][piece_type] + held)
+                count = append_piece(lists, count, features.hand_base[color][piece_type] + held)
     for i in range(count, LIST_SIZE):
-        lists.seen[BLACK][i] = lists.seen[WHITE][i] = 0
+        lists.numbers[BLACK][i] = lists.numbers[WHITE][i] = 0
     return count

@@ -10,8 +10,8 @@ from core_ext.eval.kpp.sums cimport KppState, kpp_value
 from core_ext.eval.material cimport MaterialState, material_value
 from core_ext.eval.nnue.accumulator cimport NnueState
 from core_ext.eval.nnue.network cimport nnue_evaluate
-from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport BLACK, MATE_BOUND, NO_SQUARE, WHITE
+from core_ext.shogi.position cimport Position, has_both_kings
+from core_ext.shogi.types cimport MATE_BOUND
 
 ctypedef int EvaluationKind
 cdef enum:
@@ -36,28 +36,24 @@ cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) 
 cdef list evaluate_terms(Evaluator *evaluator, const Position *pos)
 
 
-cdef inline int bound_value(int value) noexcept nogil:
-    """Below the values that say mate."""
+cdef inline int clamp_value(int value) noexcept nogil:
+    """To the values that are not mates."""
     return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, value))
-
-
-cdef inline bint has_both_kings(const Position *pos) noexcept nogil:
-    """False for a mate problem with one king, which a network has no features for: its value is the material."""
-    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
 
 
 cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
     """Centipawns for the side to move.
 
-    The position may be any: the evaluator recognises it by its key and its ply, updates the sums of a ply not far
-    behind, or sums from scratch.
+    Any position may be given: its key and ply tell which sums are valid. Updates those of a ply not far behind, or sums
+    from scratch.
     """
     cdef int value
+    # A network has no features for a mate problem with one king: its value is the material.
     if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
         value = nnue_evaluate(&evaluator.nnue, pos)
     elif evaluator.kind == KPP_EVALUATION:
-        value = bound_value(kpp_value(&evaluator.kpp, pos))
+        value = clamp_value(kpp_value(&evaluator.kpp, pos))
     else:
-        value = bound_value(material_value(&evaluator.material, pos))
+        value = clamp_value(material_value(&evaluator.material, pos))
     ASSERT(value == evaluate_from_scratch(evaluator, pos))
     return value

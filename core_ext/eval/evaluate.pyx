@@ -1,4 +1,4 @@
-"""Choice of the evaluation and what is not hot; see evaluate.pxd."""
+"""Choice of the evaluation, and its functions that are not hot; contracts in evaluate.pxd."""
 
 from libc.string cimport memset
 
@@ -36,9 +36,9 @@ cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) 
     if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
         return nnue_evaluate_from_scratch(evaluator.nnue.weights, pos)
     if evaluator.kind == KPP_EVALUATION:
-        return bound_value(kpp_value_from_scratch(&evaluator.kpp, pos))
+        return clamp_value(kpp_value_from_scratch(&evaluator.kpp, pos))
     material = material_for_black(pos)
-    return bound_value(material if pos.side == BLACK else -material)
+    return clamp_value(material if pos.side == BLACK else -material)
 
 
 cdef list list_kpp_terms(const Evaluator *evaluator, const Position *pos):

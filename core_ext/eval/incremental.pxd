@@ -5,12 +5,12 @@ not notify it: a slot is valid where its key is that of the position at its ply.
 """
 
 from core_ext.eval.bonapiece cimport features, new_bonapiece, old_bonapiece
-from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length
+from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length, state_key
 from core_ext.shogi.types cimport BLACK, COLORS, KING, NO_MOVE, WHITE, color_of, int32_t, type_of, uint64_t
 
 cdef enum:
     SUMMED_PLIES = 256      # a power of two
-    MAX_UPDATES = 4         # moves in a row; one costs about a quarter of a full KPP sum
+    MAX_UPDATES = 4         # in a row; the update for one move costs about a quarter of a full KPP sum
 
 cdef enum:
     BEFORE = 0
@@ -20,7 +20,7 @@ cdef enum:
 cdef struct Change:
     uint64_t key                # of the position after
     int king                    # colour of the king that moves; -1: none
-    int king_square             # where to, from Black's perspective
+    int king_square             # its destination, from Black's perspective
     int count                   # of numbers: 0 to 2
     int32_t number[2][COLORS][2]    # [BEFORE or AFTER][perspective][which]
 
@@ -29,12 +29,8 @@ cdef inline int slot_of(int ply) noexcept nogil:
     return ply & (SUMMED_PLIES - 1)
 
 
-cdef inline uint64_t state_key(const State *state) noexcept nogil:
-    return state.board_key ^ state.hand_key
-
-
 cdef inline int plies_since_sum(const uint64_t *keys, const Position *pos) noexcept nogil:
-    """How many plies ago a valid slot lies, 0 to MAX_UPDATES; -1: none so near."""
+    """Plies back to the nearest valid slot, 0 to MAX_UPDATES; -1 where none is that near."""
     cdef int ply = game_length(pos), back
     for back in range(min(ply, MAX_UPDATES) + 1):
         if keys[slot_of(ply - back)] == state_key(pos.state - back):
@@ -52,7 +48,7 @@ cdef inline void set_number(Change *change, int when, int which, int number) noe
 
 
 cdef inline void find_change(const State *state, Change *change, bint undo) noexcept nogil:
-    """Of the move that led to `state`; with `undo`, of taking it back."""
+    """The change by the move that led to `state`; with `undo`, by taking it back."""
     cdef Dirty dirty
     cdef int i
     find_dirty(state, &dirty)

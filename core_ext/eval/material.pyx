@@ -34,7 +34,7 @@ cdef int material_for_black(const Position *pos) noexcept nogil:
     cdef int sum = 0, i
     list_pieces(pos, &lists)
     for i in range(LIST_SIZE):
-        sum += piece_values[lists.seen[BLACK][i]]
+        sum += piece_values[lists.numbers[BLACK][i]]
     return sum
 
 

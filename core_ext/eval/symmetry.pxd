@@ -16,7 +16,8 @@ cdef enum:
     PADDED_PIECES = (LISTED + LANES - 1) // LANES * LANES
     PADDED_PAIRS = LISTED * (LISTED - 1) // 2 + LANES
 
-# Of each number: itself, its mirror image, its inverse, and the inverse's mirror image. base: pair_index(number, 0).
+# Each number under the four symmetries: itself, its mirror image, its inverse, and the inverse's mirror image. base:
+# pair_index(number, 0).
 cdef struct PairSymmetries:
     int32_t numbers[4][PADDED_PIECES]
     int32_t base[4][PADDED_PIECES]
@@ -44,7 +45,7 @@ cdef inline int round_up(int count) noexcept nogil:
 
 
 cdef inline int kpp_index(int king, int a, int b) noexcept nogil:
-    """Of a pair, for a king on files 1 to 5."""
+    """Index of a pair, for a king on files 1 to 5."""
     cdef int index = pair_index(a, b)
     if on_middle_file(king):
         return smaller(index, pair_index(features.mirror[a], features.mirror[b]))
@@ -56,7 +57,7 @@ cdef inline int kp_index(int king, int number) noexcept nogil:
 
 
 cdef inline int kkp_index(int king, int other, int number) noexcept nogil:
-    """Of the other king and a piece, from this king's perspective."""
+    """Index of the other king and a piece, from this king's perspective."""
     cdef int index = other * BONAPIECES + number
     if on_middle_file(king):
         return smaller(index, mirror_square(other) * BONAPIECES + features.mirror[number])
@@ -64,19 +65,19 @@ cdef inline int kkp_index(int king, int other, int number) noexcept nogil:
 
 
 cdef inline void set_symmetries(PairSymmetries *symmetries, int i, int number) noexcept nogil:
-    cdef int image
+    cdef int symmetry
     symmetries.numbers[0][i] = number
     symmetries.numbers[1][i] = features.mirror[number]
     symmetries.numbers[2][i] = features.inverse[number]
     symmetries.numbers[3][i] = features.mirror[features.inverse[number]]
-    for image in range(4):
-        symmetries.base[image][i] = pair_index(symmetries.numbers[image][i], 0)
+    for symmetry in range(4):
+        symmetries.base[symmetry][i] = pair_index(symmetries.numbers[symmetry][i], 0)
 
 
-cdef inline int symmetric_index(const PairSymmetries *symmetries, int image, int i, int j) noexcept nogil:
-    """pair_index of one image: the larger of two sums, as it grows faster with the larger number."""
-    return larger(symmetries.base[image][i] + symmetries.numbers[image][j],
-                  symmetries.base[image][j] + symmetries.numbers[image][i])
+cdef inline int symmetric_index(const PairSymmetries *symmetries, int symmetry, int i, int j) noexcept nogil:
+    """pair_index under one of the four symmetries: the larger of two sums, as the larger number counts for more."""
+    return larger(symmetries.base[symmetry][i] + symmetries.numbers[symmetry][j],
+                  symmetries.base[symmetry][j] + symmetries.numbers[symmetry][i])
 
 
 cdef inline int mirror_index(const PairSymmetries *symmetries, int color, int i, int j) noexcept nogil:
@@ -111,7 +112,7 @@ cdef inline void list_canonical_pairs(const int32_t *numbers, int count, int32_t
 
 
 cdef inline int canonical_pair(int a, int b, float *sign) noexcept nogil:
-    """Of one such pair."""
+    """The PP index of one pair and the sign of its value for Black, as list_canonical_pairs gives them."""
     cdef PairSymmetries symmetries
     cdef int ours, theirs
     set_symmetries(&symmetries, 0, a)

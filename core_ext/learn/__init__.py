@@ -1,1 +1,1 @@
-"""Kernels that learn the evaluation's weights."""
+"""Training of the evaluation's weights."""

@@ -1,4 +1,5 @@
-"""Factorized features: coarser ones that generalise where PP, KP and KPP features are rare (as in NNUE trainers).
+"""Factorized features: general ones, which also have weights where PP, KP and KPP features are rare (as in NNUE
+trainers).
 
 P: a piece's kind. Relative KP: its kind and its offset from the king. PP by king zone: KPP with the king's square
 reduced to a zone. Relative PP: the kinds of two pieces and the offset between them, wherever they stand. Export adds
@@ -7,15 +8,15 @@ their weights to those of the features that play has (coalescing).
 
 from core_ext.eval.bonapiece cimport BONAPIECES, HAND_NUMBERS, LISTED, features
 from core_ext.eval.symmetry cimport on_middle_file
-from core_ext.shogi.types cimport int32_t
+from core_ext.shogi.types cimport file_of, int32_t, rank_of
 
 cdef enum:
-    KINDS = 16                  # of pieces that have one value each: 7 in hand, 9 on the board
-    OFFSETS = 18 * 17 * 17      # a kind and colour on the board, files and ranks from the king
-    ZONES = 11                  # of king squares that share pairs, see king_zone
+    KINDS = 16                  # of pieces, by value: 7 in hand, 9 on the board
     BOARD_KINDS = 18            # of pieces on the board, colours apart
-    RANKS_BETWEEN = 17          # -8 to 8
-    BOARD_PAIRS = BOARD_KINDS * BOARD_KINDS * RANKS_BETWEEN * 9
+    DIFFERENCES = 17            # of two files or two ranks, -8 to 8
+    OFFSETS = BOARD_KINDS * DIFFERENCES * DIFFERENCES   # of a piece on the board from a king
+    ZONES = 11                  # of king squares that share pairs, see king_zone
+    BOARD_PAIRS = BOARD_KINDS * BOARD_KINDS * DIFFERENCES * 9   # difference of ranks, distance of files
     RELATIVE_PAIRS = BOARD_PAIRS + HAND_NUMBERS * BOARD_KINDS * 9   # with a number in hand: a kind and its rank
 
 cdef struct Kinds:
@@ -25,8 +26,8 @@ cdef struct Kinds:
 
 cdef Kinds kinds
 
-# Of a relative pair: the smallest index among its symmetries (mirror image, inverse), and the sign of its value for
-# Black there; 0: it is its own inverse.
+# By index before symmetry: the smallest index among the pair's symmetries (mirror image, inverse), and the sign of its
+# value for Black there, 0 where it is its own inverse.
 cdef struct RelativePairs:
     int32_t index[RELATIVE_PAIRS]
     float sign[RELATIVE_PAIRS]
@@ -39,26 +40,26 @@ cdef inline bint is_black(int number) noexcept nogil:
 
 
 cdef inline int offset_index(int king, int number) noexcept nogil:
-    """Of a piece on the board beside the king: kind and colour, ranks and files between them; -1 in hand."""
+    """Index of a relative KP feature: kind and colour of the piece, files and ranks from the king; -1 in hand."""
     cdef int files, ranks
     if kinds.board_kind[number] < 0:
         return -1
-    files = kinds.square[number] // 9 - king // 9
-    ranks = kinds.square[number] % 9 - king % 9
+    files = file_of(kinds.square[number]) - file_of(king)
+    ranks = rank_of(kinds.square[number]) - rank_of(king)
     if on_middle_file(king) and files < 0:
         files = -files
-    return (kinds.board_kind[number] * 17 + files + 8) * 17 + ranks + 8
+    return (kinds.board_kind[number] * DIFFERENCES + files + 8) * DIFFERENCES + ranks + 8
 
 
 cdef inline int king_zone(int king) noexcept nogil:
-    """Of a king on files 1 to 5: files 1-2 or 3-4 or 5, ranks i-h or g-f, and above them each file alone."""
-    cdef int file = king // 9, rank = king % 9
+    """The zone of a king on files 1 to 5: files 1-2, 3-4 or 5 on ranks i-h or g-f; above them each file alone."""
+    cdef int file = file_of(king), rank = rank_of(king)
     return 4 * (file // 2) + (0 if rank >= 7 else 1 if rank >= 5 else 2 + file % 2)
 
 
 cdef inline int row_slot(int king) noexcept nogil:
-    """Of the king's own parameter in a row; 0 is the one that its zone shares."""
-    cdef int file = king // 9, rank = king % 9
+    """The place of the king's own parameter in a row; at 0 is the one that the kings of its zone share."""
+    cdef int file = file_of(king), rank = rank_of(king)
     return 1 + (rank - 7 + 2 * (file % 2) if rank >= 7 else rank - 5 + 2 * (file % 2) if rank >= 5 else rank)
 
 
@@ -76,10 +77,10 @@ cdef inline int list_relative_indices(const int32_t *numbers, int count, int32_t
         held += 1
     for i in range(held, count):
         kind = kinds.board_kind[numbers[i]]
-        file[i] = kinds.square[numbers[i]] // 9
-        rank = kinds.square[numbers[i]] % 9
-        first[i] = (kind * RANKS_BETWEEN + 8 - rank) * 9
-        second[i] = (kind * BOARD_KINDS * RANKS_BETWEEN + rank) * 9
+        file[i] = file_of(kinds.square[numbers[i]])
+        rank = rank_of(kinds.square[numbers[i]])
+        first[i] = (kind * DIFFERENCES + 8 - rank) * 9
+        second[i] = (kind * BOARD_KINDS * DIFFERENCES + rank) * 9
         for j in range(held):
             indices[n + j] = first[j] + kind * 9 + rank
         for j in range(held, i):
@@ -89,7 +90,7 @@ cdef inline int list_relative_indices(const int32_t *numbers, int count, int32_t
 
 
 cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *indices, float *signs) noexcept nogil:
-    """Of ascending numbers; returns how many."""
+    """Indices after symmetry, and their signs, from ascending numbers; returns how many."""
     cdef int i, n = list_relative_indices(numbers, count, indices)
     for i in range(n):
         signs[i] = relative_pairs.sign[indices[i]]

@@ -72,7 +72,7 @@ cdef struct LearningRates:
     float relative_pp
     float relative_pp_tempo
 
-# What the win probability of a training position is, and how its parts are mixed.
+# How a training position's target, a win probability, is computed from its score and its result.
 cdef struct Target:
     float scale                 # centipawns of the logistic that scores are on
     float result_share          # 0 to 1, of the game's result

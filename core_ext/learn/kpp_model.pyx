@@ -34,7 +34,7 @@ cdef inline float win_probability(float value) noexcept nogil:
 
 
 cdef float target_of(const Record *record, const Target *target) noexcept nogil:
-    """Black's win probability: that of the score, mixed with the game's result; at least one of them is known."""
+    """Black's win probability: that of the score, mixed with the game's result; a record has at least one of them."""
     cdef float result = 0.5 * (record.result + 1)
     if record.score == UNSCORED:
         return result

@@ -1,6 +1,6 @@
 """The quiescence leaf: the position at the end of the quiescence search's principal variation.
 
-Its static value is what the search's score can teach.
+In training the search's score is compared with the static value of the leaf, which has no capture pending.
 """
 
 from core_ext.eval.evaluate cimport Evaluator

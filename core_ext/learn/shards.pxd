@@ -41,8 +41,8 @@ cdef struct Parity:
     int count
     int32_t numbers[PADDED_PIECES]
     int32_t base[PADDED_PIECES]
-    int32_t images[PADDED_PIECES]
-    int32_t image_base[PADDED_PIECES]
+    int32_t mirrors[PADDED_PIECES]
+    int32_t mirror_base[PADDED_PIECES]
 
 cdef struct Shard:
     PairIndices kpp[COLORS]
@@ -81,35 +81,35 @@ cdef inline void set_perspective(const Record *record, int color, Perspective *p
 
 
 cdef inline void split_by_parity(const Perspective *perspective, Parity *even, Parity *odd) noexcept nogil:
-    cdef Parity *side
-    cdef int i, number, image
+    cdef Parity *own
+    cdef int i, number, mirror
     memset(even, 0, sizeof(Parity))
     memset(odd, 0, sizeof(Parity))
     for i in range(perspective.count):
         number = perspective.numbers[i]
-        image = features.mirror[number]
-        side = odd if number & 1 else even
-        side.numbers[side.count] = number
-        side.base[side.count] = pair_index(number, 0)
-        side.images[side.count] = image
-        side.image_base[side.count] = pair_index(image, 0)
-        side.count += 1
+        mirror = features.mirror[number]
+        own = odd if number & 1 else even
+        own.numbers[own.count] = number
+        own.base[own.count] = pair_index(number, 0)
+        own.mirrors[own.count] = mirror
+        own.mirror_base[own.count] = pair_index(mirror, 0)
+        own.count += 1
 
 
-cdef inline int list_pairs_with(const Parity *side, int i, const Parity *others, int count, bint symmetric,
+cdef inline int list_pairs_with(const Parity *own, int i, const Parity *others, int count, bint symmetric,
                                 int32_t *indices) noexcept nogil:
     """Number `i` with the first `count` of the others; returns how many.
 
     As in list_canonical_pairs the larger of two sums is pair_index, and whole LANES are written.
     """
-    cdef int32_t number = side.numbers[i], base = side.base[i], index
-    cdef int32_t image = side.images[i], image_base = side.image_base[i]
+    cdef int32_t number = own.numbers[i], base = own.base[i], index
+    cdef int32_t mirror = own.mirrors[i], mirror_base = own.mirror_base[i]
     cdef int j
     for j in range(round_up(count)):
         indices[j] = larger(base + others.numbers[j], others.base[j] + number)
     if symmetric:
         for j in range(round_up(count)):
-            index = larger(image_base + others.images[j], others.image_base[j] + image)
+            index = larger(mirror_base + others.mirrors[j], others.mirror_base[j] + mirror)
             indices[j] = smaller(indices[j], index)
     return count
 

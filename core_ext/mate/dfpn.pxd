@@ -19,7 +19,7 @@ cdef struct Child:
     Hand hand               # the attacker's after the move
     PnResult result
     uint32_t max_phi        # in the leader of a group: the greatest phi of the group
-    int leader              # the first child of its group; moves of one group are treated as one move
+    int leader              # the first child of its group; the moves of a group count as one
     int remaining           # as in PnNode, as is blocked_slider
     Move move
     uint8_t blocked_slider
@@ -47,11 +47,11 @@ cdef struct Solver:
     PnNode *stack           # the current line, by depth
     Child *children
     int depth               # plies on the board
-    int base                # depth of the root of the search: the plies before it count as the line's for repetitions
+    int base                # depth of the search's root; the positions before it count for repetitions only
     int attacker
     uint64_t salt           # part of every key: the set of pieces in play, the attacker, the way of counting
     bint count_all_interpositions   # whether futile interpositions lengthen a mate
-    bint stopped            # by the stop flag, the node limit or for want of room
+    bint stopped            # by the stop flag, the node limit or a full stack
     uint64_t nodes          # moves made
     uint64_t expanded       # nodes whose moves were generated
     uint64_t node_limit     # 0: none

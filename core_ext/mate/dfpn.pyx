@@ -257,14 +257,14 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
         add_child(s, node, move[0], blocked_slider, False)
-        if settles_node(node, &s.children[node.first + node.count - 1].result):
+        if solves_node(node, &s.children[node.first + node.count - 1].result):
             return
         move += 1
     if node.blocked_slider:
         add_futile_captures(s, node)
 
 
-cdef inline bint settles_node(const PnNode *node, const PnResult *result) noexcept nogil:
+cdef inline bint solves_node(const PnNode *node, const PnResult *result) noexcept nogil:
     """Whether this result of one child solves the node finally."""
     if node.attacking:
         return result.pn == 0 and result.length == 0

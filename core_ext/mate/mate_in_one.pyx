@@ -34,7 +34,7 @@ cdef Bitboard check_origins[COLORS][SQUARES][PIECE_TYPES]
 cdef struct KingInfo:
     int us
     int king
-    Bitboard occ
+    Bitboard occ            # `xray` below: without the king, for it does not shield the squares behind it
     Bitboard neighbours     # the squares next to the king
     Bitboard escapes        # those of them that it could go to now
     Bitboard straight       # a rook's and a bishop's attacks from its square
@@ -55,7 +55,7 @@ cdef void init_check_origins() noexcept nogil:
     cdef int us, king, piece_type
     cdef Bitboard targets, zone
     for us in range(COLORS):
-        zone = tables.zone[us]
+        zone = tables.promotion_zone[us]
         for king in range(SQUARES):
             for piece_type in range(PAWN, DRAGON + 1):
                 targets = attacks(us ^ 1, piece_type, king, empty())
@@ -77,7 +77,7 @@ cdef inline Bitboard attacks_around(const Position *pos, int us, int king, Bitbo
     """The attacks of our pieces that may attack one of `neighbours`: within these exactly what `us` attacks."""
     cdef Bitboard mine = pos.color[us], found = empty(), men
     cdef int square
-    men = both(mine, tables.king_zone[us ^ 1][king])
+    men = both(mine, tables.near_king[us ^ 1][king])
     while some(men):
         square = pop(&men)
         found = either(found, tables.step[us][type_of(pos.board[square])][square])
@@ -97,14 +97,14 @@ cdef inline Bitboard attacks_around(const Position *pos, int us, int king, Bitbo
 
 cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept nogil:
     cdef int us = pos.side, king = pos.king[us ^ 1]
-    cdef Bitboard checkers = pos.state.checkers, through, direct
+    cdef Bitboard checkers = pos.state.checkers, xray, direct
     info.us = us
     info.king = king
     info.occ = occupied(pos)
     info.neighbours = tables.step[0][KING][king]
-    through = without(info.occ, tables.square[king])
+    xray = without(info.occ, tables.square[king])
     info.escapes = without(info.neighbours, pos.color[us ^ 1])
-    info.escapes = without(info.escapes, attacks_around(pos, us, king, info.neighbours, through))
+    info.escapes = without(info.escapes, attacks_around(pos, us, king, info.neighbours, xray))
     info.straight = rook_attacks(king, info.occ)
     info.diagonal = bishop_attacks(king, info.occ)
     info.discoverers = slider_blockers(king, aligned_sliders(pos, king, us), info.occ, &direct)
@@ -221,12 +221,12 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
     cdef int us = info.us, king = info.king, target = to_square(move)
     cdef int origin = NO_ORIGIN if is_drop(move) else from_square(move), checker
     cdef Bitboard occ = either(without(info.occ, tables.square[origin]), tables.square[target])
-    cdef Bitboard through = without(occ, tables.square[king])
-    cdef Bitboard reached = attacks(us, placed, target, through)
+    cdef Bitboard xray = without(occ, tables.square[king])
+    cdef Bitboard reached = attacks(us, placed, target, xray)
     cdef Bitboard blocked = without(pos.color[us ^ 1], tables.square[target])
     cdef Bitboard escapes = without(without(info.neighbours, reached), blocked)
     cdef Bitboard first = both(escapes, either(info.escapes, tables.square[target])), checkers, between
-    if has_escape(pos, info, origin, first, through) or has_escape(pos, info, origin, without(escapes, first), through):
+    if has_escape(pos, info, origin, first, xray) or has_escape(pos, info, origin, without(escapes, first), xray):
         return NO_MOVE
     checkers = tables.square[target] if has(reached, king) else empty()
     if discovers:
@@ -247,13 +247,13 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
 cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
     cdef int us = info.us, target
     cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
-    cdef Bitboard through = without(info.occ, tables.square[info.king])
+    cdef Bitboard xray = without(info.occ, tables.square[info.king])
     cdef Move move
     # Not on an escape square: the king could capture there. A drop takes no other escape square by blocking a line.
     targets = without(targets, either(info.occ, info.escapes))
     while some(targets):
         target = pop(&targets)
-        if some(without(info.escapes, attacks(us, piece_type, target, through))):
+        if some(without(info.escapes, attacks(us, piece_type, target, xray))):
             continue
         move = verify(pos, info, drop_move(piece_type, target), piece_type, False)
         if move:
@@ -413,8 +413,8 @@ cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcep
 cdef inline int escapes_after(const Position *pos, const KingInfo *info, Move32 check) noexcept nogil:
     """An estimate of the number of escape squares after a check: lines that the move opens or blocks are ignored."""
     cdef int target = to_square(check)
-    cdef Bitboard through = without(info.occ, tables.square[info.king])
-    return count(without(info.escapes, attacks(info.us, type_of(placed_piece(check)), target, through)))
+    cdef Bitboard xray = without(info.occ, tables.square[info.king])
+    return count(without(info.escapes, attacks(info.us, type_of(placed_piece(check)), target, xray)))
 
 
 cdef bint mate_in_three(Position *pos, int max_escapes, Move *line, uint64_t *nodes) noexcept nogil:

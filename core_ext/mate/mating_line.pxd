@@ -4,7 +4,7 @@ from core_ext.mate.dfpn cimport MAX_MATE_PLY, Solver
 from core_ext.shogi.types cimport Move
 
 cdef enum:
-    SOLVED_UNKNOWN = 0
+    UNSOLVED = 0
     SOLVED_MATE = 1
     SOLVED_NO_MATE = 2
 

@@ -27,7 +27,7 @@ cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
 
 
 cdef Move shortest_attack(Solver *s, int remaining, int base) noexcept nogil:
-    """The check with the shortest known mate that does not repeat a position of the last `base` plies."""
+    """The check with the shortest proved mate that does not repeat a position of the last `base` plies."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
@@ -57,7 +57,7 @@ cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
 
 
 cdef Move longest_defence(Solver *s) noexcept nogil:
-    """The evasion with the longest known mate, or NO_MOVE if there is no evasion."""
+    """The evasion with the longest proved mate, or NO_MOVE if there is no evasion."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
@@ -120,33 +120,50 @@ cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
     return length
 
 
-cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
-    cdef Move line[MAX_MATE_PLY]
-    cdef uint64_t limit = s.node_limit
-    cdef PnResult result
-    cdef int plies
+cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil:
+    """A mate in one or in three, found without the table."""
     solution.line[0] = mate_in_one(&s.pos)
     solution.length = solution.line[0] != NO_MOVE
     solution.shortest = solution.length == 1
     if solution.shortest:
-        return SOLVED_MATE
+        return True
     # If futile interpositions do not count, a mate in three may really be a mate in one.
-    if (aim == AIM_FIRST or s.count_all_interpositions) and mate_in_three(&s.pos, MAX_ESCAPES, solution.line, &s.nodes):
-        solution.length = 3
-        solution.shortest = s.count_all_interpositions
-        return SOLVED_MATE
-    result = prove(s, True, UNLIMITED, 0)
-    if result.pn:
-        return SOLVED_NO_MATE if result.dn == 0 else SOLVED_UNKNOWN
-    solution.length = proved_line(s, solution.line, MAX_MATE_PLY)
+    if aim != AIM_FIRST and not s.count_all_interpositions:
+        return False
+    if not mate_in_three(&s.pos, MAX_ESCAPES, solution.line, &s.nodes):
+        return False
+    solution.length = 3
+    solution.shortest = s.count_all_interpositions
+    return True
+
+
+cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int longest) noexcept nogil:
+    """Replace the line by that of the shortest mate, at most `longest` plies, if it is found within the nodes that the
+    aim and `limit` (0: none) allow.
+    """
+    cdef Move line[MAX_MATE_PLY]
+    cdef int plies
     if aim == AIM_SHORTER:
         s.node_limit = s.nodes * 2 + EXTRA_NODES
     if limit and (aim == AIM_SHORTEST or limit < s.node_limit):
         s.node_limit = max(limit, s.nodes + 1)
-    plies = shortest_mate(s, result.length) if aim != AIM_FIRST else 0
+    plies = shortest_mate(s, longest)
     plies = mating_line(s, line, MAX_MATE_PLY, plies) if plies else 0
     if plies:
         memcpy(solution.line, line, plies * sizeof(Move))
         solution.length = plies
         solution.shortest = True
-    return SOLVED_MATE if solution.length else SOLVED_UNKNOWN
+
+
+cdef int solve(Solver *s, Solution *solution, int aim) noexcept nogil:
+    cdef uint64_t limit = s.node_limit
+    cdef PnResult result
+    if find_short_mate(s, solution, aim):
+        return SOLVED_MATE
+    result = prove(s, True, UNLIMITED, 0)
+    if result.pn:
+        return SOLVED_NO_MATE if result.dn == 0 else UNSOLVED
+    solution.length = proved_line(s, solution.line, MAX_MATE_PLY)
+    if aim != AIM_FIRST:
+        shorten(s, solution, aim, limit, result.length)
+    return SOLVED_MATE if solution.length else UNSOLVED

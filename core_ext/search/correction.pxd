@@ -1,8 +1,8 @@
 """Correction history (Stockfish 2024): the mean error of the evaluation in positions that share a key with this one.
 
-After a search, the difference between its value and the static value goes to one entry a key; before a search, the
-entries correct the evaluation. Keys: both hands, the last move, the pawns, the generals (king, golds, silvers) of each
-side.
+After a search, the difference between its value and the static value updates one entry of each key; before a search,
+the entries correct the evaluation. Keys: both hands, the last move, the pawns, the generals (king, golds, silvers) of
+each side.
 """
 
 from core_ext.search.history cimport (
@@ -13,7 +13,7 @@ from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp, is_decisive
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport Position, pieces
-from core_ext.shogi.types cimport GOLDS, MATE_BOUND, PAWN, SILVER, int16_t
+from core_ext.shogi.types cimport GOLDS, MATE_BOUND, PAWN, SILVER, int16_t, moved_piece, to_square
 
 
 cdef inline int generals_slot(const Position *pos, int color) noexcept nogil:
@@ -25,9 +25,9 @@ cdef inline int correction_slot(const Position *pos, const Stack *ss, int key) n
     if key == CORRECTION_HANDS:
         return pos.state.hand_key >> 50 & (CORRECTION_SLOTS - 1)
     if key == CORRECTION_MOVE:
-        return ((ss - 1).move >> 16 & 31) << 7 | ((ss - 1).move & 127)
+        return moved_piece((ss - 1).move) << 7 | to_square((ss - 1).move)
     if key == CORRECTION_PAWNS:
-        return hash_squares(pieces(pos, pos.side, PAWN)) ^ hash_squares(pos.kind[PAWN]) * 5 & (CORRECTION_SLOTS - 1)
+        return hash_squares(pieces(pos, pos.side, PAWN)) ^ (hash_squares(pos.kind[PAWN]) * 5 & (CORRECTION_SLOTS - 1))
     return generals_slot(pos, pos.side if key == CORRECTION_GENERALS else 1 - pos.side)
 
 
@@ -46,7 +46,7 @@ cdef inline int corrected(Searcher *s, const Stack *ss, int value) noexcept nogi
 
 
 cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noexcept nogil:
-    """Whether the value's bound says that the static value was off by `error` at least, in a quiet position."""
+    """Whether the value's bound implies that the static value was off by `error` at least, in a quiet position."""
     if node.in_check or is_decisive(node.best_value) or (node.best_move and not is_quiet(&s.pos, node.best_move)):
         return False
     if error < 0:
@@ -58,6 +58,6 @@ cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil
     cdef int error = node.best_value - node.ss.static_value, bonus, key
     if not has_static_error(s, node, error):
         return
-    bonus = clamp(error * node.depth // 8, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
+    bonus = clamp(error * node.depth * tune.correction_rate // 64, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
     for key in range(CORRECTIONS):
         update_entry(correction_entry(s, node.ss, key), bonus, CORRECTION_LIMIT)

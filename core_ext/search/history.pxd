@@ -17,6 +17,7 @@ cdef enum:
     BUTTERFLY_LIMIT = 7183
     CAPTURE_LIMIT = 10692
     CONTINUATION_LIMIT = 29952
+    CONTINUATION_START = -60    # below 0, so that moves tried before come first
     PAWN_HISTORY_LIMIT = 8192
     PAWN_HISTORY_SLOTS = 256    # hashed pawn structures
     CORRECTION_LIMIT = 1024

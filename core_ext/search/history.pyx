@@ -19,9 +19,9 @@ cdef void free_histories(Histories *histories) noexcept nogil:
 
 
 cdef void clear_histories(Histories *histories) noexcept nogil:
-    """All zero, but for continuations: they start slightly negative, so that moves tried before come first."""
+    """All zero, but for the continuation histories."""
     cdef size_t i
     cdef int16_t *entry = <int16_t *>histories.continuation
     memset(histories, 0, sizeof(Histories))
     for i in range(sizeof(histories.continuation) // sizeof(int16_t)):
-        entry[i] = -60
+        entry[i] = CONTINUATION_START

@@ -93,7 +93,7 @@ cdef inline void update_after_lmr(const Node *node, Move32 move32, int depth, in
 
 
 cdef inline void update_after_tt_cutoff(Searcher *s, const Node *node) noexcept nogil:
-    """A quiet move of the table that fails high without a search gets a part of the bonus."""
+    """The table's quiet move, where it cuts the node without a search, gets a share of the bonus."""
     cdef int bonus = history_bonus(node.depth) * tune.hash_cut_bonus // 100
     if bonus > 0 and node.tt.move and not node.tt_capture and node.tt_value >= node.beta:
         update_quiet_histories(s, node, node.tt.move, bonus)

@@ -4,7 +4,7 @@ when its stage begins.
     main search   hash move, good captures, killers, quiets and drops, bad captures
     in check      hash move, evasions
     quiescence    hash move, captures, and on its first ply quiet checks
-    probcut       hash move, captures that win at least a threshold
+    ProbCut       hash move, captures that win at least a threshold
 """
 
 from core_ext.search.history cimport Histories, PieceTo
@@ -39,13 +39,13 @@ cdef struct ScoredMove:
 cdef struct Picker:
     const Position *pos
     Histories *histories
-    const CheckInfo *check
+    const CheckInfo *check_info
     PieceTo *continuations[CONTINUATIONS]
     PieceTo *pawn_history   # of the position's pawn structure
     int purpose
     int stage
     int ply
-    int threshold       # probcut: the least exchange value
+    int threshold       # ProbCut: the least exchange value
     Move hash_move
     Move killers[2]
     int next_killer
@@ -55,7 +55,8 @@ cdef struct Picker:
     ScoredMove *end     # of the node's moves: the nodes below it use the memory from here on
     ScoredMove *bad_end  # bad captures stand at the front, from `start` to here
 
-# `hash_move` must be legal, or NO_MOVE. The caller sets killers, ply, threshold, check, pawn_history and continuations.
+# `hash_move` must be legal, or NO_MOVE. The caller sets killers, ply, threshold, check_info, pawn_history and
+# continuations.
 cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
                       Move hash_move) noexcept nogil
 # The next legal move, each once; NO_MOVE at the end.

@@ -14,8 +14,9 @@ from core_ext.shogi.types cimport (
 )
 
 cdef enum:
-    EVASION_CAPTURE = 1 << 20   # captures before all other evasions
-    ANY_EXCHANGE = -20000       # no exchange loses more than that
+    EVASION_CAPTURE = 1 << 20   # above every history
+    VICTIM = 64                 # weight of the victim's value beside the attacker's
+    ANY_EXCHANGE = -20000       # below every exchange value: no capture is held back
 
 
 cdef bint is_quiet(const Position *pos, Move move) noexcept nogil:
@@ -30,7 +31,7 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
                       Move hash_move) noexcept nogil:
     picker.pos = pos
     picker.histories = histories
-    picker.check = NULL
+    picker.check_info = NULL
     picker.purpose = purpose
     picker.stage = STAGE_HASH if hash_move else STAGE_START
     picker.ply = LOW_PLIES
@@ -65,20 +66,19 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     score += tune.pawn_history_order * piece_to_entry(picker.pawn_history, move32)[0] // 32
     if picker.ply < LOW_PLIES:
         score += tune.low_ply_order * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
-    if tune.check_bonus and picker.check != NULL and gives_check(picker.pos, picker.check, move):
+    if tune.check_bonus and picker.check_info != NULL and gives_check(picker.pos, picker.check_info, move):
         score += tune.check_bonus
     return score
 
 
 cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
-    """Captures by the victim, the cheap taker first; the others by history."""
-    cdef Move32 move32
+    """Captures before all others: the most valuable victim, then the least valuable attacker. The others by history."""
+    cdef Move32 move32 = to_move32(picker.pos, move)
     if is_quiet(picker.pos, move):
-        move32 = to_move32(picker.pos, move)
         return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
                 + piece_to_entry(picker.continuations[0], move32)[0])
-    move32 = to_move32(picker.pos, move)
-    return EVASION_CAPTURE + 64 * see_value(type_of(captured_piece(move32))) - see_value(type_of(moved_piece(move32)))
+    return (EVASION_CAPTURE + VICTIM * see_value(type_of(captured_piece(move32)))
+            - see_value(type_of(moved_piece(move32))))
 
 
 ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil

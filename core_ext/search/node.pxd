@@ -1,5 +1,5 @@
-"""The steps of a node that neither search nor select: its start, the end of the game, the table, the static value, its
-moves.
+"""The steps of a node that are no selective rules and search nothing below it: start, end of the game, transposition
+table, static value, the bookkeeping of its moves.
 """
 
 from libc.string cimport memcpy
@@ -25,8 +25,8 @@ from core_ext.shogi.types cimport (
 )
 
 cdef enum:
-    WIN_BY_RULE = 30000         # the opponent gives perpetual check: won unless it deviates, so not a mate
-    SUPERIOR_VALUE = 28000      # the same board came before with less in hand
+    WIN_BY_RULE = 30000         # the opponent gives perpetual check. It may deviate, so this is less than a mate
+    SUPERIOR_VALUE = 28000      # the same board came before with fewer pieces in hand
 
 
 # ---- moving along the line ----
@@ -48,13 +48,13 @@ cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
 
 cdef inline bint check_stop(Searcher *s) noexcept nogil:
     """Set and return s.stopped. The flag is read at every node, the clock at every CHECK_INTERVAL of them."""
-    if stop_requested(s.stop) or (s.nodes >= s.next_check and limit_reached(s)):
+    if stop_requested(s.stop) or (s.nodes >= s.next_check and check_limits(s)):
         s.stopped = True
     return s.stopped
 
 
-cdef inline bint limit_reached(Searcher *s) noexcept nogil:
-    """The node limit or the deadline; sets the node count of the next check."""
+cdef inline bint check_limits(Searcher *s) noexcept nogil:
+    """Whether the node limit or the deadline is reached; sets the node count of the next check."""
     s.next_check = next_check(s.nodes, s.node_limit)
     return (s.node_limit and s.nodes >= s.node_limit) or past_deadline(s.stop)
 
@@ -72,7 +72,7 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.ss = ss
     node.alpha = alpha
     node.beta = beta
-    node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1
+    node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1      # MAX_DEPTH is that of a mate in the table
     node.ply = ply
     node.pv = beta - alpha > 1
     node.cut = cut
@@ -97,9 +97,9 @@ cdef inline int draw_value(const Searcher *s) noexcept nogil:
 
 # ---- the end of the game ----
 
-cdef inline bint repetition_value(Searcher *s, int ply, int *value) noexcept nogil:
-    """A repeated position has its value by the rules. Superior and inferior ones count only where the earlier one is
-    below the root."""
+cdef inline bint ends_by_repetition(Searcher *s, int ply, int *value) noexcept nogil:
+    """Whether the position is repeated; `value` is then the rule's. A superior or inferior position counts only where
+    the earlier one is below the root."""
     cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
     if repetition == NO_REPETITION:
         return False
@@ -117,8 +117,8 @@ cdef inline bint repetition_value(Searcher *s, int ply, int *value) noexcept nog
 
 
 cdef inline bint game_over(Searcher *s, int ply, int *value) noexcept nogil:
-    """Repetition, the move limit, a declaration: the value is the rule's."""
-    if repetition_value(s, ply, value):
+    """Whether a repetition, the move limit or a declaration ends the game; `value` is then the rule's."""
+    if ends_by_repetition(s, ply, value):
         return True
     if s.max_moves and s.pos.ply > s.max_moves:     # a mate on the last move still wins
         value[0] = ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
@@ -150,7 +150,7 @@ cdef inline void store_node(Searcher *s, const Node *node, int value, int bound,
 
 
 cdef inline Move find_mate(Searcher *s, const Node *node) noexcept nogil:
-    """A move that mates at once, where the table has nothing of the position; else NO_MOVE."""
+    """A move that mates at once, or NO_MOVE. Not tried after a table hit: it was when the entry was stored."""
     if not tune.mate_in_one or node.in_check or node.tt.hit or node.ss.excluded:
         return NO_MOVE
     return mate_in_one(&s.pos)
@@ -197,19 +197,19 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
 
 # ---- moves ----
 
-cdef inline int quiet_history(Searcher *s, const Stack *ss, const Candidate *move) noexcept nogil:
+cdef inline int quiet_history(Searcher *s, const Stack *ss, const Candidate *candidate) noexcept nogil:
     """Sum of butterfly, continuation and pawn history."""
-    return (2 * s.histories.butterfly[s.pos.side][move_slot(move.move)]
-            + piece_to_entry((ss - 1).continuation, move.move32)[0]
-            + piece_to_entry((ss - 2).continuation, move.move32)[0]
-            + tune.pawn_history_weight * piece_to_entry(ss.pawn_history, move.move32)[0] // 32)
+    return (2 * s.histories.butterfly[s.pos.side][move_slot(candidate.move)]
+            + piece_to_entry((ss - 1).continuation, candidate.move32)[0]
+            + piece_to_entry((ss - 2).continuation, candidate.move32)[0]
+            + tune.pawn_history_weight * piece_to_entry(ss.pawn_history, candidate.move32)[0] // 32)
 
 
 cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
     candidate.move = move
     candidate.move32 = to_move32(&s.pos, move)
     candidate.quiet = is_quiet(&s.pos, move)
-    candidate.checks = gives_check(&s.pos, &node.check, move)
+    candidate.checks = gives_check(&s.pos, &node.check_info, move)
     candidate.killer = move == node.ss.killers[0] or move == node.ss.killers[1]
     candidate.extension = 0
     if candidate.quiet:
@@ -218,12 +218,12 @@ cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candid
         candidate.history = capture_entry(s.histories, candidate.move32)[0]
 
 
-cdef inline void add_tried_move(Node *node, const Candidate *move) noexcept nogil:
-    if move.quiet and node.quiet_count < TRIED_MOVES:
-        node.quiets[node.quiet_count] = move.move
+cdef inline void add_tried_move(Node *node, const Candidate *candidate) noexcept nogil:
+    if candidate.quiet and node.quiet_count < TRIED_MOVES:
+        node.quiets[node.quiet_count] = candidate.move
         node.quiet_count += 1
-    elif not move.quiet and node.capture_count < TRIED_MOVES:
-        node.captures[node.capture_count] = move.move
+    elif not candidate.quiet and node.capture_count < TRIED_MOVES:
+        node.captures[node.capture_count] = candidate.move
         node.capture_count += 1
 
 

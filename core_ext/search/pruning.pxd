@@ -12,14 +12,14 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
 from core_ext.shogi.see cimport see_at_least, see_value
 from core_ext.shogi.types cimport (
-    INFINITE, MATE_BOUND, Move, captured_piece, is_promotion, to_square, type_of,
+    INFINITE, MATE_BOUND, MAX_MOVES, Move, captured_piece, is_promotion, to_square, type_of,
 )
 
 
 # ---- table cutoff ----
 
 cdef inline bint tt_cuts(const Node *node) noexcept nogil:
-    """An earlier search of at least this depth already decides against the window."""
+    """An earlier search of at least this depth has a bound outside the window."""
     if node.pv or not node.tt.hit or node.tt.depth < node.depth or node.ss.excluded:
         return False
     if node.tt_value >= node.beta:
@@ -27,12 +27,13 @@ cdef inline bint tt_cuts(const Node *node) noexcept nogil:
     return (node.tt.bound & BOUND_UPPER) != 0
 
 
-# ---- reverse futility pruning: the node fails high ----
-
 cdef inline bint may_prune_node(const Node *node) noexcept nogil:
-    """The rules that decide a node before any of its moves need a static value, and do not apply to the search of a
-    singular move's alternatives."""
+    """Common to reverse futility, null move, internal iterative reduction and ProbCut: they need a static value, and do
+    not apply where the table's move is excluded (a singular search)."""
     return not node.in_check and not node.ss.excluded
+
+
+# ---- reverse futility pruning: the node fails high ----
 
 
 cdef inline bint reverse_futility(const Node *node) noexcept nogil:
@@ -43,10 +44,10 @@ cdef inline bint reverse_futility(const Node *node) noexcept nogil:
 
 
 cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
-    return (node.value + node.beta) // 2
+    return (tune.reverse_futility_share * node.value + (100 - tune.reverse_futility_share) * node.beta) // 100
 
 
-# ---- internal iterative reduction: the node is searched less deep ----
+# ---- internal iterative reduction: the node is searched one ply less deep ----
 
 cdef inline int iir_reduction(const Node *node) noexcept nogil:
     """Without a hash move a shallower search is cheaper, and stores a move for the next time (E. Schröder)."""
@@ -64,37 +65,38 @@ cdef inline bint may_prune_moves(const Node *node) noexcept nogil:
 cdef inline int late_move_limit(const Node *node) noexcept nogil:
     """Late move pruning: after so many moves of a shallow node, no further quiet move is searched."""
     if node.depth >= tune.lmp_depth:
-        return 1 << 20
+        return MAX_MOVES
     return (tune.lmp_base + tune.lmp_slope * node.depth * node.depth // 64) // (1 if node.improving else 2)
 
 
-cdef inline bint prunes_quiet(Searcher *s, const Node *node, const Candidate *move, int lmr_depth) noexcept nogil:
+cdef inline bint prunes_quiet(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
     """Bad history, a static value too low for a quiet move to reach alpha (futility), or material lost."""
-    cdef int depth = clamp(lmr_depth + tune.history_depth * move.history // (128 * 1024), 0, node.depth)
-    if move.history < -tune.history_prune * node.depth:
+    cdef int depth = clamp(lmr_depth + tune.history_depth * candidate.history // (128 * 1024), 0, node.depth)
+    if candidate.history < -tune.history_prune * node.depth:
         return True
     if not node.in_check and depth < tune.futility_depth \
             and node.ss.static_value + tune.futility_base + tune.futility_slope * depth <= node.alpha:
         return True
-    return not see_at_least(&s.pos, move.move, -tune.quiet_see_slope * depth * depth)
+    return not see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * depth * depth)
 
 
-cdef inline bint prunes_capture(Searcher *s, const Node *node, const Candidate *move, int lmr_depth) noexcept nogil:
+cdef inline bint prunes_capture(Searcher *s, const Node *node, const Candidate *candidate,
+                                int lmr_depth) noexcept nogil:
     """A capture that cannot reach alpha even with what it takes (futility), or a capture or check that loses too much
     material."""
-    cdef int depth = clamp(lmr_depth, 0, node.depth), gain = see_value(type_of(captured_piece(move.move32)))
-    if not move.checks and not node.in_check and depth < tune.capture_futility_depth \
+    cdef int depth = clamp(lmr_depth, 0, node.depth), gain = see_value(type_of(captured_piece(candidate.move32)))
+    if not candidate.checks and not node.in_check and depth < tune.capture_futility_depth \
             and (node.ss.static_value + tune.capture_futility_base + tune.capture_futility_slope * depth + gain
                  <= node.alpha):
         return True
-    return not see_at_least(&s.pos, move.move, -tune.capture_see_slope * node.depth)
+    return not see_at_least(&s.pos, candidate.move, -tune.capture_see_slope * node.depth)
 
 
-cdef inline bint prunes_move(Searcher *s, const Node *node, const Candidate *move, int lmr_depth) noexcept nogil:
+cdef inline bint prunes_move(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
     """`lmr_depth`: the node's depth less the reduction of a move so late in the list."""
-    if not move.quiet or move.checks:
-        return prunes_capture(s, node, move, lmr_depth)
-    return prunes_quiet(s, node, move, lmr_depth)
+    if not candidate.quiet or candidate.checks:
+        return prunes_capture(s, node, candidate, lmr_depth)
+    return prunes_quiet(s, node, candidate, lmr_depth)
 
 
 # ---- moves left out of quiescence ----
@@ -105,9 +107,9 @@ cdef inline bint prunes_evasion(Searcher *s, const Node *node, Move move) noexce
             and not see_at_least(&s.pos, move, 0))
 
 
-cdef inline int futility_value(Searcher *s, const Node *node, Move move) noexcept nogil:
-    """What a capture can raise the value to at most; INFINITE for promotions and checks, which have no such limit."""
-    if is_promotion(move) or gives_check(&s.pos, &node.check, move):
+cdef inline int quiescence_futility_value(Searcher *s, const Node *node, Move move) noexcept nogil:
+    """The most that a capture is expected to raise the value to; INFINITE for promotions and checks."""
+    if is_promotion(move) or gives_check(&s.pos, &node.check_info, move):
         return INFINITE
     return node.ss.static_value + tune.quiescence_futility + see_value(type_of(s.pos.board[to_square(move)]))
 
@@ -120,3 +122,20 @@ cdef inline bint prunes_late_capture(const Node *node, Move move, int futility) 
 
 cdef inline bint loses_material(Searcher *s, Move move) noexcept nogil:
     return not see_at_least(&s.pos, move, -tune.quiescence_see)
+
+
+cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
+    """Leave the move out (True) or not. A futile capture left out raises the best value to its futility value: the node
+    fails soft.
+    """
+    cdef int futility
+    if node.in_check:
+        return prunes_evasion(s, node, move)
+    futility = quiescence_futility_value(s, node, move)
+    if prunes_late_capture(node, move, futility):
+        return True
+    if futility <= node.alpha:
+        if futility > node.best_value:
+            node.best_value = futility
+        return True
+    return loses_material(s, move)

@@ -22,8 +22,8 @@ from core_ext.search.node cimport (
     probe_table, set_picker_histories, set_static_value, store_node, update_best,
 )
 from core_ext.search.pruning cimport (
-    futility_value, iir_reduction, late_move_limit, loses_material, may_prune_moves, may_prune_node, prunes_evasion,
-    prunes_late_capture, prunes_move, reverse_futility, reverse_futility_value, tt_cuts,
+    iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move, reverse_futility,
+    reverse_futility_value, tt_cuts,
 )
 from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Searcher, clamp, is_decisive
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
@@ -33,6 +33,12 @@ from core_ext.shogi.position cimport allocate_position, free_position, to_move32
 from core_ext.shogi.types cimport (
     INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
 )
+
+# Depths of the entries that quiescence stores. That of a stand pat is below every search's: the entry never cuts, it
+# only saves the static value.
+cdef enum:
+    QUIESCENCE_DEPTH = 0
+    STAND_PAT_DEPTH = -1
 
 # ---- memory ----
 
@@ -67,7 +73,7 @@ cdef void clear_searcher(Searcher *s) noexcept nogil:
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
     """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off."""
     return (may_prune_node(node) and not node.pv and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
-            and node.value >= node.beta and node.ply >= s.null_from
+            and node.value >= node.beta and node.ply >= s.null_min_ply
             and node.ss.static_value >= node.beta - tune.null_slope * node.depth + tune.null_margin)
 
 
@@ -79,11 +85,11 @@ cdef inline int null_move_reduction(const Node *node) noexcept nogil:
 cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept nogil:
     """Verification of a deep null move: a reduced search without null moves in its first plies reaches beta too."""
     cdef int value
-    if s.null_from or node.depth < tune.null_verify:
+    if s.null_min_ply or node.depth < tune.null_verify:
         return True
-    s.null_from = node.ply + tune.null_verify_share * clamp(depth, 1, MAX_DEPTH) // 100
+    s.null_min_ply = node.ply + tune.null_verify_share * clamp(depth, 1, MAX_DEPTH) // 100
     value = search_node(s, node.beta - 1, node.beta, depth, node.ply, False)
-    s.null_from = 0
+    s.null_min_ply = 0
     return value >= node.beta
 
 
@@ -109,14 +115,14 @@ cdef inline int probcut_beta(const Node *node) noexcept nogil:
 
 
 cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
-    """Unless the table already says that a search of that depth stays below the raised beta."""
+    """Not where the table has a value below the raised beta from a search of about that depth."""
     if not may_prune_node(node) or node.pv or node.depth < tune.probcut_depth or is_decisive(node.beta):
         return False
     return not (node.tt.hit and node.tt.depth > node.depth - tune.probcut_reduction and node.tt_value < raised_beta)
 
 
 cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_beta) noexcept nogil:
-    """Quiescence first; the reduced search only where that reaches the raised beta."""
+    """Quiescence, and a reduced search where that reaches the raised beta."""
     cdef int value
     make_move(s, node.ss, move, to_move32(&s.pos, move))
     value = -quiescence(s, -raised_beta, -raised_beta + 1, 0, node.ply + 1)
@@ -128,7 +134,7 @@ cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_bet
 
 
 cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
-    """Whether a good capture beats beta by a margin in a shallow search: it will then beat beta in the full one."""
+    """Whether a good capture beats beta by a margin in a shallow search: it most likely beats beta in the full one."""
     cdef int raised_beta = probcut_beta(node)
     cdef Picker picker
     cdef Move move
@@ -165,10 +171,10 @@ cdef inline int singular_beta(const Node *node) noexcept nogil:
 
 
 cdef int search_alternatives(Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The value of the node without the move, by a search of half the depth."""
+    """The value of the node without the move, by a shallower search."""
     cdef int beta = singular_beta(node), value
     node.ss.excluded = move
-    value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
+    value = search_node(s, beta - 1, beta, (node.depth - 1) * tune.singular_share // 100, node.ply, node.cut)
     node.ss.excluded = NO_MOVE
     return value
 
@@ -188,10 +194,23 @@ cdef inline int singular_extension(const Node *node, int alternative) noexcept n
     return -1 if node.cut else 0
 
 
+cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) noexcept nogil:
+    """Search the alternatives of the hash move and set its extension; True where they cut the node (multi-cut)."""
+    cdef int value
+    if not may_be_singular(s, node, candidate.move):
+        return False
+    value = search_alternatives(s, node, candidate.move)
+    if not s.stopped and multi_cut(node, value):
+        node.best_value = value
+        return True
+    candidate.extension = singular_extension(node, value)
+    return False
+
+
 # ---- late move reduction: amounts in 1/1024 ply ----
 
 cdef inline bint may_reduce(const Node *node) noexcept nogil:
-    return node.depth >= 2 and node.move_count > 1
+    return node.depth >= tune.lmr_min_depth and node.move_count > 1
 
 
 cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
@@ -200,7 +219,7 @@ cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nog
     return product + (0 if node.improving else tune.lmr_not_improving)
 
 
-cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *move) noexcept nogil:
+cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
     """More where a cut is expected, less on the principal variation, for checks, killers and moves of good history."""
     cdef int amount
     if node.move_count <= 1 + node.pv:
@@ -212,13 +231,13 @@ cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *
         amount += tune.lmr_hash_capture
     if node.ss.on_pv:
         amount -= tune.lmr_pv
-    if move.checks:
+    if candidate.checks:
         amount -= tune.lmr_check
-    if move.killer or move.move == node.tt.move:
+    if candidate.killer or candidate.move == node.tt.move:
         amount -= tune.lmr_killer
     if (node.ss + 1).cutoffs > tune.lmr_cutoff_count:
         amount += tune.lmr_cutoffs
-    return amount - move.history * tune.lmr_history // 128
+    return amount - candidate.history * tune.lmr_history // 128
 
 
 cdef inline int full_depth(const Node *node, int reduced_value, int depth) noexcept nogil:
@@ -228,32 +247,32 @@ cdef inline int full_depth(const Node *node, int reduced_value, int depth) noexc
     return depth - (reduced_value < node.best_value + tune.shallower_slope * depth)
 
 
-cdef int search_reduced(Searcher *s, Node *node, const Candidate *move, int depth) noexcept nogil:
+cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int depth) noexcept nogil:
     """A reduced zero-window search, and the full depth only where that beats alpha.
 
-    A good history cancels a reduction but never makes a move deeper: lines of such moves would not end.
+    A good history cancels a reduction but never extends a move: lines of such moves would not end.
     """
-    cdef int reduced = clamp(depth - reduction(s, node, move) // 1024, 1, depth)
+    cdef int reduced = clamp(depth - reduction(s, node, candidate) // 1024, 1, depth)
     cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
     if value <= node.alpha or reduced >= depth:
         return value
     depth = full_depth(node, value, depth)
     if reduced < depth:
         value = -search_node(s, -node.alpha - 1, -node.alpha, depth, node.ply + 1, not node.cut)
-        if move.quiet and not s.stopped:
-            update_after_lmr(node, move.move32, depth, value)
+        if candidate.quiet and not s.stopped:
+            update_after_lmr(node, candidate.move32, depth, value)
     return value
 
 
 # ---- the main search ----
 
-cdef int search_move(Searcher *s, Node *node, const Candidate *move) noexcept nogil:
+cdef int search_move(Searcher *s, Node *node, const Candidate *candidate) noexcept nogil:
     """The value of a move: zero window first, the open window where it is the first or beats alpha (PVS)."""
-    cdef int depth = node.depth - 1 + move.extension, value = -INFINITE
+    cdef int depth = node.depth - 1 + candidate.extension, value = -INFINITE
     (node.ss + 1).pv_length = 0
-    make_move(s, node.ss, move.move, move.move32)
+    make_move(s, node.ss, candidate.move, candidate.move32)
     if may_reduce(node):
-        value = search_reduced(s, node, move, depth)
+        value = search_reduced(s, node, candidate, depth)
     elif not node.pv or node.move_count > 1:
         value = -search_node(s, -node.alpha - 1, -node.alpha, depth, node.ply + 1, not node.cut)
     if node.pv and (node.move_count == 1 or value > node.alpha):
@@ -264,12 +283,12 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *move) noexcept no
 
 
 cdef void init_main_picker(Searcher *s, Node *node, Picker *picker) noexcept nogil:
-    init_check_info(&s.pos, &node.check)
+    init_check_info(&s.pos, &node.check_info)
     init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_MAIN, node.tt.move)
     picker.killers[0] = node.ss.killers[0]
     picker.killers[1] = node.ss.killers[1]
     picker.ply = node.ply
-    picker.check = &node.check
+    picker.check_info = &node.check_info
     set_picker_histories(picker, node.ss)
 
 
@@ -294,12 +313,8 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             picker.skip_quiets = node.move_count >= late_move_limit(node)
             if prunes_move(s, node, &candidate, node.depth - base_reduction(s, node) // 1024):
                 continue
-        if may_be_singular(s, node, move):
-            value = search_alternatives(s, node, move)
-            if not s.stopped and multi_cut(node, value):
-                node.best_value = value
-                break
-            candidate.extension = singular_extension(node, value)
+        if search_singular(s, node, &candidate):
+            break
         value = search_move(s, node, &candidate)
         if s.stopped or update_best(node, move, value):
             break
@@ -372,25 +387,13 @@ cdef int stand_pat(Searcher *s, Node *node) noexcept nogil:
     if not is_decisive(node.best_value) and not is_decisive(node.beta):
         node.best_value -= (node.best_value - node.beta) * tune.stand_pat_share // 100
     if not node.tt.hit:
-        store_node(s, node, node.best_value, BOUND_LOWER, -1, NO_MOVE)
+        store_node(s, node, node.best_value, BOUND_LOWER, STAND_PAT_DEPTH, NO_MOVE)
     return node.best_value
-
-
-cdef bint prune_capture(Searcher *s, Node *node, Move move) noexcept nogil:
-    """Leave a capture or check out or not. A futile one raises the best value to the most it could have reached."""
-    cdef int futility = futility_value(s, node, move)
-    if prunes_late_capture(node, move, futility):
-        return True
-    if futility <= node.alpha:
-        if futility > node.best_value:
-            node.best_value = futility
-        return True
-    return loses_material(s, move)
 
 
 cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker, int depth) noexcept nogil:
     cdef int purpose = PICK_QUIESCENCE_CHECKS if depth > -tune.quiescence_checks else PICK_QUIESCENCE
-    init_check_info(&s.pos, &node.check)
+    init_check_info(&s.pos, &node.check_info)
     init_picker(picker, &s.pos, s.histories, s.free_moves, purpose,
                 node.tt.move if node.in_check or node.tt_capture else NO_MOVE)
     set_picker_histories(picker, node.ss)
@@ -407,7 +410,7 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
         if not move:
             break
         node.move_count += 1
-        if prunes_evasion(s, node, move) if node.in_check else prune_capture(s, node, move):
+        if prune_in_quiescence(s, node, move):
             continue
         s.free_moves = picker.end
         make_move(s, node.ss, move, to_move32(&s.pos, move))
@@ -446,8 +449,8 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexce
         return 0
     if node.in_check and node.move_count == 0:
         return ply - MATE
-    store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER, 0,
-               node.best_move)
+    store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER,
+               QUIESCENCE_DEPTH, node.best_move)
     return node.best_value
 
 
@@ -470,12 +473,12 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
     s.stopped = False
     s.root_depth = depth
     s.seldepth = 0
-    s.null_from = 0
+    s.null_min_ply = 0
     s.free_moves = s.move_memory
 
 
 cdef void update_root_move(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
-    """The result of a root move. One that neither came first nor beat alpha is only known not to be better."""
+    """The result of a root move. Of a later move that does not beat alpha only a bound is proved: no value."""
     if node.move_count > 1 and value <= node.alpha:
         root.value = -INFINITE
         return
@@ -508,7 +511,7 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta) noe
     probe_table(s, node)
     node.ss.on_pv = True
     set_static_value(s, node)
-    init_check_info(&s.pos, &node.check)
+    init_check_info(&s.pos, &node.check_info)
 
 
 cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:

@@ -11,11 +11,11 @@ from core_ext.shogi.types cimport MATE_BOUND, MAX_PLY, Move, Move32, uint64_t
 
 cdef enum:
     STACK_OFFSET = 6        # entries before the root's, so that "six plies ago" always has one
-    TRIED_MOVES = 32        # how many quiet moves, and how many captures, a node keeps for the history updates
+    TRIED_MOVES = 32        # quiet moves, and as many captures, that a node lists for the history updates
 
 cdef struct RootMove:
     Move move
-    int value               # of the last search; -INFINITE where it was not the best nor better than alpha
+    int value               # of the last search; -INFINITE where it came later and did not beat alpha
     int previous            # of the search before
     int bound               # of `value`, as in tt.pxd
     int seldepth
@@ -42,13 +42,13 @@ cdef struct Searcher:
     Histories *histories
     TranspositionTable *table
     const Stop *stop        # requested by another thread, or past its deadline
-    bint stopped
+    bint stopped            # by `stop` or the node limit: values returned from then on are void
     uint64_t nodes
     uint64_t node_limit     # 0: none
     uint64_t next_check     # the node count at which limit and clock are checked next
     int seldepth
     int root_depth
-    int null_from           # no null move before this ply while one is verified
+    int null_min_ply        # null moves are allowed from this ply on; above 0 only while one is verified
     int draw_value[2]       # of a draw, for each side to move
     int max_moves           # the game ends in a draw after so many moves; 0: never
     DeclarationRule declaration
@@ -56,7 +56,7 @@ cdef struct Searcher:
     int root_count
     ScoredMove *move_memory
     ScoredMove *free_moves  # next free place of move_memory
-    int reductions[256]     # lmr_scale * log(i)
+    int reductions[256]     # lmr_scale * log(i): the product of two is in 1/1024 ply
     Stack stack[MAX_PLY + STACK_OFFSET + 2]
 
 cdef struct Node:
@@ -82,7 +82,7 @@ cdef struct Node:
     int capture_count
     Move quiets[TRIED_MOVES]        # searched without a cut, for the history updates
     Move captures[TRIED_MOVES]
-    CheckInfo check
+    CheckInfo check_info
 
 # A move about to be searched.
 cdef struct Candidate:
@@ -100,5 +100,5 @@ cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
 
 
 cdef inline bint is_decisive(int value) noexcept nogil:
-    """A mate or a win by rule: margins mean nothing there."""
+    """A mate, or a declaration, which has a mate's value: margins and averages do not apply."""
     return value >= MATE_BOUND or value <= -MATE_BOUND

@@ -19,7 +19,7 @@ cdef enum:
     BOUND_EXACT = 3
     BUCKET = 4
     GENERATIONS = 32
-    DEPTH_OFFSET = 8
+    DEPTH_OFFSET = 8        # added to a stored depth, so that it is not negative
 
 cdef struct TTEntry:
     uint64_t check
@@ -77,12 +77,20 @@ cdef inline void tt_probe(const TranspositionTable *table, uint64_t key, TTData 
     data.on_pv = False
 
 
+cdef inline int stored_depth(uint64_t data) noexcept nogil:
+    return <int>(data >> 48 & 0xFF) - DEPTH_OFFSET
+
+
+cdef inline int stored_generation(uint64_t data) noexcept nogil:
+    return <int>(data >> 59)
+
+
 cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
     data.hit = True
     data.move = <Move>(word & 0xFFFF)
     data.value = <int16_t>(word >> 16 & 0xFFFF)
     data.static_value = <int16_t>(word >> 32 & 0xFFFF)
-    data.depth = <int>(word >> 48 & 0xFF) - DEPTH_OFFSET
+    data.depth = stored_depth(word)
     data.bound = word >> 56 & 3
     data.on_pv = (word >> 58 & 1) != 0
 

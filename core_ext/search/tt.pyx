@@ -34,17 +34,21 @@ cdef void tt_new_search(TranspositionTable *table) noexcept nogil:
 cdef int tt_hashfull(const TranspositionTable *table) noexcept nogil:
     cdef int i, written = 0
     for i in range(1000):
-        if table.entries[i].data and <int>(table.entries[i].data >> 59) == table.generation:
+        if table.entries[i].data and stored_generation(table.entries[i].data) == table.generation:
             written += 1
     return written
 
 
 # ---- replacement ----
 
+cdef enum:
+    AGE_PLIES = 8       # depth that an entry loses with each search begun since it was stored
+    DEEPER_PLIES = 4
+
 cdef inline int replace_value(const TranspositionTable *table, uint64_t data) noexcept nogil:
-    """The entry with the least is replaced: depth, less eight plies for each search of age."""
-    cdef int age = (table.generation - <int>(data >> 59)) & (GENERATIONS - 1)
-    return <int>(data >> 48 & 0xFF) - 8 * age
+    """The entry with the least is replaced."""
+    cdef int age = (table.generation - stored_generation(data)) & (GENERATIONS - 1)
+    return stored_depth(data) - AGE_PLIES * age
 
 
 cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t key) noexcept nogil:
@@ -62,21 +66,21 @@ cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t 
     return chosen
 
 
-cdef inline bint keeps_deeper(const TranspositionTable *table, uint64_t data, int depth, int bound) noexcept nogil:
-    """A bound does not replace one of the same position and search that is more than four plies deeper."""
-    return (bound != BOUND_EXACT and depth + DEPTH_OFFSET + 4 < <int>(data >> 48 & 0xFF)
-            and <int>(data >> 59) == table.generation)
+cdef inline bint is_deeper(const TranspositionTable *table, uint64_t data, int depth, int bound) noexcept nogil:
+    """Whether the same search stored the position so much deeper that a bound does not replace it."""
+    return (bound != BOUND_EXACT and stored_depth(data) > depth + DEEPER_PLIES
+            and stored_generation(data) == table.generation)
 
 
 cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value, int static_value, int depth,
                    int bound, bint on_pv) noexcept nogil:
-    """A result without a move keeps the move that the position's entry has."""
+    """A result without a move leaves the entry's move in place."""
     cdef TTEntry *entry = entry_to_replace(table, key)
     cdef uint64_t data = entry.data
     if (entry.check ^ data) == key and data:
         if not move:
             move = <Move>(data & 0xFFFF)
-        if keeps_deeper(table, data, depth, bound):
+        if is_deeper(table, data, depth, bound):
             return
     data = (<uint64_t>move | <uint64_t><uint16_t>value << 16 | <uint64_t><uint16_t>static_value << 32
             | <uint64_t>(depth + DEPTH_OFFSET) << 48 | <uint64_t>bound << 56 | <uint64_t>on_pv << 58

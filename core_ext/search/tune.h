@@ -11,6 +11,7 @@
     /* reverse futility pruning */ \
     X(reverse_futility_depth, 9, 0, 20) \
     X(reverse_futility_slope, 143, 10, 400) \
+    X(reverse_futility_share, 50, 0, 100)   /* percent of the value; the rest is beta */ \
     /* null move */ \
     X(null_margin, 317, -400, 1000) \
     X(null_slope, 16, 0, 100) \
@@ -44,9 +45,11 @@
     /* singular extension */ \
     X(singular_depth, 7, 4, 127) \
     X(singular_hash_depth, 3, 0, 8)         /* plies that the table's depth may be short of the node's */ \
+    X(singular_share, 50, 20, 80)           /* percent of the depth for the alternatives */ \
     X(singular_margin, 36, 8, 400)          /* 1/64 centipawn a ply */ \
     X(double_margin, 18, 0, 400) \
     /* late move reduction */ \
+    X(lmr_min_depth, 2, 1, 20) \
     X(lmr_scale, 18, 4, 60) \
     X(lmr_base, -34, -3000, 4000) \
     X(lmr_not_improving, 662, 0, 4000) \
@@ -68,8 +71,9 @@
     X(quiescence_evasions, 3, 0, 500) \
     X(quiescence_see, 20, 0, 400) \
     X(quiescence_checks, 1, 0, 4) \
-    /* correction history: weights in 1/1024 */ \
-    X(correction_weight, 83, 0, 400) \
+    /* correction history: weights in 1/1024, but for the rate */ \
+    X(correction_rate, 8, 1, 64)            /* 1/64 of the error a ply of depth */ \
+    X(correction_weight, 83, 0, 400)        /* keys of the hands and of the last move */ \
     X(correction_pawns, 46, 0, 400) \
     X(correction_generals, 73, 0, 400) \
     /* history updates: shares in percent */ \
@@ -91,11 +95,11 @@
     X(pawn_history_order, 24, 0, 200)       /* 1/32 */ \
     /* mates */ \
     X(mate_in_one, 1, 0, 1) \
-    X(mate_scout, 1, 0, 100)                /* percent of a move's time that the mate search at the root may take */
+    X(mate_scout, 1, 0, 100)                /* percent of a move's time for the mate search at the root */
 
 /* The values now. Nothing but ints, so that tune.pyx can write the field of a row. */
 typedef struct {
-#define KOMADORI_FIELD(name, standard, least, greatest) int name;
+#define KOMADORI_FIELD(name, default_value, least, greatest) int name;
     KOMADORI_TUNABLES(KOMADORI_FIELD)
 #undef KOMADORI_FIELD
 } Tune;
@@ -104,13 +108,13 @@ enum { TUNABLES = sizeof(Tune) / sizeof(int) };
 
 typedef struct {
     const char *name;
-    int standard, least, greatest;
+    int default_value, least, greatest;
 } TuneRow;
 
 /* Rows stand in the order of Tune's fields. */
 static inline TuneRow tune_row(int index)
 {
-#define KOMADORI_ROW(name, standard, least, greatest) {#name, standard, least, greatest},
+#define KOMADORI_ROW(name, default_value, least, greatest) {#name, default_value, least, greatest},
     static const TuneRow rows[] = {KOMADORI_TUNABLES(KOMADORI_ROW)};
 #undef KOMADORI_ROW
     return rows[index];

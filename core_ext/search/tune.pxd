@@ -4,6 +4,7 @@ cdef extern from "search/tune.h" nogil:
     ctypedef struct Tune:
         int reverse_futility_depth
         int reverse_futility_slope
+        int reverse_futility_share
         int null_margin
         int null_slope
         int null_base
@@ -32,8 +33,10 @@ cdef extern from "search/tune.h" nogil:
         int capture_see_slope
         int singular_depth
         int singular_hash_depth
+        int singular_share
         int singular_margin
         int double_margin
+        int lmr_min_depth
         int lmr_scale
         int lmr_base
         int lmr_not_improving
@@ -54,6 +57,7 @@ cdef extern from "search/tune.h" nogil:
         int quiescence_evasions
         int quiescence_see
         int quiescence_checks
+        int correction_rate
         int correction_weight
         int correction_pawns
         int correction_generals
@@ -76,7 +80,7 @@ cdef extern from "search/tune.h" nogil:
         int mate_scout
     ctypedef struct TuneRow:
         const char *name
-        int standard
+        int default_value
         int least
         int greatest
     TuneRow tune_row(int index)

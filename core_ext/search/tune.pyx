@@ -2,7 +2,7 @@
 
 
 cdef str text_name(const char *field):
-    """`null_margin` is NullMargin to the outside."""
+    """`null_margin` is NullMargin in options and reports."""
     return "".join([part.capitalize() for part in field.decode().split("_")])
 
 
@@ -15,7 +15,7 @@ _ROWS = {text_name(tune_row(row).name): row for row in range(TUNABLES)}
 
 def tunables() -> list[tuple[str, int, int, int, int]]:
     """Every constant: name, value now, default, least, greatest."""
-    return [(name, value_of(row)[0], tune_row(row).standard, tune_row(row).least, tune_row(row).greatest)
+    return [(name, value_of(row)[0], tune_row(row).default_value, tune_row(row).least, tune_row(row).greatest)
             for name, row in _ROWS.items()]
 
 
@@ -37,7 +37,7 @@ def set_tunable(name: str, value: int) -> None:
 cdef void set_defaults() noexcept nogil:
     cdef int row
     for row in range(TUNABLES):
-        value_of(row)[0] = tune_row(row).standard
+        value_of(row)[0] = tune_row(row).default_value
 
 
 set_defaults()

@@ -36,8 +36,8 @@ cdef struct BitboardTables:
     Bitboard falling[SQUARES]
     Bitboard between[SQUARES][SQUARES]      # squares strictly between two on a line; empty where there is no line
     Bitboard line[SQUARES][SQUARES]         # the whole line through two squares; empty where there is none
-    Bitboard king_zone[2][SQUARES]          # from outside no step of the enemy reaches a square next to the king
-    Bitboard zone[2]                        # promotion zone of each colour
+    Bitboard near_king[2][SQUARES]          # from where an enemy step can reach a square next to the colour's king
+    Bitboard promotion_zone[2]
     Bitboard drop_ranks[2][PIECE_TYPES]     # where a piece of the type has a move left
     uint64_t spread[9][128]                 # [rank][occupancy of ranks b-h]: attacked ranks, repeated in seven groups
     Bitboard rank_attacks[9][128]           # [file][occupancy of files 2-8]: attacked squares on rank a
@@ -76,27 +76,35 @@ cdef inline Bitboard all_squares() noexcept nogil:
     return make(LOW_MASK, HIGH_MASK)
 
 
+# ---- set operations ----
+
 cdef inline Bitboard both(Bitboard a, Bitboard b) noexcept nogil:
+    """Intersection."""
     return make(a.low & b.low, a.high & b.high)
 
 
 cdef inline Bitboard either(Bitboard a, Bitboard b) noexcept nogil:
+    """Union."""
     return make(a.low | b.low, a.high | b.high)
 
 
 cdef inline Bitboard differ(Bitboard a, Bitboard b) noexcept nogil:
+    """Exclusive or."""
     return make(a.low ^ b.low, a.high ^ b.high)
 
 
 cdef inline Bitboard without(Bitboard a, Bitboard b) noexcept nogil:
+    """The squares of `a` that are not in `b`."""
     return make(a.low & ~b.low, a.high & ~b.high)
 
 
 cdef inline bint some(Bitboard a) noexcept nogil:
+    """Whether there is a square."""
     return (a.low | a.high) != 0
 
 
 cdef inline bint meet(Bitboard a, Bitboard b) noexcept nogil:
+    """Whether the two have a square in common."""
     return ((a.low & b.low) | (a.high & b.high)) != 0
 
 
@@ -133,6 +141,8 @@ cdef inline int pop(Bitboard *a) noexcept nogil:
     a.high &= a.high - 1
     return square
 
+
+# ---- sliding attacks ----
 
 cdef inline int diagonal_index(Bitboard occupied, Bitboard diagonal) noexcept nogil:
     cdef uint64_t cells = (occupied.low & diagonal.low) | (occupied.high & diagonal.high)
@@ -180,7 +190,7 @@ cdef inline Bitboard lance_attacks(int color, int square, Bitboard occupied) noe
 
 cdef inline Bitboard promotion_targets(int color, int origin, Bitboard targets) noexcept nogil:
     """Those of `targets` where a piece that comes from `origin` may promote."""
-    return targets if has(tables.zone[color], origin) else both(targets, tables.zone[color])
+    return targets if has(tables.promotion_zone[color], origin) else both(targets, tables.promotion_zone[color])
 
 
 cdef inline Bitboard step_attacks(int color, int piece_type, int square) noexcept nogil:
@@ -203,7 +213,7 @@ cdef inline Bitboard attacks(int color, int piece_type, int square, Bitboard occ
 
 
 cdef inline Bitboard shift_forward(int color, Bitboard a) noexcept nogil:
-    """Every square one rank ahead; nothing stands on the last rank."""
+    """Every square one rank ahead. None may be on the last rank, from which it would move to the next file."""
     if color == BLACK:
         return make(a.low >> 1, a.high >> 1)
     return make(a.low << 1, a.high << 1)

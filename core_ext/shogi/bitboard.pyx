@@ -5,7 +5,7 @@ from core_ext.shogi.types cimport (
     SILVER, SQUARES, WHITE, file_of, make_square, rank_of, relative_rank, uint16_t, uint64_t,
 )
 
-# Steps as (file, rank) seen by Black, whose forward is rank - 1.
+# Steps as (file, rank) from Black's perspective: forward is rank - 1.
 _FORWARD = [(0, -1)]
 _ORTHOGONAL = [(0, -1), (0, 1), (-1, 0), (1, 0)]
 _DIAGONAL = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
@@ -86,14 +86,14 @@ cdef void init_pairs():
                 tables.line[square][<int>target] = whole
 
 
-cdef void init_zones():
-    """An enemy knight attacks a square next to the king from up to three ranks ahead; every other stepping piece from
-    within two squares of the king.
+cdef void init_near_king():
+    """An enemy knight attacks a square next to the king from up to three ranks ahead of it; every other step comes from
+    at most two squares away.
     """
     for square in range(SQUARES):
         for color in range(2):
             ahead, behind = (3, 2) if color == BLACK else (2, 3)
-            tables.king_zone[color][square] = to_bitboard([
+            tables.near_king[color][square] = to_bitboard([
                 other for other in range(SQUARES)
                 if abs(file_of(other) - file_of(square)) <= 2 and -ahead <= rank_of(other) - rank_of(square) <= behind])
 
@@ -101,7 +101,7 @@ cdef void init_zones():
 cdef void init_ranks():
     for color in range(2):
         ranks = [[square for square in range(SQUARES) if relative_rank(color, square) == rank] for rank in range(9)]
-        tables.zone[color] = to_bitboard(ranks[0] + ranks[1] + ranks[2])
+        tables.promotion_zone[color] = to_bitboard(ranks[0] + ranks[1] + ranks[2])
         for piece_type in range(PIECE_TYPES):
             first = 2 if piece_type == KNIGHT else 1 if piece_type in (PAWN, LANCE) else 0
             tables.drop_ranks[color][piece_type] = to_bitboard(sum(ranks[first:], []))
@@ -130,6 +130,6 @@ cdef void init_slides():
 init_steps()
 init_lines()
 init_pairs()
-init_zones()
+init_near_king()
 init_ranks()
 init_slides()

@@ -60,8 +60,8 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
 
 # ---- board moves ----
 
-cdef inline Move *free_pieces(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
-                              Bitboard target, bint include_all) noexcept nogil:
+cdef inline Move *unpinned_moves(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
+                                 Bitboard target, bint include_all) noexcept nogil:
     """Moves of the pieces in `movers`, all of one type and none of them pinned."""
     cdef int origin
     while some(movers):
@@ -73,7 +73,7 @@ cdef inline Move *free_pieces(const Position *pos, Move *out, int us, int piece_
 cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint include_all) noexcept nogil:
     """Pawn moves to `targets`; the origin is one rank behind each."""
     cdef int behind = (1 if us == BLACK else -1) << 7
-    cdef Bitboard promotable = both(targets, tables.zone[us])
+    cdef Bitboard promotable = both(targets, tables.promotion_zone[us])
     cdef Bitboard plain = plain_targets(us, PAWN, targets, promotable, include_all)
     cdef int square
     while some(promotable):
@@ -87,8 +87,8 @@ cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint include_
     return out
 
 
-cdef Move *pinned_pieces(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
-                         bint include_all) noexcept nogil:
+cdef Move *pinned_moves(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
+                        bint include_all) noexcept nogil:
     """Moves of the pinned pieces, which stay on the line through their king."""
     cdef Bitboard pinned = pos.state.pinned, occ = occupied(pos), targets
     cdef int origin, piece_type
@@ -109,16 +109,16 @@ cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard t
     # A published problem may hold a pawn on its last rank: shifting it would wrap round to the next file.
     pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
     out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), include_all)
-    out = free_pieces(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
-    out = free_pieces(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, include_all)
-    out = free_pieces(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, include_all)
-    out = free_pieces(pos, out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, include_all)
-    out = free_pieces(pos, out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, include_all)
-    out = free_pieces(pos, out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, include_all)
-    out = free_pieces(pos, out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, include_all)
-    out = free_pieces(pos, out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, KNIGHT, both(movers, pos.kind[KNIGHT]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, SILVER, both(movers, pos.kind[SILVER]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, BISHOP, both(movers, pos.kind[BISHOP]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, ROOK, both(movers, pos.kind[ROOK]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, GOLD, both(movers, pos.kind[GOLDS]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, HORSE, both(movers, pos.kind[HORSE]), occ, target, include_all)
+    out = unpinned_moves(pos, out, us, DRAGON, both(movers, pos.kind[DRAGON]), occ, target, include_all)
     if some(pos.state.pinned):
-        out = pinned_pieces(pos, out, us, target, pawn_target, include_all)
+        out = pinned_moves(pos, out, us, target, pawn_target, include_all)
     return out
 
 
@@ -126,7 +126,7 @@ cdef inline Bitboard safe_squares(const Position *pos, int us, Bitboard targets,
     """The squares of `targets`, all next to the king of `us`, that the enemy does not attack on the occupancy `occ`."""
     cdef Bitboard safe = empty()
     cdef int target
-    cdef bint steppers = meet(tables.king_zone[us][pos.king[us]], pos.color[us ^ 1])
+    cdef bint steppers = meet(tables.near_king[us][pos.king[us]], pos.color[us ^ 1])
     while some(targets):
         target = pop(&targets)
         if steppers and some(step_attackers(pos, target, us ^ 1)):
@@ -175,12 +175,12 @@ cdef inline Move *write_drops(Move *out, const Move *words, int held, Bitboard t
 cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) noexcept nogil:
     """Where a pawn may be dropped: no other pawn of ours on the file (nifu), a move left, no mate by the drop."""
     cdef int king = pos.king[us ^ 1]
-    cdef Bitboard head
+    cdef Bitboard front
     targets = both(both(targets, files_without(pieces(pos, us, PAWN))), tables.drop_ranks[us][PAWN])
     if king != NO_SQUARE:
-        head = both(tables.step[us ^ 1][PAWN][king], targets)
-        if some(head) and is_drop_pawn_mate(pos, lowest(head)):
-            targets = without(targets, head)
+        front = both(tables.step[us ^ 1][PAWN][king], targets)
+        if some(front) and is_drop_pawn_mate(pos, lowest(front)):
+            targets = without(targets, front)
     return targets
 
 
@@ -242,7 +242,7 @@ cdef inline Bitboard empty_squares(const Position *pos) noexcept nogil:
 cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef int us = pos.side
     cdef Bitboard enemies = pos.color[us ^ 1]
-    cdef Bitboard pawn_target = either(enemies, both(tables.zone[us], empty_squares(pos)))
+    cdef Bitboard pawn_target = either(enemies, both(tables.promotion_zone[us], empty_squares(pos)))
     if us == BLACK:
         out = piece_moves(pos, out, BLACK, enemies, pawn_target, include_all)
     else:
@@ -253,7 +253,7 @@ cdef Move *generate_captures(const Position *pos, Move *out, bint include_all) n
 cdef Move *generate_quiets(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef int us = pos.side
     cdef Bitboard target = empty_squares(pos)
-    cdef Bitboard pawn_target = without(target, tables.zone[us])
+    cdef Bitboard pawn_target = without(target, tables.promotion_zone[us])
     if us == BLACK:
         out = piece_moves(pos, out, BLACK, target, pawn_target, include_all)
     else:
@@ -406,8 +406,8 @@ cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info,
     return out
 
 
-cdef Move *keep_checks(const Position *pos, const CheckInfo *info, Move *first, Move *last) noexcept nogil:
-    """Filters a list of legal moves in place: only those that give check remain."""
+cdef Move *filter_checks(const Position *pos, const CheckInfo *info, Move *first, Move *last) noexcept nogil:
+    """Leave only those that give check in a list of legal moves, in place; returns its new end."""
     cdef Move *out = first
     while first != last:
         if gives_check(pos, info, first[0]):
@@ -424,7 +424,7 @@ cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noe
     if info.king == NO_SQUARE:
         return out
     if in_check(pos):
-        return keep_checks(pos, &info, out, generate_evasions(pos, out, include_all))
+        return filter_checks(pos, &info, out, generate_evasions(pos, out, include_all))
     target = without(all_squares(), pos.color[pos.side])
     out = checking_moves(pos, out, &info, target, target, include_all)
     return checking_drops(pos, out, &info)
@@ -436,7 +436,7 @@ cdef Move *generate_quiet_checks(const Position *pos, Move *out) noexcept nogil:
     init_check_info(pos, &info)
     if info.king == NO_SQUARE:
         return out
-    out = checking_moves(pos, out, &info, free, without(free, tables.zone[pos.side]), False)
+    out = checking_moves(pos, out, &info, free, without(free, tables.promotion_zone[pos.side]), False)
     return checking_drops(pos, out, &info)
 
 
@@ -465,8 +465,8 @@ cdef bint is_legal_drop(const Position *pos, Move move) noexcept nogil:
 
 
 cdef bint is_pseudo_legal(const Position *pos, Move move) noexcept nogil:
-    """Whether a piece of the side to move can make this board move, promotion rules included; king safety is not looked
-    at.
+    """Whether a piece of the side to move can make this board move, promotion rules included, but not whether its king
+    is then safe.
     """
     cdef int us = pos.side, origin = from_square(move), target = to_square(move)
     cdef int piece = pos.board[origin], piece_type = type_of(piece)

@@ -8,9 +8,9 @@ from core_ext.shogi.bitboard cimport (
     Bitboard, bishop_attacks, both, count, either, empty, lance_attacks, many, pop, rook_attacks, some, tables,
 )
 from core_ext.shogi.types cimport (
-    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, PAWN, PIECE_TYPES, ROOK, Move32,
-    SILVER, SQUARES, captured_piece, dropped_type, from_square, is_drop, make_piece, moved_piece, placed_piece,
-    raw_type, make_move32, to_square, type_of, uint16_t, uint64_t, uint8_t,
+    BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
+    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, make_move32,
+    make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
@@ -100,9 +100,13 @@ cdef inline Bitboard pieces(const Position *pos, int color, int piece_type) noex
     return both(pos.color[color], pos.kind[piece_type])
 
 
+cdef inline uint64_t state_key(const State *state) noexcept nogil:
+    return state.board_key ^ state.hand_key
+
+
 cdef inline uint64_t full_key(const Position *pos) noexcept nogil:
     """Board, hands and side to move."""
-    return pos.state.board_key ^ pos.state.hand_key
+    return state_key(pos.state)
 
 
 cdef inline bint in_check(const Position *pos) noexcept nogil:
@@ -113,8 +117,13 @@ cdef inline Hand hand_of(const Position *pos, int color) noexcept nogil:
     return pos.state.hand[color]
 
 
+cdef inline bint has_both_kings(const Position *pos) noexcept nogil:
+    """False in a mate problem without the attacker's king."""
+    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
+
+
 cdef inline int game_length(const Position *pos) noexcept nogil:
-    """States behind the current one."""
+    """Moves, null moves included, since the position was set up."""
     return <int>(pos.state - pos.states)
 
 
@@ -151,7 +160,7 @@ cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
 
 cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:
     """Pieces of colour `by` that attack `square` by a step, the steps of horse and dragon included."""
-    cdef int us = by ^ 1    # `by` attacks `square` from where the same piece of the other colour on `square` attacks
+    cdef int us = by ^ 1    # a piece of `us` on `square` attacks the squares from which `by` attacks `square`
     cdef Bitboard found = both(tables.step[us][PAWN][square], pos.kind[PAWN])
     found = either(found, both(tables.step[us][KNIGHT][square], pos.kind[KNIGHT]))
     found = either(found, both(tables.step[us][SILVER][square], pos.kind[SILVER]))
@@ -205,8 +214,8 @@ cdef inline Bitboard aligned_sliders(const Position *pos, int square, int by) no
 
 
 cdef inline Bitboard slider_blockers(int square, Bitboard sliders, Bitboard occ, Bitboard *direct) noexcept nogil:
-    """The pieces that alone stand between `square` and one of the aligned `sliders`; `direct` gets the sliders with no
-    piece between.
+    """The pieces that alone stand between `square` and one of the aligned `sliders`; `direct` gets the sliders that
+    attack the square.
     """
     cdef Bitboard blockers = empty(), between
     cdef int slider

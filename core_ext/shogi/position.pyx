@@ -413,9 +413,9 @@ cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
     cdef Bitboard inside
     if rule == NO_DECLARATION or rule == RULE_TRY or pos.king[us] == NO_SQUARE:
         return False
-    if not has(tables.zone[us], pos.king[us]) or in_check(pos):
+    if not has(tables.promotion_zone[us], pos.king[us]) or in_check(pos):
         return False
-    inside = without(both(pos.color[us], tables.zone[us]), pos.kind[KING])
+    inside = without(both(pos.color[us], tables.promotion_zone[us]), pos.kind[KING])
     if count(inside) < 10:
         return False
     return count(inside) + 4 * large_pieces(pos, inside) + hand_points(pos.state.hand[us]) >= points_needed(pos, rule)

@@ -29,23 +29,16 @@ cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *o
     return NO_PIECE
 
 
-cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept nogil:
-    """Null-window form of the exchange (Stockfish's see_ge): a side stops capturing when it has reached its bound."""
-    cdef int target = to_square(move), side = pos.side ^ 1, piece_type
-    cdef Move32 move32 = to_move32(pos, move)
-    cdef int balance = capture_gain(move32) - threshold
-    cdef Bitboard occ, all_takers, takers, origin = empty()
-    cdef bint ours = True
-    if balance < 0:
-        return False
-    balance = see_value(type_of(placed_piece(move32))) - balance
-    if balance <= 0:
-        return True
-    occ = occupied(pos)
-    if not is_drop(move):
-        occ = without(occ, tables.square[from_square(move)])
-    occ = either(occ, tables.square[target])
-    all_takers = either(attackers(pos, target, BLACK, occ), attackers(pos, target, WHITE, occ))
+cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard occ) noexcept nogil:
+    """Whether the side to move keeps its threshold through all further captures on `target`.
+
+    `occ`: occupancy after the move. `balance`: how far below the threshold the opponent's capture of the piece on
+    `target` brings the exchange; positive.
+    """
+    cdef int side = pos.side ^ 1, piece_type
+    cdef Bitboard takers, origin = empty()
+    cdef Bitboard all_takers = either(attackers(pos, target, BLACK, occ), attackers(pos, target, WHITE, occ))
+    cdef bint ours = True       # the answer where the side to capture next does not
     while True:
         all_takers = both(all_takers, occ)
         takers = both(all_takers, pos.color[side])
@@ -62,6 +55,22 @@ cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept n
         all_takers = either(all_takers, slide_attackers(pos, target, BLACK, occ))
         all_takers = either(all_takers, slide_attackers(pos, target, WHITE, occ))
         side ^= 1
+
+
+cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept nogil:
+    """Null-window form of the exchange (Stockfish's see_ge): a side stops capturing when it has reached its bound."""
+    cdef Move32 move32 = to_move32(pos, move)
+    cdef int balance = capture_gain(move32) - threshold
+    cdef Bitboard occ
+    if balance < 0:
+        return False
+    balance = see_value(type_of(placed_piece(move32))) - balance
+    if balance <= 0:
+        return True
+    occ = occupied(pos)
+    if not is_drop(move):
+        occ = without(occ, tables.square[from_square(move)])
+    return recaptures_hold(pos, to_square(move), balance, either(occ, tables.square[to_square(move)]))
 
 
 cdef int see(const Position *pos, Move move) noexcept nogil:

@@ -169,7 +169,7 @@ def test_setting_up_forgets_the_game(board: Board) -> None:
 
 
 def test_a_long_game(board: Board) -> None:
-    """Many times the plies that a new board has room for."""
+    """Many times the plies that a new board allocates."""
     key = board.key
     for _ in range(500):
         shuffle_kings(board)

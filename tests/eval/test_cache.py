@@ -1,4 +1,4 @@
-"""The cache of unfolded weights: what was kept comes back, what is wrong is passed over."""
+"""The cache of unfolded weights: reads what was written, ignores damaged files."""
 
 import sys
 from pathlib import Path

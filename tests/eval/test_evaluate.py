@@ -83,16 +83,16 @@ class Formula:
 
         if king // 9 > 4:
             king, other, seen = mirror_square(king), mirror_square(other), [self.mirror[number] for number in seen]
-        images = [(seen, other)]
+        symmetric = [(seen, other)]
         if king // 9 == 4:
-            images.append(([self.mirror[number] for number in seen], mirror_square(other)))
+            symmetric.append(([self.mirror[number] for number in seen], mirror_square(other)))
         total = 0
         for i in range(len(seen)):
-            total += self.kp[king * 1548 + min(numbers[i] for numbers, _ in images)]
-            place = min(far * 1548 + numbers[i] for numbers, far in images)
+            total += self.kp[king * 1548 + min(numbers[i] for numbers, _ in symmetric)]
+            place = min(far * 1548 + numbers[i] for numbers, far in symmetric)
             total += self.header["kkp_step"] * self.kkp[king * 81 * 1548 + place]
             for j in range(i):
-                place = min(max(n[i], n[j]) * (max(n[i], n[j]) + 1) // 2 + min(n[i], n[j]) for n, _ in images)
+                place = min(max(n[i], n[j]) * (max(n[i], n[j]) + 1) // 2 + min(n[i], n[j]) for n, _ in symmetric)
                 total += self.pp[place] + self.header["kpp_step"] * self.kpp[king][place]
         return total
 
@@ -112,10 +112,10 @@ class Formula:
         black, white, mine, theirs = self.kings_and_pieces(sfen)
         total = int(self.header["tempo"])
         for king, seen in ((black, mine), (80 - white, theirs)):
-            images = [(king, seen), (9 * (8 - king // 9) + king % 9, [self.mirror[number] for number in seen])]
-            squares_on_the_half = min(square for square, _ in images)
+            symmetric = [(king, seen), (9 * (8 - king // 9) + king % 9, [self.mirror[number] for number in seen])]
+            square_of_index = min(square for square, _ in symmetric)
             for i in range(len(seen)):
-                places = [square * 1548 + n[i] for square, n in images if square == squares_on_the_half]
+                places = [square * 1548 + n[i] for square, n in symmetric if square == square_of_index]
                 total += self.kp_tempo[min(places)]
         symmetries = [seen for one in (mine, theirs) for seen in (one, [self.mirror[number] for number in one])]
         for i in range(len(mine)):

@@ -18,7 +18,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.house.test_layers import FLOORS
+from tests.house.test_layers import LAYERS
 from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import commands_of
 from usi_engine.learn.command import parser as learn_parser
@@ -103,7 +103,7 @@ def core_layers() -> str:
     """The folders of core_ext from the bottom, each with its modules in order."""
     rows = [
         f"| {f'`{folder}/`' if folder else 'top of `core_ext`'} | {', '.join(f'`{name}`' for name in names)} |\n"
-        for folder, names in FLOORS.items()
+        for folder, names in LAYERS.items()
     ]
     return "| folder | modules |\n|---|---|\n" + "".join(rows)
 
@@ -146,7 +146,7 @@ def test_layers_are_those_of_the_tests() -> None:
 
 def test_every_module_is_described() -> None:
     """In the order of the layers."""
-    names = [f"{folder.replace('/', '.')}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
+    names = [f"{folder.replace('/', '.')}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names]
     assert described("Modules of core_ext") == names
     assert described("Modules of usi_engine") == ORDER
 

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # From the bottom: folders in order, then the public API at the top. A module may import what stands before it.
-FLOORS = {
+LAYERS = {
     "base": ["debug", "memory", "processor", "stop"],
     "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
     "eval": [
@@ -51,9 +51,9 @@ FLOORS = {
     ],
     "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
 }
-NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in FLOORS.items() for name in names]
+NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
-# `base.processor` is asked whether the others may be imported at all.
+# `base.processor` comes before the others: it finds out whether the processor can run them.
 PUBLIC = {"board", "records", "training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)

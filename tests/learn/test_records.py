@@ -1,4 +1,4 @@
-"""Records of games: which positions are kept, with which scores."""
+"""Records of games: which positions give records, with which scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warm start: exported weights come back bit for bit, and training then moves them little."""
+"""Warm start: exported weights are read back bit for bit, and training then moves them little."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def mutual_checks(sfen: str) -> tuple[Board, Game]:
 
 
 def test_long_cycles_count() -> None:
-    """A cycle of 64 plies: no window of recent moves would see it."""
+    """A cycle of 64 plies: longer than any window of recent moves."""
     board = Board("k8/9/9/9/9/9/9/9/8K b - 1")
     away = [f"{file}i{file + 1}i" for file in range(1, 9)] + ["9i9h"]
     tour = away + [f"{file}h{file - 1}h" for file in range(9, 1, -1)] + ["1h1i"]

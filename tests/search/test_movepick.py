@@ -31,14 +31,14 @@ def random_walk(start: str, seed: int) -> list[tuple[Position, list[str], Probe]
 
 def expected(purpose: str, position: Position, moves: list[str], probe: Probe, threshold: int) -> set[str]:
     """What the picker yields without a hash move and killers."""
-    useful = {move for move in moves if not position.is_dominated(move)}
+    undominated = {move for move in moves if not position.is_dominated(move)}
     if purpose == "main" or position.is_check():
-        return useful
-    captures = {move for move in useful if not is_quiet(position, move)}
+        return undominated
+    captures = {move for move in undominated if not is_quiet(position, move)}
     if purpose == "quiescence":
         return captures
     if purpose == "quiescence checks":
-        return captures | {move for move in useful - captures if position.gives_check(move)}
+        return captures | {move for move in undominated - captures if position.gives_check(move)}
     return {move for move in captures if probe.see_at_least(move, threshold)}
 
 
@@ -56,7 +56,7 @@ def test_without_a_hash_move(start: str, seed: int, purpose: str) -> None:
 @pytest.mark.parametrize("purpose", PURPOSES)
 @pytest.mark.parametrize("start, seed", CASES)
 def test_a_hash_move_comes_first_and_only_once(start: str, seed: int, purpose: str) -> None:
-    """Any legal move in the main search and in check, useless ones too; a capture or a pawn's promotion elsewhere."""
+    """Any legal move in the main search and in check, dominated ones too; a capture or a pawn's promotion elsewhere."""
     rng, picker = random.Random(seed), PickerProbe(seed)
     for position, moves, probe in random_walk(start, seed):
         loud = [move for move in moves if not is_quiet(position, move)]
@@ -82,12 +82,12 @@ def test_killers_legal_or_not(start: str, seed: int) -> None:
             second = 0
         found = picker.pick(probe, "main", hash_move, (first, second))
         killers = {move for move in moves if probe.word(move) in (first, second) and is_quiet(position, move)}
-        wanted = expected("main", position, moves, probe, 0) | ({hash_move} - {""})
+        expected_moves = expected("main", position, moves, probe, 0) | ({hash_move} - {""})
         if not position.is_check():
-            wanted |= killers
+            expected_moves |= killers
             met += len(killers)
         assert len(found) == len(set(found)), position.sfen()
-        assert set(found) == wanted, position.sfen()
+        assert set(found) == expected_moves, position.sfen()
     assert met
 
 
@@ -121,14 +121,14 @@ def test_captures_before_other_evasions(start: str, seed: int) -> None:
 
 
 def test_walks_meet_what_the_tests_are_about() -> None:
-    """Enough positions in check, and enough captures and useless moves, that the tests above compare something."""
+    """Enough positions in check, and enough captures and dominated moves, that the tests above compare something."""
     met = [
         (position.is_check(), any(map(position.is_dominated, moves)), not all(is_quiet(position, m) for m in moves))
         for start, seed in CASES
         for position, moves, _ in random_walk(start, seed)
     ]
-    checks, useless, captures = (sum(kind) for kind in zip(*met, strict=True))
-    assert (checks > 20, useless > 20, captures > 100) == (True, True, True), (checks, useless, captures)
+    checks, dominated, captures = (sum(kind) for kind in zip(*met, strict=True))
+    assert (checks > 20, dominated > 20, captures > 100) == (True, True, True), (checks, dominated, captures)
 
 
 @pytest.mark.parametrize("after", [0, 1, 7])

@@ -22,7 +22,7 @@ Square = tuple[int, int]
 ORTHOGONAL = [(0, -1), (0, 1), (-1, 0), (1, 0)]
 DIAGONAL = [(-1, -1), (1, -1), (-1, 1), (1, 1)]
 GOLD = [*ORTHOGONAL, (-1, -1), (1, -1)]
-# As Black sees them: forward is towards rank 1.
+# From Black's perspective: forward is towards rank 1.
 STEPS = {
     "P": [(0, -1)],
     "N": [(-1, -2), (1, -2)],

@@ -31,11 +31,11 @@ def test_kinds(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed + 1100, 40, start):
         probe = Probe(position.sfen())
         for include_all in (True, False):
-            wanted = [move for move in moves if include_all or not position.is_dominated(move)]
+            expected_moves = [move for move in moves if include_all or not position.is_dominated(move)]
             if position.is_check():
-                assert sorted(probe.generate("evasions", include_all)) == sorted(wanted), position.sfen()
+                assert sorted(probe.generate("evasions", include_all)) == sorted(expected_moves), position.sfen()
                 continue
-            captures, quiets, drops = split(position, wanted)
+            captures, quiets, drops = split(position, expected_moves)
             got = [probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")]
             assert [len(kind) for kind in got] == [len(set(kind)) for kind in got], "a move is generated twice"
             if include_all:
@@ -56,8 +56,8 @@ def test_checks(start: str, seed: int) -> None:
         assert len(found) == len(set(found))
         assert set(found) == checking, position.sfen()
         if not position.is_check():
-            useful = {move for move in checking if not position.is_dominated(move)}
-            _, quiets, drops = split(position, useful)
+            undominated = {move for move in checking if not position.is_dominated(move)}
+            _, quiets, drops = split(position, undominated)
             quiet_checks = probe.generate("quiet_checks")
             assert len(quiet_checks) == len(set(quiet_checks))
             assert set(quiet_checks) == quiets | drops, position.sfen()

@@ -1,4 +1,4 @@
-"""The incremental state against the same from scratch; null moves; Dirty; repetition as the search sees it."""
+"""The incremental state against the same from scratch; null moves; Dirty; repetition by the search's rule."""
 
 import random
 

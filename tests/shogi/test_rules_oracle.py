@@ -18,8 +18,8 @@ def test_moves_of_the_twin(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed, 50, start):
         board = Board(position.sfen())
         assert sorted(board.legal_moves(include_all=True)) == sorted(moves), position.sfen()
-        useful = [move for move in moves if not position.is_dominated(move)]
-        assert sorted(board.legal_moves()) == sorted(useful), position.sfen()
+        undominated = [move for move in moves if not position.is_dominated(move)]
+        assert sorted(board.legal_moves()) == sorted(undominated), position.sfen()
 
 
 @pytest.mark.parametrize("start, seed", CASES)
@@ -28,8 +28,8 @@ def test_checks_of_the_twin(start: str, seed: int) -> None:
         board = Board(position.sfen())
         checking = {move for move in moves if position.gives_check(move)}
         assert set(board.checking_moves(include_all=True)) == checking, position.sfen()
-        useful = {move for move in checking if not position.is_dominated(move)}
-        assert set(board.checking_moves()) == useful, position.sfen()
+        undominated = {move for move in checking if not position.is_dominated(move)}
+        assert set(board.checking_moves()) == undominated, position.sfen()
         assert {move for move in moves if board.gives_check(move)} == checking, position.sfen()
 
 

@@ -11,7 +11,7 @@ cdef enum:
     PP_TEMPO = 2            # the last of them, from Black's perspective
     KPP_TERMS = 5
 
-# Of the position at one ply.
+# The sums of the position at one ply.
 cdef struct Sums:
     int king[COLORS]            # each from the perspective of its colour
     PieceLists lists
@@ -19,7 +19,7 @@ cdef struct Sums:
     int32_t pieces              # piece values and KKP, for Black
     int32_t kp_tempo            # for the side to move
     uint64_t cached[PAIR_TABLES]    # a bit for each valid entry of with_piece
-    int32_t with_piece[PAIR_TABLES][LIST_SIZE]  # of one piece's pairs with all others, by its place in the list
+    int32_t with_piece[PAIR_TABLES][LIST_SIZE]  # sum of one piece's pairs with all others, by its place in the list
 
 # The pairs last summed for a king on one square (in NNUE engines a refresh or "Finny" table).
 cdef struct KingCache:

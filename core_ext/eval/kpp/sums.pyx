@@ -12,8 +12,8 @@ from core_ext.eval.kpp.weights cimport (
     FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row,
 )
 from core_ext.eval.material cimport material_for_black
-from core_ext.shogi.position cimport full_key, game_length
-from core_ext.shogi.types cimport BLACK, NO_SQUARE, SQUARES, WHITE, int8_t, int16_t
+from core_ext.shogi.position cimport full_key, game_length, has_both_kings
+from core_ext.shogi.types cimport BLACK, SQUARES, WHITE, int8_t, int16_t
 
 cdef extern from "eval/kpp/gather.h" nogil:
     int32_t sum_columns(const int16_t *row, const int32_t *columns, int blocks) noexcept
@@ -46,12 +46,12 @@ cdef inline int32_t sum_row(const KppWeights *weights, int table, int king, int 
 
 
 cdef inline int32_t sum_kkp(const KppWeights *weights, const Sums *sums) noexcept nogil:
-    return sum_columns(kkp_row(weights, sums.king[BLACK], inverse_square(sums.king[WHITE])), sums.lists.seen[BLACK],
+    return sum_columns(kkp_row(weights, sums.king[BLACK], inverse_square(sums.king[WHITE])), sums.lists.numbers[BLACK],
                        BLOCKS)
 
 
 cdef inline int32_t sum_kp_tempo(const KppWeights *weights, const Sums *sums, int color) noexcept nogil:
-    return sum_columns(kp_tempo_row(weights, sums.king[color]), sums.lists.seen[color], BLOCKS)
+    return sum_columns(kp_tempo_row(weights, sums.king[color]), sums.lists.numbers[color], BLOCKS)
 
 
 # ---- full sums ----
@@ -60,12 +60,12 @@ cdef int32_t sum_pieces(const KppWeights *weights, const PieceLists *lists) noex
     cdef int32_t sum = 0
     cdef int i
     for i in range(LIST_SIZE):
-        sum += weights.piece[lists.seen[BLACK][i]]
+        sum += weights.piece[lists.numbers[BLACK][i]]
     return sum
 
 
 cdef int32_t sum_pairs(const KppWeights *weights, int table, int king, const int32_t *numbers) noexcept nogil:
-    """Over all pairs. Each row is summed over the numbers before it; those not yet written are 0."""
+    """All pairs, each once: the row of a number is summed over the numbers before it; those not yet written are 0."""
     cdef int32_t before[LIST_SIZE]
     cdef int32_t sum = 0
     cdef int i
@@ -90,7 +90,7 @@ cdef void sum_from_scratch(const KppWeights *weights, Sums *sums, const Position
     sums.king[WHITE] = inverse_square(pos.king[WHITE])
     sums.pieces = sum_pieces(weights, &sums.lists) + sum_kkp(weights, sums)
     for table in range(PAIR_TABLES):
-        sums.pairs[table] = sum_pairs(weights, table, king_of(sums, table), sums.lists.seen[perspective(table)])
+        sums.pairs[table] = sum_pairs(weights, table, king_of(sums, table), sums.lists.numbers[perspective(table)])
     sums.kp_tempo = sum_kp_tempo(weights, sums, BLACK) + sum_kp_tempo(weights, sums, WHITE)
 
 
@@ -104,7 +104,7 @@ cdef struct Update:
 
 cdef inline int place_of(const PieceLists *lists, int number) noexcept nogil:
     cdef int place = 0
-    while lists.seen[BLACK][place] != number:
+    while lists.numbers[BLACK][place] != number:
         place += 1
         ASSERT(place < LISTED)
     return place
@@ -115,16 +115,16 @@ cdef inline void update_lists(PieceLists *lists, Update *update) noexcept nogil:
     cdef int i
     for i in range(change.count):
         update.place[i] = place_of(lists, change.number[BEFORE][BLACK][i])
-        lists.seen[BLACK][update.place[i]] = change.number[AFTER][BLACK][i]
-        lists.seen[WHITE][update.place[i]] = change.number[AFTER][WHITE][i]
+        lists.numbers[BLACK][update.place[i]] = change.number[AFTER][BLACK][i]
+        lists.numbers[WHITE][update.place[i]] = change.number[AFTER][WHITE][i]
 
 
 cdef inline int32_t pairs_with(const KppWeights *weights, Sums *sums, int table, int place) noexcept nogil:
     """The pairs of one piece. Cached: moves from one position often move the same piece."""
-    cdef const int32_t *seen = sums.lists.seen[perspective(table)]
+    cdef const int32_t *numbers = sums.lists.numbers[perspective(table)]
     if not sums.cached[table] >> place & 1:
         sums.cached[table] |= <uint64_t>1 << place
-        sums.with_piece[table][place] = sum_row(weights, table, king_of(sums, table), seen[place], seen, BLOCKS)
+        sums.with_piece[table][place] = sum_row(weights, table, king_of(sums, table), numbers[place], numbers, BLOCKS)
     return sums.with_piece[table][place]
 
 
@@ -137,13 +137,13 @@ cdef inline int32_t pair_counted_twice(const KppWeights *weights, const Sums *su
 
 cdef inline void update_pairs(const KppWeights *weights, Sums *old, Sums *new, int table,
                               const Update *update) noexcept nogil:
-    """Of a king that did not move, or of PP_TEMPO."""
+    """The pairs of a king that did not move, or of PP_TEMPO."""
     cdef const Change *change = update.change
     cdef int color = perspective(table), king = king_of(new, table), i
     cdef int32_t sum = (pair_counted_twice(weights, new, table, change, BEFORE)
                         - pair_counted_twice(weights, new, table, change, AFTER))
     for i in range(change.count):
-        sum += sum_row(weights, table, king, change.number[AFTER][color][i], new.lists.seen[color], BLOCKS)
+        sum += sum_row(weights, table, king, change.number[AFTER][color][i], new.lists.numbers[color], BLOCKS)
         sum -= pairs_with(weights, old, table, update.place[i])
     new.pairs[table] += sum
 
@@ -165,14 +165,14 @@ cdef inline int32_t piece_difference(const KppWeights *weights, const Change *ch
 
 
 cdef inline void update_kkp(const KppWeights *weights, Sums *new, const Change *change) noexcept nogil:
-    """Of kings that did not move."""
+    """Where neither king moved."""
     cdef const int16_t *row = kkp_row(weights, new.king[BLACK], inverse_square(new.king[WHITE]))
     new.pieces += row_difference(row, change, BLACK)
 
 
 cdef inline void update_kp_tempo(const KppWeights *weights, Sums *new, int color,
                                  const Change *change) noexcept nogil:
-    """Of a king that did not move."""
+    """The terms of a king that did not move."""
     new.kp_tempo += row_difference(kp_tempo_row(weights, new.king[color]), change, color)
 
 
@@ -208,7 +208,7 @@ cdef inline void update_moved_king(const KppState *state, Sums *old, Sums *new, 
     new.king[us] = change.king_square if us == BLACK else inverse_square(change.king_square)
     new.pieces += sum_kkp(weights, new) - sum_kkp(weights, old)
     new.kp_tempo += sum_kp_tempo(weights, new, us) - sum_kp_tempo(weights, old, us)
-    new.pairs[us] = pairs_of_moved_king(state, us, new.king[us], new.lists.seen[us])
+    new.pairs[us] = pairs_of_moved_king(state, us, new.king[us], new.lists.numbers[us])
     if change.count:
         update_pairs(weights, old, new, us ^ 1, update)
         update_pairs(weights, old, new, PP_TEMPO, update)
@@ -252,9 +252,8 @@ cdef void update_sums(KppState *state, int old_ply, int new_ply, const Change *c
 
 
 cdef void sum_with_parent(KppState *state, const Position *pos) noexcept nogil:
-    """From scratch, and the parent's sums from these, for the moves to be tried beside this one.
-
-    (Most nodes near the root have their value from the transposition table and were never summed.)
+    """From scratch; then the parent's sums from these by undoing the move, so that its other children can be updated
+    from it. (Most nodes near the root have their value from the transposition table and were never summed.)
     """
     cdef int ply = game_length(pos)
     cdef Change change
@@ -279,10 +278,6 @@ cdef const Sums *sums_of(KppState *state, const Position *pos) noexcept nogil:
 
 # ---- values ----
 
-cdef inline bint both_kings(const Position *pos) noexcept nogil:
-    return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
-
-
 cdef inline int black_sum(const Sums *sums) noexcept nogil:
     return sums.pieces + sums.pairs[BLACK] - sums.pairs[WHITE]
 
@@ -302,7 +297,7 @@ cdef inline int value_without_king(const KppState *state, const Position *pos) n
 
 cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil:
     cdef const Sums *sums
-    if not both_kings(pos):
+    if not has_both_kings(pos):
         return value_without_king(state, pos)
     sums = sums_of(state, pos)
     return value_of(pos, black_sum(sums), tempo_sum(state.weights, sums))
@@ -310,7 +305,7 @@ cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil:
 
 cdef int kpp_value_from_scratch(const KppState *state, const Position *pos) noexcept nogil:
     cdef Sums sums
-    if not both_kings(pos):
+    if not has_both_kings(pos):
         return value_without_king(state, pos)
     sum_from_scratch(state.weights, &sums, pos)
     return value_of(pos, black_sum(&sums), tempo_sum(state.weights, &sums))
@@ -320,7 +315,7 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
     cdef Sums sums
     cdef int tempo = state.weights.tempo
     memset(terms, 0, KPP_TERMS * sizeof(int32_t))
-    if both_kings(pos):
+    if has_both_kings(pos):
         sum_from_scratch(state.weights, &sums, pos)
         terms[0] = sum_pieces(state.weights, &sums.lists)
         terms[1] = sums.pieces - terms[0]

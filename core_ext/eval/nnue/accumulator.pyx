@@ -201,7 +201,7 @@ cdef int list_features(const NnueWeights *weights, const Position *pos, int pers
     cdef int count = min(list_pieces(pos, &lists), LISTED), color, i
     cdef int base = piece_base(weights.kind, perspective, pos.king[perspective])
     for i in range(count):
-        listed[i] = base + lists.seen[perspective][i]
+        listed[i] = base + lists.numbers[perspective][i]
     if weights.kind != HALF_KP:
         for color in range(COLORS):
             listed[count] = king_feature(perspective, color, pos.king[color])
