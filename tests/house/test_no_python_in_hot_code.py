@@ -14,7 +14,7 @@ HOT = ("search/*", "shogi/bitboard", "shogi/position", "shogi/movegen", "shogi/s
 SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/network"}
 # Functions that run once, before a search: tables at import, memory, text. They may raise.
 SET_UP = {
-    "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_zones",
+    "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_near_king",
                        "to_bitboard"},
     "shogi/position": {"allocate_position", "copy_position", "reserve_plies"},
     "eval/bonapiece": {"number_board"},
