@@ -71,7 +71,7 @@ def game_number(path: Path, line: bytes) -> int:
     found = OFF_GAME_LINE.match(line)
     if found is None:
         quoted = line[:60].decode(errors="replace").rstrip()
-        raise SourceError(f"{path} holds other lines than off-game positions: '{quoted}'")
+        raise SourceError(f"{path} holds something else than off-game positions: '{quoted}'")
     return int(found[1])
 
 
