@@ -6,15 +6,15 @@ from core_ext.learn.record cimport Record
 from core_ext.shogi.types cimport COLORS
 from libc.stdint cimport uint16_t
 
-# A Bonapiece number of Black's, [in the mirror][as this colour sees it].
-cdef uint16_t seen_as[2][COLORS][BONAPIECES]
+# Black's Bonapiece numbers, [in the mirror][from this perspective].
+cdef uint16_t number_table[2][COLORS][BONAPIECES]
 
 
 cdef inline int list_view(const Record *record, int color, bint mirror, uint16_t *active) noexcept nogil:
     """Returns how many there are, at most 40."""
     cdef int own = record.king[color], enemy = inverse_square(record.king[color ^ 1]), count = 0
     while count < LISTED and record.pieces[count]:
-        active[count] = seen_as[mirror][color][record.pieces[count]]
+        active[count] = number_table[mirror][color][record.pieces[count]]
         count += 1
     active[count] = <uint16_t>(OWN_KING + (mirror_square(own) if mirror else own))
     active[count + 1] = <uint16_t>(ENEMY_KING + (mirror_square(enemy) if mirror else enemy))

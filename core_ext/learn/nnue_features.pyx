@@ -10,8 +10,8 @@ cdef int fill_table() noexcept:
     for number in range(BONAPIECES):
         for color in range(COLORS):
             seen = number_from(color, number)
-            seen_as[0][color][number] = <uint16_t>seen
-            seen_as[1][color][number] = <uint16_t>features.mirror[seen]
+            number_table[0][color][number] = <uint16_t>seen
+            number_table[1][color][number] = <uint16_t>features.mirror[seen]
     return BONAPIECES
 
 

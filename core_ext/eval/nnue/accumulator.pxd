@@ -6,12 +6,12 @@ changed; where no such ply is near, or where the own king moved (HalfKP), from t
 square by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
 """
 
+from core_ext.eval.incremental cimport SUMMED_PLIES
 from core_ext.eval.nnue.features cimport FeatureSet
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int8_t, int16_t, int32_t, uint8_t, uint64_t
 
 cdef enum:
-    SUMMED_PLIES = 256          # a power of two
     MIN_WIDTH = 128
     MAX_WIDTH = 1024
     WIDTH_STEP = 32

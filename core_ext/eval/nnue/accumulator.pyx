@@ -5,12 +5,13 @@ from libc.string cimport memcpy, memset
 from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, features, list_pieces, new_bonapiece, old_bonapiece
+from core_ext.eval.incremental cimport slot_of
 from core_ext.eval.nnue.features cimport HALF_KP, MAX_ACTIVE, king_feature, number_from, piece_base
 from core_ext.eval.nnue.layers cimport nnue_accumulate, portable_accumulate
 from core_ext.shogi.hand cimport hand_count
-from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, full_key, game_length
+from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length, has_both_kings, state_key
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, KING, NO_SQUARE, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
+    BLACK, COLORS, GOLD, KING, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
     type_of, uint64_t,
 )
 
@@ -32,7 +33,7 @@ cdef struct Difference:
 
 
 cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) noexcept nogil:
-    return state.sums + (perspective * SUMMED_PLIES + (ply & (SUMMED_PLIES - 1))) * <size_t>state.weights.width
+    return state.sums + (perspective * SUMMED_PLIES + slot_of(ply)) * <size_t>state.weights.width
 
 
 cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
@@ -82,7 +83,7 @@ cdef inline int plies_since_sums(const NnueState *state, const Position *pos, in
     cdef const State *one = pos.state
     cdef int ply = game_length(pos), back
     for back in range(min(ply, MAX_UPDATES) + 1):
-        if keys[(ply - back) & (SUMMED_PLIES - 1)] == one.board_key ^ one.hand_key:
+        if keys[slot_of(ply - back)] == state_key(one):
             return back
         if state.weights.kind == HALF_KP and moved_piece(one.move) == make_piece(perspective, KING):
             return -1
@@ -98,7 +99,7 @@ cdef inline void update_from_parent(NnueState *state, const Position *pos, int p
     nnue_accumulate(sums_at(state, perspective, ply), sums_at(state, perspective, ply - 1), state.weights.width,
                     state.weights.rows, change.removed[perspective], change.count, change.added[perspective],
                     change.count)
-    state.keys[perspective][ply & (SUMMED_PLIES - 1)] = one.board_key ^ one.hand_key
+    state.keys[perspective][slot_of(ply)] = state_key(one)
 
 
 # ---- by differing pieces ----
@@ -172,14 +173,14 @@ cdef void refresh(NnueState *state, const Position *pos, int perspective) noexce
     memcpy(last.board, pos.board, sizeof(last.board))
     memcpy(last.hand, pos.state.hand, sizeof(last.hand))
     memcpy(sums_at(state, perspective, ply), sums, weights.width * sizeof(int16_t))
-    state.keys[perspective][ply & (SUMMED_PLIES - 1)] = full_key(pos)
+    state.keys[perspective][slot_of(ply)] = state_key(pos.state)
 
 
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil:
     cdef Change changes[MAX_UPDATES]
     cdef int back[COLORS]
     cdef int perspective, i
-    ASSERT(pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE)
+    ASSERT(has_both_kings(pos))
     for perspective in range(COLORS):
         back[perspective] = plies_since_sums(state, pos, perspective)
     for i in range(max(back[BLACK], back[WHITE])):
@@ -222,16 +223,16 @@ cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *po
 
 cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil:
     cdef size_t row = weights.width * sizeof(int16_t), slots = COLORS * cache_slots(weights), slot
-    cdef size_t frames = COLORS * SUMMED_PLIES * row
+    cdef size_t sums = COLORS * SUMMED_PLIES * row
     cdef char *start
     free_sums(state)
-    start = <char *>allocate_large(frames + slots * (row + sizeof(RefreshEntry)), &state.block)
+    start = <char *>allocate_large(sums + slots * (row + sizeof(RefreshEntry)), &state.block)
     if start == NULL:
         return -1
     state.weights = weights
     state.sums = <int16_t *>start
-    state.cached_sums = <int16_t *>(start + frames)
-    state.cache = <RefreshEntry *>(start + frames + slots * row)
+    state.cached_sums = <int16_t *>(start + sums)
+    state.cache = <RefreshEntry *>(start + sums + slots * row)
     memset(state.keys, 0, sizeof(state.keys))
     for slot in range(slots):
         memcpy(state.cached_sums + slot * weights.width, weights.bias, row)
