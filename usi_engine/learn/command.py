@@ -77,6 +77,9 @@ def add_selfplay(commands: Commands) -> None:
     play.add_argument(
         "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
     )
+    play.add_argument(
+        "--random-moves", type=float, default=0.0, help="share of random moves after the opening (default 0)"
+    )
     add_search_options(play, nodes=1500)
 
 
@@ -136,7 +139,7 @@ def run_selfplay(chosen: argparse.Namespace) -> None:
     from usi_engine.core import load_weights  # noqa: PLC0415
     from usi_engine.learn.selfplay import PlayRules, read_openings, selfplay  # noqa: PLC0415
 
-    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
+    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed, later_random_share=chosen.random_moves)
     weights, openings = load_weights(chosen.weights), read_openings(chosen.openings)
     played = selfplay(weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
     print(f"{played} games added to {chosen.out}")

@@ -40,6 +40,8 @@ class PlayRules:
     nodes: int = 1500
     random_plies: int = 8
     random_share: float = 0.5  # of the opening moves; the others are searched
+    later_random_share: float = 0.0  # of the moves after the opening, while the score is within `later_random_score`
+    later_random_score: int = 1500
     longest: int = 320  # plies; then the game is a draw
     resign: int = 3000  # centipawns that end a game after `resign_plies` in a row
     resign_plies: int = 6
@@ -91,6 +93,13 @@ class Player:
             best = line if line.value != -INFINITE and line.bound != "upper" else best
         return best.pv[0], best.value if best.value != -INFINITE else 0
 
+    def _random_share(self, ply: int, value: int) -> float:
+        """How likely the move at this ply is random."""
+        rules = self.rules
+        if ply < rules.random_plies:
+            return rules.random_share
+        return rules.later_random_share if abs(value) <= rules.later_random_score else 0.0
+
     def play(self, start: str, number: int) -> Played:
         """One whole game."""
         rng = random.Random(f"{self.rules.seed} {number}")
@@ -102,7 +111,7 @@ class Player:
             if ended:
                 return Played(start, words, *ended)
             move, value = self.think(board)
-            if ply < self.rules.random_plies and rng.random() < self.rules.random_share:
+            if rng.random() < self._random_share(ply, value):
                 move = rng.choice(board.legal_moves())
                 words += [move, "-"]
             else:
