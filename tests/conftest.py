@@ -11,7 +11,7 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken, Table, Weights, Worker, set_tunable, tunables
 from tests.positions import data_rows
-from usi_engine.core import INTERNAL
+from usi_engine.core import KPP
 from usi_engine.weights import load_weights
 
 NewWorker = Callable[..., Worker]
@@ -26,8 +26,8 @@ def board() -> Board:
 
 @pytest.fixture(scope="session")
 def weights() -> Weights:
-    """The weights of the package, unfolded once for all tests; read-only."""
-    loaded = load_weights(INTERNAL)
+    """The KPP weights of the package, unfolded once for all tests; read-only."""
+    loaded = load_weights(KPP)
     assert loaded is not None
     return loaded
 

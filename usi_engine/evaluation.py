@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.core import FV_SCALE, INTERNAL, KPP, MATERIAL, WeightsError
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, Network
@@ -16,6 +17,11 @@ NETWORK_SUFFIXES = (".bin", ".nnue")
 def is_network(path: Path) -> bool:
     """Whether a path names a network: a folder, which holds an nn.bin, or a file of that format by its suffix."""
     return path.suffix.lower() in NETWORK_SUFFIXES or path.is_dir()
+
+
+def packaged_network() -> Path:
+    """The network that comes with the program."""
+    return Path(str(files("usi_engine") / "data" / "nn.bin"))
 
 
 def load_network(path: Path, fv_scale: int) -> Network:
@@ -33,16 +39,18 @@ def load_network(path: Path, fv_scale: int) -> Network:
 def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
     """What an EvalFile names; None for `material`. WeightsError, MemoryError.
 
-    `<internal>` and `kpp` name the KPP weights of the package; anything else is a path: of a network, an nn.bin or its
-    folder, whose output has `fv_scale` units in a centipawn, or of KPP weights.
+    `<internal>` names the network of the package, `kpp` its KPP weights; anything else is a path: of a network, an
+    nn.bin or its folder, whose output has `fv_scale` units in a centipawn, or of KPP weights.
     """
     if name == MATERIAL:
         return None
-    from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy)
-
     try:
-        if name not in (INTERNAL, KPP) and is_network(Path(name).expanduser()):
+        if name == INTERNAL:
+            return load_network(packaged_network(), FV_SCALE)
+        if name != KPP and is_network(Path(name).expanduser()):
             return load_network(Path(name).expanduser(), fv_scale)
-        return load_weights(INTERNAL if name == KPP else name)
+        from usi_engine.weights import load_weights  # noqa: PLC0415  (not needed for a network)
+
+        return load_weights(name)
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None

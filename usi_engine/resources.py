@@ -99,16 +99,19 @@ class Resources:
         return self._weights
 
     def _load_weights(self) -> None:
-        """Falls back to material, with an info string, where the weights cannot be loaded. Drops the thread pool."""
+        """Falls back to the package's network, or else to material, with an info string. Drops the thread pool."""
         key = self._evaluation_name(), self._options.number("FV_SCALE")
         if key == self._weights_key:
             return
         self._pool = None
         self._weights, self._weights_key = None, key
-        try:
-            self._weights = self.core.load_weights(*key)
-        except (WeightsError, MemoryError) as error:
-            self._writer.info(f"{error}; playing with the material value")
+        names = list(dict.fromkeys((key[0], INTERNAL)))
+        for name, instead in zip(names, (*names[1:], MATERIAL), strict=True):
+            try:
+                self._weights = self.core.load_weights(name, key[1])
+                return
+            except (WeightsError, MemoryError) as error:
+                self._writer.info(f"{error}; playing with EvalFile {instead}")
 
     def _evaluation_name(self) -> str:
         """EvalFile; where that is not set, the folder EvalDir, if one is named."""

@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, Weights
 from usi_engine.cache import cache_file, fetch, keep
-from usi_engine.core import INTERNAL, MATERIAL, WeightsError
+from usi_engine.core import KPP, MATERIAL, WeightsError
 
 MAGIC = b"KOMAKPP1"
 FEATURES = "KPP-KKP-turn-Bonapiece1548"
@@ -164,14 +164,14 @@ def read_blocks(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     return header, blocks
 
 
-def internal_path() -> Path:
-    """The weights that come with the program."""
+def packaged_path() -> Path:
+    """The KPP weights that come with the program."""
     return Path(str(files("usi_engine") / "data" / "komadori.kpp"))
 
 
 def read_file(name: str) -> bytes:
     """The bytes of the file an EvalFile names. WeightsError where it cannot be read."""
-    path = internal_path() if name in ("", INTERNAL) else Path(name).expanduser()
+    path = packaged_path() if name in ("", KPP) else Path(name).expanduser()
     try:
         return path.read_bytes()
     except OSError as error:

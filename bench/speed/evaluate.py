@@ -1,4 +1,4 @@
-"""Nodes a second of the search with the learned evaluation and with material values.
+"""Nodes a second of the search with KPP weights and with material values.
 
     python -m bench.speed.evaluate [--nodes 5000000] [--hash 256] [--weights FILE]
 
@@ -15,7 +15,7 @@ import time
 from bench.speed.nps import CASES, measure
 from bench.table import show
 from core_ext._probe import walk_evaluator
-from usi_engine.core import INTERNAL
+from usi_engine.core import KPP
 from usi_engine.weights import load_weights
 
 AIMS = {"start position": 1.2, "207 moves": 0.9}
@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=5_000_000)
     parser.add_argument("--hash", type=int, default=256)
-    parser.add_argument("--weights", default=INTERNAL)
+    parser.add_argument("--weights", default=KPP)
     chosen = parser.parse_args()
     begun = time.perf_counter()
     weights = load_weights(chosen.weights)

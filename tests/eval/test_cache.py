@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from usi_engine import cache
-from usi_engine.core import INTERNAL
+from usi_engine.core import KPP
 from usi_engine.weights import load_weights
 
 
@@ -60,7 +60,7 @@ def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch:
 
 
 def test_cached_weights_are_the_unfolded_ones(cache_folder: Path) -> None:
-    unfolded, cached = (load_weights(INTERNAL) for _ in range(2))
+    unfolded, cached = (load_weights(KPP) for _ in range(2))
     assert unfolded is not None
     assert cached is not None
     assert len(list(cache_folder.iterdir())) == 1

@@ -11,7 +11,7 @@ from core_ext.engine import HALF_SQUARES, PAIRS, Weights, Worker
 from tests.conftest import NewWorker
 from tests.eval.turning import mirrored, turned
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
-from usi_engine.core import INTERNAL
+from usi_engine.core import KPP
 from usi_engine.weights import read_blocks, read_file, unpack
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -66,7 +66,7 @@ class Formula:
     """The value by the formula, from the folded arrays of the file."""
 
     def __init__(self) -> None:
-        self.header, blocks = read_blocks(read_file(INTERNAL))
+        self.header, blocks = read_blocks(read_file(KPP))
         self.inverse, self.mirror = bonapiece_tables()
         self.kp = unpack(blocks["kp"], HALF_SQUARES * 1548).astype(int)
         self.kkp = unpack(blocks["kkp"], HALF_SQUARES * 81 * 1548).astype(int)

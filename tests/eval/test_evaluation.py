@@ -61,7 +61,7 @@ def test_the_scale_divides_the_output(folder: Path) -> None:
 
 def test_words_name_the_weights_of_the_package_and_material() -> None:
     assert isinstance(load_evaluation(KPP, 16), Weights)
-    assert load_evaluation(INTERNAL, 16) is not None
+    assert isinstance(load_evaluation(INTERNAL, 16), Network)
     assert load_evaluation(MATERIAL, 16) is None
 
 

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
-from usi_engine.core import INTERNAL, MATERIAL, WeightsError
+from usi_engine.core import KPP, MATERIAL, WeightsError
 from usi_engine.weights import (
     MAGIC,
     OLDER_FEATURES,
     Folded,
-    internal_path,
     load_weights,
     pack,
+    packaged_path,
     read_blocks,
     read_file,
     save_weights,
@@ -109,14 +109,14 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 
 def test_our_own_weights_are_small_and_have_a_card() -> None:
-    assert internal_path().stat().st_size < 40_000_000
-    card = read_blocks(read_file(INTERNAL))[0]["card"]
+    assert packaged_path().stat().st_size < 40_000_000
+    card = read_blocks(read_file(KPP))[0]["card"]
     assert card["corpus"]["training"] > 1_000_000
     assert card["held_out"]["correlation"] > 0.862  # the best of the prototype's table
-    assert read_file(INTERNAL)[:8] == b"KOMAKPP1"
+    assert read_file(KPP)[:8] == b"KOMAKPP1"
 
 
 def test_our_own_weights_load_in_under_four_seconds_of_two_cores() -> None:
     begun = time.process_time()
-    load_weights(INTERNAL)
+    load_weights(KPP)
     assert time.process_time() - begun < 8

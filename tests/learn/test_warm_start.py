@@ -11,7 +11,7 @@ import pytest
 
 from core_ext.training import SIZES, Trainer
 from tests.learn.helpers import noisy, random_game, sums_of
-from usi_engine.core import INTERNAL, WeightsError
+from usi_engine.core import KPP, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import build_corpus
 from usi_engine.learn.export import export
@@ -34,7 +34,7 @@ def same(some: Folded, others: Folded) -> bool:
 @pytest.fixture(scope="module")
 def package() -> Folded:
     """The weights that come with the program."""
-    return read_folded(INTERNAL)
+    return read_folded(KPP)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:
 def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In one line."""
     command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--warm-start"]
-    assert main([*command, INTERNAL, "--model", "PP"]) == 1
+    assert main([*command, KPP, "--model", "PP"]) == 1
     assert "not only piece, tempo" in capsys.readouterr().err
     assert main([*command, "nowhere.kpp"]) == 1
     assert "'nowhere.kpp'" in capsys.readouterr().err
@@ -97,7 +97,7 @@ def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.Cap
 
 def test_a_warm_start_moves_weights_little(corpus: Path, tmp_path: Path, package: Folded) -> None:
     """And an interrupted run resumes from its checkpoint, not from the file."""
-    plan = warm_start_plan(Plan(epochs=2), INTERNAL)
+    plan = warm_start_plan(Plan(epochs=2), KPP)
     training = Training(corpus, tmp_path, plan)
     training.run()
     before, after = words_of(package), words_of(export(training.trainer))

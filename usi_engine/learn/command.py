@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.core import INTERNAL, MATERIAL, WeightsError
+from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
 
 NO_LEAVES = "none"
 DESCRIPTION = "Train the evaluation on games: corpus, then train. selfplay and off-game make training data."
@@ -65,7 +65,7 @@ def add_train(commands: Commands) -> None:
         "--warm-start",
         metavar="WEIGHTS",
         default="",
-        help=f"continue from these weights, a file or {INTERNAL}, at small learning rates",
+        help=f"continue from these weights, a file or, with --model nnue, {INTERNAL}, else {KPP}, at small rates",
     )
     train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
 
@@ -96,7 +96,7 @@ def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     command.add_argument("--nodes", type=int, default=nodes, help=f"of each search (default {nodes})")
     command.add_argument("--threads", type=int, default=1, help="games treated at a time (default 1)")
     command.add_argument(
-        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL} or `{MATERIAL}` (default {INTERNAL})"
+        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL}, {KPP} or {MATERIAL} (default {INTERNAL})"
     )
     command.add_argument("--seed", type=int, default=1, help="of the random choices (default 1)")
 

@@ -23,6 +23,8 @@ import numpy.typing as npt
 from core_ext.board import BLACK
 from core_ext.records import RECORD
 from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
+from usi_engine.core import INTERNAL
+from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
@@ -55,7 +57,7 @@ class NetworkPlan:
     result_share: float = 0.0
     seed: int = 1
     positions: int = 0  # 0: all
-    warm_start: str = ""  # a network to start from
+    warm_start: str = ""  # a network to start from, as an EvalFile names it
     threads: int = 1  # the weights are the same with any number
     checkpoint_minutes: float = 10.0
 
@@ -128,7 +130,8 @@ class NetworkTraining:
         self.trainer = NetworkTrainer(plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
         initialise(self.trainer, plan)
         if plan.warm_start:
-            set_network(self.trainer, read_network(plan.warm_start))
+            path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
+            set_network(self.trainer, read_network(path))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
