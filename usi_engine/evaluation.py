@@ -20,7 +20,7 @@ def is_network(path: Path) -> bool:
 
 def load_network(path: Path, fv_scale: int) -> Network:
     """A network in the standard format, nn.bin. WeightsError, MemoryError."""
-    from core_ext.engine import Network  # noqa: PLC0415  (with numpy, when it is needed)
+    from core_ext.engine import Network  # noqa: PLC0415  (when it is needed)
     from usi_engine.nnue_file import read_network  # noqa: PLC0415
 
     file = read_network(path)
@@ -38,11 +38,11 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
     """
     if name == MATERIAL:
         return None
-    from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy)
-
     try:
         if name not in (INTERNAL, KPP) and is_network(Path(name).expanduser()):
             return load_network(Path(name).expanduser(), fv_scale)
+        from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy: for KPP alone)
+
         return load_weights(INTERNAL if name == KPP else name)
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None
