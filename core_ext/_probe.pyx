@@ -6,6 +6,7 @@ Positions come in as sfen text and moves as USI text; nothing here is fast but t
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
+from core_ext.base.memory cimport release_large
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
 from core_ext.eval.evaluate cimport Evaluator, evaluate, evaluate_from_scratch, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
@@ -23,7 +24,7 @@ from core_ext.shogi.position cimport (
 )
 from core_ext.search.history cimport (
     BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories, PAWN_HISTORY_LIMIT,
-    allocate_histories, free_histories, update_entry,
+    allocate_histories, update_entry,
 )
 from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, next_move,
@@ -345,19 +346,20 @@ cdef class PickerProbe:
     """The staged move picker over histories filled at random, so that its order differs from seed to seed."""
 
     cdef Histories *histories
+    cdef void *block            # their memory
     cdef uint64_t state         # of the random numbers
 
     def __cinit__(self, seed: int):
         cdef size_t i
         cdef int16_t *entry
-        self.histories = allocate_histories()
+        self.histories = allocate_histories(&self.block)
         self.state = seed * 2 + 1
         entry = <int16_t *>self.histories
         for i in range(sizeof(Histories) // sizeof(int16_t)):
             entry[i] = <int16_t>(<int>(random_word(&self.state) % 12001) - 6000)
 
     def __dealloc__(self):
-        free_histories(self.histories)
+        release_large(self.block)
 
     def pick(self, Probe probe not None, purpose: str, hash_move: str = "", killers=(0, 0), ply: int = 9,
              threshold: int = 0, skip_quiets_after: int = 1000):

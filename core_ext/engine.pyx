@@ -28,7 +28,7 @@ from core_ext.mate.mating_line cimport (
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
-    tt_new_search,
+    tt_new_search, tt_touch,
 )
 from core_ext.shogi.types cimport (
     INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH, MAX_MOVES, MAX_PLY, Move,
@@ -90,7 +90,10 @@ cdef class StopToken:
 
 
 cdef class Table:
-    """A transposition table of `megabytes`, shared by workers. ValueError below 1; MemoryError names the size."""
+    """A transposition table of `megabytes`, shared by workers. ValueError below 1; MemoryError names the size.
+
+    The system backs it with memory at once, rather than during the first search.
+    """
 
     cdef TranspositionTable table
     cdef readonly int megabytes
@@ -100,6 +103,8 @@ cdef class Table:
             raise ValueError(f"a transposition table of {megabytes} MB")
         tt_free(&self.table)
         tt_allocate(&self.table, megabytes)
+        with nogil:
+            tt_touch(&self.table)
         self.megabytes = megabytes
 
     def __dealloc__(self):

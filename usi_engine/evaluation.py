@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,12 +20,12 @@ def is_network(path: Path) -> bool:
 
 def packaged_network() -> Path:
     """The network that comes with the program."""
-    return Path(str(files("usi_engine") / "data" / "nn.bin"))
+    return Path(__file__).parent / "data" / "nn.bin"
 
 
 def load_network(path: Path, fv_scale: int) -> Network:
     """A network in the standard format, nn.bin. WeightsError, MemoryError."""
-    from core_ext.engine import Network  # noqa: PLC0415  (with numpy, when it is needed)
+    from core_ext.engine import Network  # noqa: PLC0415  (when it is needed)
     from usi_engine.nnue_file import read_network  # noqa: PLC0415
 
     file = read_network(path)
@@ -49,7 +48,7 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
             return load_network(packaged_network(), FV_SCALE)
         if name != KPP and is_network(Path(name).expanduser()):
             return load_network(Path(name).expanduser(), fv_scale)
-        from usi_engine.weights import load_weights  # noqa: PLC0415  (not needed for a network)
+        from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy: for KPP alone)
 
         return load_weights(name)
     except (OSError, ValueError, RuntimeError) as error:

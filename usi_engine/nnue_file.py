@@ -10,13 +10,13 @@ nothing about the weights.
 
 from __future__ import annotations
 
+import math
 import re
+import sys
+from array import array
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, Literal
 
 from usi_engine.core import WeightsError
 
@@ -30,6 +30,12 @@ HIDDEN = range(8, 96 + 1)
 LONGEST_TEXT = 4096
 PADDED = 32
 WORD = 4
+# Codes of signed integers in the buffer protocol: the one of each size in bytes, and all.
+Code = Literal["b", "h", "i"]
+KINDS: dict[int, Code] = {1: "b", 2: "h", 4: "i"}
+SIGNED = frozenset("bhil")
+# An array with the buffer protocol, numpy's for one. Those of a file are memoryviews: play starts without numpy.
+Words = Any
 
 _K_HASH, _P_HASH = 0xD3CEE169, 0x764CFB4B
 _HALF_KP_HASH = 0x5D69D5B9 ^ 1
@@ -40,9 +46,6 @@ _TEXT = re.compile(
     r"Network=AffineTransform\[1<-(?P<hidden2>[0-9]{1,9})\]\(ClippedReLU\[[0-9]{1,9}\]"
     r"\(AffineTransform\[[0-9]{1,9}<-(?P<hidden1>[0-9]{1,9})\]\(ClippedReLU\["
 )
-
-Biases = npt.NDArray[np.int32]
-Weights = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -61,9 +64,9 @@ class NetworkFile:
 
     architecture: Architecture
     text: str  # the architecture's, and what its author added; empty: format_architecture's
-    ft_bias: npt.NDArray[np.int16]  # width
-    ft_weight: npt.NDArray[np.int16]  # features x width
-    layers: list[tuple[Biases, Weights]]  # of three: outputs; outputs x inputs padded to 32
+    ft_bias: Words  # int16: width
+    ft_weight: Words  # int16: features x width
+    layers: list[tuple[Words, Words]]  # of three: int32: outputs; int8: outputs x inputs padded to 32
 
 
 class _Fault(ValueError):
@@ -103,9 +106,8 @@ def write_network(path: str | Path, network: NetworkFile) -> int:
     text = (network.text or format_architecture(architecture)).encode("ascii")
     first, dense = _first_hash(architecture), _dense_hash(architecture)
     parts = [_words(VERSION, first ^ dense, len(text)), text, _words(first)]
-    parts += [network.ft_bias.astype("<i2").tobytes(), network.ft_weight.astype("<i2").tobytes(), _words(dense)]
-    for bias, weight in network.layers:
-        parts += [bias.astype("<i4").tobytes(), weight.tobytes()]
+    parts += [_to_bytes(network.ft_bias), _to_bytes(network.ft_weight), _words(dense)]
+    parts += [_to_bytes(words) for layer in network.layers for words in layer]
     data = b"".join(parts)
     Path(path).write_bytes(data)
     return len(data)
@@ -162,8 +164,10 @@ def _check_arrays(network: NetworkFile) -> None:
     width, features = architecture.width, FEATURES[architecture.features]
     if given != shapes or first != [(width,), (features, width)]:
         raise ValueError(f"arrays of the shapes {first} and {given} are no network of {architecture}")
-    kinds = [network.ft_bias.dtype, network.ft_weight.dtype, *(one.dtype for layer in network.layers for one in layer)]
-    if kinds != [np.int16, np.int16, *[np.int32, np.int8] * len(shapes)]:
+    arrays = [network.ft_bias, network.ft_weight, *(one for layer in network.layers for one in layer)]
+    kinds = [memoryview(one).format for one in arrays]
+    sizes = [one.itemsize for one in arrays]
+    if not SIGNED.issuperset(kinds) or sizes != [2, 2, *[4, 1] * len(shapes)]:
         raise ValueError(f"arrays of the types {kinds} are no network")
     if network.text and _parse_text(network.text) != architecture:
         raise ValueError(f"the text '{network.text}' is not that of {architecture}")
@@ -195,27 +199,42 @@ def parse_network(data: bytes) -> NetworkFile:
     _check_hash(data, at, "the first layer", first)
     width, features = architecture.width, FEATURES[architecture.features]
     at += WORD
-    bias = _array(data, at, "<i2", (width,))
-    weight = _array(data, at + bias.nbytes, "<i2", (features, width))
+    bias = _array(data, at, "h", (width,))
+    weight = _array(data, at + bias.nbytes, "h", (features, width))
     at += bias.nbytes + weight.nbytes
     _check_hash(data, at, "the dense layers", dense)
     return NetworkFile(architecture, text, bias, weight, _read_layers(data, at + WORD, architecture))
 
 
-def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple[Biases, Weights]]:
-    layers = []
+def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple[Words, Words]]:
+    layers: list[tuple[Words, Words]] = []
     for outputs, inputs in _layer_shapes(architecture):
-        bias = _array(data, at, "<i4", (outputs,))
-        weight = _array(data, at + bias.nbytes, "i1", (outputs, inputs))
+        bias = _array(data, at, "i", (outputs,))
+        weight = _array(data, at + bias.nbytes, "b", (outputs, inputs))
         at += bias.nbytes + weight.nbytes
         layers.append((bias, weight))
     return layers
 
 
-def _array(data: bytes, at: int, kind: str, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def _array(data: bytes, at: int, kind: Code, shape: tuple[int, ...]) -> memoryview:
     """Aligned and in the byte order of the machine; the file aligns nothing, as its text may have any length."""
-    found = np.frombuffer(data, kind, int(np.prod(shape)), at).reshape(shape)
-    return np.require(found, found.dtype.newbyteorder("="), "A")
+    found = array(kind)
+    found.frombytes(memoryview(data)[at : at + math.prod(shape) * found.itemsize])
+    return memoryview(_little_endian(found)).cast("B").cast(kind, shape)
+
+
+def _to_bytes(words: Words) -> bytes:
+    """As the file has them."""
+    found = array(KINDS[words.itemsize])
+    found.frombytes(words.tobytes())
+    return _little_endian(found).tobytes()
+
+
+def _little_endian(words: array[int]) -> array[int]:
+    """From the byte order of the machine, or back."""
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words
 
 
 def _word(data: bytes, at: int) -> int:

@@ -38,8 +38,6 @@ class ThreadPool:
         self._results: dict[Worker, SearchResult] = {}
         self._used = False
         self.table: Table = core.table(megabytes)
-        # The system allocates memory when it is first written to: now, rather than during the first move.
-        self.table.clear()
         self.workers: list[Worker] = []
         self.resize(threads)
 

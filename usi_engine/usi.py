@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,14 +28,15 @@ def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core
 def read(source: BinaryIO, session: Session) -> None:
     """Post a command per line until quit; the end of input, or an input that fails, means quit.
 
-    numpy is imported here, between two reads, before the first command that may need it. On Windows its libraries
+    On Windows numpy is imported here, between two reads, before the first command that may need it: its libraries
     access standard input while they load, and that blocks as long as another thread is reading from it (numpy's issue
-    24290): imported elsewhere, it would block a GUI that waits for `readyok` for ever.
+    24290). Imported later, it would block a GUI that waits for `readyok` for ever. Elsewhere KPP weights import it when
+    they are loaded; play with a network starts sooner without it.
     """
     try:
         while line := source.readline():
             command = parse(decode(line))
-            if not isinstance(command, LIGHT):
+            if sys.platform == "win32" and not isinstance(command, LIGHT):
                 load_numpy()
             session.post(command)
             if isinstance(command, Quit):

@@ -1,6 +1,6 @@
-"""Nodes a second of the search with material values: the start position and one of 207 moves.
+"""Nodes a second of the search with material values or a network: the start position and one of 207 moves.
 
-    python -m bench.speed.nps [--nodes 5000000] [--hash 256]
+    python -m bench.speed.nps [--nodes 5000000] [--hash 256] [--network FILE]
 
 One thread, a cleared table. Peers: at the same positions on one core of a 2.6 GHz Zen 5.
 """
@@ -12,7 +12,8 @@ import argparse
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
-from usi_engine.core import load_core
+from usi_engine.core import FV_SCALE, load_core
+from usi_engine.evaluation import load_evaluation
 from usi_engine.iterative import iterative_deepening
 
 CASES = {
@@ -32,6 +33,11 @@ CASES = {
         {"YaneuraOu 9.70 material": 1.27, "YaneuraOu KPP_KKPT": 0.85, "YaneuraOu KPPT": 0.79},
         1.2,
     ),
+}
+# With a network of K+P 256x2-32-32.
+NETWORK_CASES = {
+    "start position": ({"YaneuraOu NNUE K-P 256": 1.40}, 1.6),
+    "207 moves": ({"YaneuraOu NNUE K-P 256": 1.24}, 1.3),
 }
 
 
@@ -58,9 +64,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=5_000_000)
     parser.add_argument("--hash", type=int, default=256)
+    parser.add_argument("--network", metavar="FILE")
     arguments = parser.parse_args()
-    for title, (sfen, peers, aim) in CASES.items():
-        rate = measure(sfen, arguments.nodes, arguments.hash)
+    weights = load_evaluation(arguments.network, FV_SCALE) if arguments.network else None
+    for title, (sfen, *_) in CASES.items():
+        peers, aim = CASES[title][1:] if weights is None else NETWORK_CASES[title]
+        rate = measure(sfen, arguments.nodes, arguments.hash, weights)
         show(f"search, {title}", "nodes", rate / 1e6, peers, aim)
 
 

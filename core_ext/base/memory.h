@@ -10,6 +10,7 @@
 #endif
 
 #define KOMADORI_HUGE_PAGE ((size_t)2 << 20)
+#define KOMADORI_SMALL_PAGE ((size_t)4 << 10)
 
 /* Returns memory aligned to a huge page, or NULL; *block gets the pointer for release_large. */
 static inline void *allocate_large(size_t bytes, void **block)
@@ -23,6 +24,15 @@ static inline void *allocate_large(size_t bytes, void **block)
     (void)madvise((void *)start, bytes & ~(KOMADORI_HUGE_PAGE - 1), MADV_HUGEPAGE);
 #endif
     return (void *)start;
+}
+
+/* Makes the system back a block that nothing was written to yet with memory now, and not at the first writes. */
+static inline void touch_large(void *start, size_t bytes)
+{
+    volatile char *byte = (volatile char *)start;
+    size_t at;
+    for (at = 0; at < bytes; at += KOMADORI_SMALL_PAGE)
+        byte[at] = 0;
 }
 
 static inline void release_large(void *block)

@@ -44,8 +44,8 @@ cdef struct Histories:
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
 
-cdef Histories *allocate_histories() except NULL
-cdef void free_histories(Histories *histories) noexcept nogil
+# Cleared; `block[0]` gets the pointer for release_large. MemoryError.
+cdef Histories *allocate_histories(void **block) except NULL
 cdef void clear_histories(Histories *histories) noexcept nogil
 
 

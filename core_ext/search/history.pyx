@@ -1,21 +1,17 @@
 """Memory of the histories."""
 
-from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
+from core_ext.base.memory cimport allocate_large
 from core_ext.shogi.types cimport int16_t
 
 
-cdef Histories *allocate_histories() except NULL:
-    cdef Histories *histories = <Histories *>malloc(sizeof(Histories))
+cdef Histories *allocate_histories(void **block) except NULL:
+    cdef Histories *histories = <Histories *>allocate_large(sizeof(Histories), block)
     if histories == NULL:
         raise MemoryError("no memory for the move histories")
     clear_histories(histories)
     return histories
-
-
-cdef void free_histories(Histories *histories) noexcept nogil:
-    free(histories)
 
 
 cdef void clear_histories(Histories *histories) noexcept nogil:

@@ -5,7 +5,7 @@ table, static value, the bookkeeping of its moves.
 from libc.string cimport memcpy
 
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.eval.evaluate cimport evaluate
+from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport corrected
 from core_ext.search.history cimport capture_entry, move_slot, pawn_history, piece_to_entry
@@ -18,7 +18,7 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
 from core_ext.shogi.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
-    do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, try_move,
+    do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, key_after_null, try_move,
 )
 from core_ext.shogi.types cimport (
     INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
@@ -42,8 +42,8 @@ cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noe
 cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
     ss.move = NULL_MOVE
     ss.continuation = &s.histories.continuation[0][0]
+    tt_prefetch(s.table, key_after_null(&s.pos))
     do_null(&s.pos)
-    tt_prefetch(s.table, full_key(&s.pos))
 
 
 cdef inline bint check_stop(Searcher *s) noexcept nogil:
@@ -134,6 +134,9 @@ cdef inline bint game_over(Searcher *s, int ply, int *value) noexcept nogil:
 
 cdef inline void probe_table(Searcher *s, Node *node) noexcept nogil:
     """Fill in node.tt; a move that is not legal here comes from another position with the same key."""
+    # The entry, prefetched before the move was made, is still under way: that time is used.
+    if not node.in_check:
+        prepare_evaluation(s.evaluator, &s.pos)
     tt_probe(s.table, full_key(&s.pos), &node.tt)
     node.tt_value = NO_VALUE
     if node.tt.hit:

@@ -8,9 +8,10 @@ from libc.math cimport log
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
+from core_ext.base.memory cimport release_large
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
-from core_ext.search.history cimport allocate_histories, clear_histories, free_histories
+from core_ext.search.history cimport allocate_histories, clear_histories
 from core_ext.search.history_updates cimport (
     update_after_lmr, update_after_tt_cutoff, update_histories, update_prior_move,
 )
@@ -45,7 +46,7 @@ cdef enum:
 cdef int allocate_searcher(Searcher *s) except -1:
     memset(s, 0, sizeof(Searcher))
     allocate_position(&s.pos, 2 * MAX_PLY)
-    s.histories = allocate_histories()
+    s.histories = allocate_histories(&s.histories_block)
     s.roots = <RootMove *>malloc(MAX_MOVES * sizeof(RootMove))
     s.move_memory = <ScoredMove *>malloc((MAX_PLY + 2) * 2 * MAX_MOVES * sizeof(ScoredMove))
     if s.roots == NULL or s.move_memory == NULL:
@@ -56,10 +57,11 @@ cdef int allocate_searcher(Searcher *s) except -1:
 
 cdef void free_searcher(Searcher *s) noexcept nogil:
     free_position(&s.pos)
-    free_histories(s.histories)
+    release_large(s.histories_block)
     free(s.roots)
     free(s.move_memory)
     s.histories = NULL
+    s.histories_block = NULL
     s.roots = NULL
     s.move_memory = NULL
 

@@ -40,6 +40,7 @@ cdef struct Searcher:
     Position pos
     Evaluator *evaluator
     Histories *histories
+    void *histories_block   # their memory
     TranspositionTable *table
     const Stop *stop        # requested by another thread, or past its deadline
     bint stopped            # by `stop` or the node limit: values returned from then on are void

@@ -43,6 +43,8 @@ cdef struct TTData:
 
 # An empty table of so many megabytes; MemoryError where there is no room.
 cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1
+# Have the system back a new table with memory now, and not at the first writes.
+cdef void tt_touch(TranspositionTable *table) noexcept nogil
 cdef void tt_free(TranspositionTable *table) noexcept nogil
 cdef void tt_clear(TranspositionTable *table) noexcept nogil
 # Starts a new generation: what is stored from now on is one search newer.

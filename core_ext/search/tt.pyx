@@ -2,7 +2,7 @@
 
 from libc.string cimport memset
 
-from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.base.memory cimport allocate_large, release_large, touch_large
 from core_ext.shogi.types cimport Move, uint16_t, uint64_t
 
 
@@ -14,6 +14,10 @@ cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1:
     table.buckets = size // (BUCKET * sizeof(TTEntry))
     table.generation = 0
     return 0
+
+
+cdef void tt_touch(TranspositionTable *table) noexcept nogil:
+    touch_large(table.entries, table.buckets * BUCKET * sizeof(TTEntry))
 
 
 cdef void tt_free(TranspositionTable *table) noexcept nogil:

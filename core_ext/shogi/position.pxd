@@ -158,6 +158,10 @@ cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
     return board_key_after(pos, move) ^ hand_key
 
 
+cdef inline uint64_t key_after_null(const Position *pos) noexcept nogil:
+    return full_key(pos) ^ zobrist.side
+
+
 cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:
     """Pieces of colour `by` that attack `square` by a step, the steps of horse and dragon included."""
     cdef int us = by ^ 1    # a piece of `us` on `square` attacks the squares from which `by` attacks `square`

@@ -15,6 +15,8 @@ import pytest
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT, Program
+from tests.eval.nnue.reference import random_network
+from usi_engine.nnue_file import Architecture, write_network
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out
 
@@ -36,6 +38,8 @@ READER = """
 import sys
 from usi_engine.usi import read
 
+sys.platform = "win32"
+
 class Source:
     lines = iter([b"usi\\n", b"setoption name Threads value 2\\n", b"isready\\n", b"quit\\n"])
 
@@ -52,10 +56,28 @@ read(Source(), Session())
 
 
 def test_numpy_is_loaded_between_two_reads() -> None:
-    """While a read blocks, Windows cannot load it; and it is loaded before readyok, not during the first go."""
+    """On Windows, which cannot load it while a read blocks; before readyok, not during the first go."""
     done = subprocess.run([sys.executable, "-c", READER], capture_output=True, text=True, check=True, cwd=ROOT)
     printed = ["False", "Usi False", "False", "SetOption False", "False", "IsReady True", "True", "Quit True"]
     assert done.stdout.splitlines() == printed
+
+
+WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from usi_engine.__main__ import main; sys.exit(main())"
+
+
+@pytest.mark.parametrize(("evaluation", "refused"), [("nn.bin", False), ("kpp", True)])
+def test_a_network_needs_neither_numpy_nor_a_cache(
+    evaluation: str, refused: bool, tmp_path: Path, cache_folder: Path
+) -> None:
+    write_network(tmp_path / "nn.bin", random_network(Architecture("K+P", 128, 8, 8)))
+    name = evaluation if refused else tmp_path / evaluation
+    commands = [SMALL_TABLE, f"setoption name EvalFile value {name}", "isready", "position startpos", "go nodes 500"]
+    start = [sys.executable, "-c", WITHOUT_NUMPY, *commands]
+    done = subprocess.run(start, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert "readyok" in done.stdout
+    assert "bestmove" in done.stdout
+    assert ("info string" in done.stdout) == refused, done.stdout
+    assert not cache_folder.exists()
 
 
 def test_from_another_folder(tmp_path: Path) -> None:

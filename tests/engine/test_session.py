@@ -126,7 +126,7 @@ def test_new_game_clears_only_what_was_used(scripted: ScriptedEngine) -> None:
     engine.send("isready", "usinewgame", "go depth 1", "usinewgame", "isready")
     for pattern in ("^readyok$", "^bestmove", "^readyok$"):
         engine.expect(pattern)
-    assert script.made == {"tables": 1, "workers": 1, "cleared": 2, "new_games": 1}
+    assert script.made == {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
 
 
 def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:

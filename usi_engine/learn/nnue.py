@@ -103,11 +103,11 @@ def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
     if network.architecture != expected:
         raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
     blocks = trainer.blocks(trainer.weights)
-    rows = np.concatenate([network.ft_weight, network.ft_bias[np.newaxis]])
+    rows = np.vstack([np.asarray(network.ft_weight), np.asarray(network.ft_bias)])
     blocks["transformer"][:] = rows.reshape(len(rows), -1, blocks["transformer"].shape[2]).transpose(1, 0, 2)
     for number, (bias, weight) in enumerate(network.layers, 1):
-        blocks[f"weights{number}"][:, : len(bias)] = weight.T
-        blocks[f"biases{number}"][: len(bias)] = bias
+        blocks[f"weights{number}"][:, : len(bias)] = np.asarray(weight).T
+        blocks[f"biases{number}"][: len(bias)] = np.asarray(bias)
     trainer.refresh(rounded=False)
 
 

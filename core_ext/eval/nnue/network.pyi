@@ -9,9 +9,9 @@ class Network:
     def __init__(
         self,
         features: str,
-        bias: npt.NDArray[np.int16],
-        weight: npt.NDArray[np.int16],
-        layers: Sequence[tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]],
+        bias: memoryview | npt.NDArray[np.int16],
+        weight: memoryview | npt.NDArray[np.int16],
+        layers: Sequence[tuple[memoryview | npt.NDArray[np.int32], memoryview | npt.NDArray[np.int8]]],
         fv_scale: int = ...,
     ) -> None: ...
     @property

@@ -71,7 +71,7 @@ def test_round_trip(architecture: Architecture, tmp_path: Path) -> None:
     assert np.array_equal(reference.rows, written.ft_weight)
     for layer, expected, plain in zip(found.layers, written.layers, reference.layers, strict=True):
         for i in range(2):
-            assert layer[i].flags.aligned
+            assert np.asarray(layer[i]).flags.aligned
             assert np.array_equal(layer[i], expected[i])
             assert np.array_equal(plain[i], expected[i])
     write_network(tmp_path / "again", found)

@@ -76,11 +76,12 @@ def loss(outputs: Floats, goal: Floats, score_scale: float) -> float:
 
 def integer_outputs(network: NetworkFile, given: list[tuple[list[int], list[int]]]) -> npt.NDArray[np.int64]:
     """The last layer's sums as a player computes them from the file."""
-    weights, bias = network.ft_weight.astype(np.int64), network.ft_bias.astype(np.int64)
+    weights, bias = np.asarray(network.ft_weight, np.int64), np.asarray(network.ft_bias, np.int64)
     inputs = np.array([np.concatenate([weights[view].sum(axis=0) + bias for view in both]) for both in given])
-    for number, (layer_bias, layer_weight) in enumerate(network.layers):
+    for number, (layer_bias, weight) in enumerate(network.layers):
+        layer_weight = np.asarray(weight, np.int64)
         inputs = np.clip(inputs if number == 0 else inputs >> 6, 0, 127)
         padded = np.zeros((len(inputs), layer_weight.shape[1]), np.int64)
         padded[:, : inputs.shape[1]] = inputs
-        inputs = padded @ layer_weight.T.astype(np.int64) + layer_bias
+        inputs = padded @ layer_weight.T + layer_bias
     return np.asarray(inputs[:, 0])
