@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from dataclasses import dataclass, replace
@@ -12,6 +13,10 @@ import pytest
 from tests.csa.server import TIMEOUT, Script, Server
 from usi_engine.csa.client import Client, Settings
 from usi_engine.csa.driver import Engine
+
+# A folder with shogi-server (Ruby); the tests that play on it exist only where it is given.
+SHOGI_SERVER = os.environ.get("SHOGI_SERVER", "")
+collect_ignore = [] if SHOGI_SERVER else ["test_shogi_server.py"]
 
 FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
 

@@ -2,16 +2,18 @@
 
     python fake_engine.py LOG ANSWER ...
 
-An ANSWER is what follows `bestmove`, as `7g7f` or `7g7f ponder 3c3d`; `think` answers only after `stop`, `die` ends the
-process, and `info ... | ANSWER` prints an info line before it. A `go ponder` waits for `ponderhit` or `stop` and takes
-its answer then; a search without an answer left resigns.
+An ANSWER is what follows `bestmove`, as `7g7f` or `7g7f ponder 3c3d`; `think` answers only after `stop`, `die` ends
+the process, `late ANSWER` takes LATE_SECONDS, and `info ... | ANSWER` prints an info line before it. A `go ponder`
+waits for `ponderhit` or `stop` and takes its answer then; a search without an answer left resigns.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
+LATE_SECONDS = 2.5
 OPTIONS = ("USI_Hash type spin default 1 min 1 max 9", "MaxMovesToDraw type spin default 0 min 0 max 999")
 
 
@@ -22,6 +24,9 @@ def say(text: str) -> None:
 
 def answer(text: str) -> None:
     """The info line, if there is one, and the bestmove."""
+    if text.startswith("late "):
+        time.sleep(LATE_SECONDS)
+        text = text.removeprefix("late ")
     info, bar, move = text.rpartition(" | ")
     if bar:
         say(info)

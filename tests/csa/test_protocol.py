@@ -37,7 +37,7 @@ from usi_engine.csa.protocol import (
         ("-0055KA,T0", MoveMade("-0055KA", 0)),
         ("+7776FU,T12,'* 30 -3334FU", MoveMade("+7776FU", 12)),
         ("%TORYO,T4", Special("%TORYO", 4)),
-        ("%KACHI", Special("%KACHI", 0)),
+        ("%KACHI", Special("%KACHI")),
         ("#TIME_UP", Cause("TIME_UP")),
         ("#MAX_MOVES", Cause("MAX_MOVES")),
         ("#WIN", Outcome("win")),

@@ -208,6 +208,9 @@ class Client:
             raise LineCut(f"the line was cut during {game.summary.game_id}") from None
         finally:
             self._keep(game)
+        # shogi-server closes a session after its game, but notices only with the next line it gets, whatever it is;
+        # on servers that offer the next game on the same line an empty one does no harm.
+        self._line.send(protocol.KEEP_ALIVE)
 
     def _interrupted(self, game: Game, event: Interrupted) -> None:
         if event.again:
@@ -221,8 +224,8 @@ class Client:
         result = CUT if ending.cause == CUT else ending.result
         self.tally[result] += 1
         try:
-            place = f"record in {save(game, self._settings.records)}"
+            place = str(save(game, self._settings.records))
         except OSError as error:
             place = f"no record: {error}"
         moves = len(game.played)
-        self._note(f"{game.summary.game_id}: {WORDS[result]} after {moves} moves ({ending.cause}); {place}")
+        self._note(f"{WORDS[result]} after {moves} moves ({ending.cause}): {place}")

@@ -83,7 +83,7 @@ class Game:
             if event.start == self._engine.starts:
                 self._restart()
         elif isinstance(event, Special):
-            self.last_ms = event.units * self.summary.controls["+"].unit
+            self._last(event)
         elif isinstance(event, Cause):
             self._cause = event.word
         elif isinstance(event, Outcome):
@@ -112,6 +112,10 @@ class Game:
             self._note(f"the server sent an {error} in {self.position.command()}")
             return
         self._turn()
+
+    def _last(self, special: Special) -> None:
+        unit = self.summary.controls[self.summary.color].unit
+        self.last_ms = None if special.units is None else special.units * unit
 
     def _turn(self) -> None:
         if self.position.turn == self.summary.color:

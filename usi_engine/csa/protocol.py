@@ -95,10 +95,10 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Special:
-    """`%TORYO`, `%KACHI` or `%CHUDAN` of either player."""
+    """`%TORYO`, `%KACHI` or `%CHUDAN` of either player; not every server gives its time."""
 
     word: str
-    units: int = 0
+    units: int | None = None
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def game_event(line: str) -> Event:
     if move := MOVE.fullmatch(line):
         return MoveMade(move[1], int(move[2] or 0))
     if special := SPECIAL.fullmatch(line):
-        return Special(special[1], int(special[2] or 0))
+        return Special(special[1], int(special[2]) if special[2] else None)
     if line in OUTCOMES:
         return Outcome(OUTCOMES[line])
     return Cause(line[1:]) if CAUSE.fullmatch(line) else Unread(line)
