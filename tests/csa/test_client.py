@@ -82,12 +82,12 @@ def test_declaration(table: Table) -> None:
         talk.log_in()
         talk.offer(position=ENTERED)
         talk.expect("%KACHI")
-        talk.send("%KACHI,T1", "#JISHOGI", "#WIN")
+        talk.send("%KACHI,T1", "%KACHI", "#JISHOGI", "#WIN")
         talk.log_out()
 
     run = table.play(["win"], script)
     assert run.client.tally == {"win": 1}
-    assert "%KACHI" in run.record()
+    assert run.record().endswith("%KACHI\nT1\n")
     assert Record.from_csa_str(run.record()).result.is_win_by_declaration()
 
 

@@ -122,6 +122,21 @@ def test_byoyomi_of_the_player() -> None:
 
 
 @pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (TimeControl(5000), "btime 4000 wtime 5000 byoyomi 0"),
+        (TimeControl(5000, 2000), "btime 4000 wtime 5000 byoyomi 2000"),
+        (TimeControl(300, 2000), "btime 0 wtime 300 byoyomi 1300"),
+        (TimeControl(0, 500), "btime 0 wtime 0 byoyomi 0"),
+        (TimeControl(300, 0, 2000), "btime 0 wtime 300 binc 1300 winc 2000"),
+    ],
+)
+def test_margin(control: TimeControl, words: str) -> None:
+    """A second less than there is in all."""
+    assert Clocks({"+": control, "-": control}).go_words("+", 1000) == words
+
+
+@pytest.mark.parametrize(
     ("control", "text"),
     [
         (TimeControl(300_000, 0, 10_000), "300 s + 10 s a move"),

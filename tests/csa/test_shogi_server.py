@@ -128,7 +128,7 @@ def test_declaration(port: int, tmp_path: Path) -> None:
     black = Player(port, tmp_path, "black", "enter-60-0-B", [*ENTERING[0::2], "win"])
     white = Player(port, tmp_path, "white", "enter-60-0-W", ENTERING[1::2])
     assert (black.finish(), white.finish()) == ({"win": 1}, {"lose": 1})
-    assert [record.splitlines()[-1] for record in black.records() + white.records()] == ["%KACHI"] * 2
+    assert [record.splitlines()[-2:] for record in black.records() + white.records()] == [["%KACHI", "T0"]] * 2
 
 
 def test_repetition(port: int, tmp_path: Path) -> None:

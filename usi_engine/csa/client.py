@@ -50,6 +50,7 @@ class Settings:
     password: str
     games: int = 0
     ponder: bool = False
+    margin: float = 0.0  # taken off the times that the engine is told
     records: Path = Path("csa-games")
     keep_alive: float = 60.0
     pause: float = 1.0  # before a new connection; doubled after each that fails
@@ -167,8 +168,11 @@ class Client:
 
     def _meet(self, engine: Engine, summary: GameSummary) -> None:
         """Answer the offer of a game, and play it."""
+        settings = self._settings
         try:
-            game = Game(summary, engine, self._line.send, self._note, self._settings.ponder)
+            game = Game(
+                summary, engine, self._line.send, self._note, settings.ponder, margin_ms=round(settings.margin * 1000)
+            )
         except ValueError as error:
             self._refuse(summary.game_id, str(error))
             return

@@ -43,15 +43,24 @@ class Clocks:
         self.left[color] = max(self.left[color] + control.increment - spent, 0)
         return spent
 
-    def go_words(self, color: str) -> str:
-        """The clocks as arguments of `go`, for the player `color`.
+    def go_words(self, color: str, margin: int = 0) -> str:
+        """The clocks as arguments of `go`, for the player `color`, less a margin for the way to the server.
 
         As GUIs of the Shogidokoro family count, btime and wtime are without the increment of the move to come.
         """
-        control = self._controls[color]
-        if control.is_unlimited():
+        if self._controls[color].is_unlimited():
             return f"btime 0 wtime 0 byoyomi {UNLIMITED_BYOYOMI}"
-        words = f"btime {self.left['+']} wtime {self.left['-']}"
-        if any(each.increment for each in self._controls.values()):
-            return f"{words} binc {self._controls['+'].increment} winc {self._controls['-'].increment}"
-        return f"{words} byoyomi {control.byoyomi}"
+        left, byoyomi, increment = self._told(color, margin)
+        lefts = {**self.left, color: left}
+        words = f"btime {lefts['+']} wtime {lefts['-']}"
+        increments = {each: control.increment for each, control in self._controls.items()}
+        if any(increments.values()):
+            increments[color] = increment
+            return f"{words} binc {increments['+']} winc {increments['-']}"
+        return f"{words} byoyomi {byoyomi}"
+
+    def _told(self, color: str, margin: int) -> tuple[int, int, int]:
+        """What is left, byoyomi and increment; the margin is taken off what is left as far as that goes."""
+        control, left = self._controls[color], self.left[color]
+        lack = max(margin - left, 0)
+        return max(left - margin, 0), max(control.byoyomi - lack, 0), max(control.increment - lack, 0)

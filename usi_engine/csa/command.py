@@ -47,6 +47,7 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     add("--engine", type=Path, metavar="PATH", help="a USI engine (default: this engine)")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; repeatable")
     add("--ponder", action="store_true", help="think on the opponent's time")
+    add("--margin", type=float, default=0.0, metavar="SECONDS", help="taken off the times the engine is told (0)")
     add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help="for the games (csa-games)")
     add("--log", type=Path, metavar="FILE", help="append every line sent and received, without the password")
     add("--keep-alive", type=float, default=60.0, metavar="SECONDS", help="empty line after so long a silence (60)")
@@ -102,6 +103,7 @@ def settings_of(chosen: argparse.Namespace) -> Settings:
         password=password_of(chosen),
         games=chosen.games,
         ponder=chosen.ponder,
+        margin=max(chosen.margin, 0.0),
         records=chosen.records,
         keep_alive=max(chosen.keep_alive, LEAST_KEEP_ALIVE),
     )

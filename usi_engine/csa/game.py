@@ -53,6 +53,7 @@ class Game:
         send: Callable[[str], None],
         note: Callable[[str], None],
         ponder: bool = False,
+        margin_ms: int = 0,
     ) -> None:
         self.summary, self.begun = summary, time.time()
         self.position = GamePosition(summary.position)
@@ -60,6 +61,7 @@ class Game:
         self.ending: Ending | None = None
         self.last_ms: int | None = None  # time of the resignation or declaration that ended the game
         self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
+        self._margin_ms = margin_ms
         self._clocks = Clocks(summary.controls)
         self._awaited = 0  # the search whose answer is to be sent; 0: none
         self._pondering = 0  # the last search on the opponent's time
@@ -114,8 +116,9 @@ class Game:
         self._turn()
 
     def _last(self, special: Special) -> None:
-        unit = self.summary.controls[self.summary.color].unit
-        self.last_ms = None if special.units is None else special.units * unit
+        # shogi-server repeats a declaration without its time.
+        if special.units is not None:
+            self.last_ms = special.units * self.summary.controls[self.summary.color].unit
 
     def _turn(self) -> None:
         if self.position.turn == self.summary.color:
@@ -130,12 +133,14 @@ class Game:
             self._awaited = self._pondering
             self._engine.ponderhit()
         else:
-            self._awaited = self._engine.go(self.position.command(), self._clocks.go_words(self.summary.color))
+            self._awaited = self._engine.go(self.position.command(), self._go_words())
 
     def _ponder(self) -> None:
-        clocks = self._clocks.go_words(self.summary.color)
         self._pondered, self._reply = self._reply, ""
-        self._pondering = self._engine.go(self.position.command(self._pondered), clocks, ponder=True)
+        self._pondering = self._engine.go(self.position.command(self._pondered), self._go_words(), ponder=True)
+
+    def _go_words(self) -> str:
+        return self._clocks.go_words(self.summary.color, self._margin_ms)
 
     def _answer(self, answer: BestMove) -> None:
         if answer.search != self._awaited:
