@@ -218,6 +218,7 @@ def test_refused_agreement(table: Table) -> None:
         talk.send(summary("test+0"))
         talk.expect(r"AGREE test\+0")
         talk.send("REJECT:test+0 by them")
+        assert talk.raw_line() == "\n"
         talk.offer()
         talk.expect("%TORYO")
         talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
@@ -269,6 +270,7 @@ def test_two_games_in_a_row(table: Table) -> None:
                 talk.send("+7776FU,T1")
             talk.expect("%TORYO")
             talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
+        assert talk.raw_line() == "\n"  # by which shogi-server notices that the session is over
 
     run = table.play(["resign"] * 3, two, closing, games=3)
     assert run.client.tally == {"lose": 3}

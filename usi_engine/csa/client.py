@@ -20,7 +20,7 @@ from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut
 from usi_engine.csa.record import save
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
-LONGEST_PAUSE = 60.0
+LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
 CUT = "CUT"
 WORDS = {"win": "won", "lose": "lost", "draw": "drawn", "unknown": "broken off", CUT: "cut off"}
 
@@ -106,7 +106,7 @@ class Client:
         """Wait before the next session; SessionError where there was no good one yet."""
         if not self._known:
             raise SessionError(reason or f"{self._place} closed the line during the login")
-        seconds = min(self._settings.pause * 2**self._failures, LONGEST_PAUSE)
+        seconds = min(self._settings.pause * 2 ** min(self._failures, MOST_DOUBLINGS), LONGEST_PAUSE)
         self._failures += 1
         if reason and not self._leaving.is_set():
             self._note(f"{reason}; connecting again in {seconds:g} s")
@@ -170,9 +170,8 @@ class Client:
         """Answer the offer of a game, and play it."""
         settings = self._settings
         try:
-            game = Game(
-                summary, engine, self._line.send, self._note, settings.ponder, margin_ms=round(settings.margin * 1000)
-            )
+            margin = round(settings.margin * 1000)
+            game = Game(summary, engine, self._line.send, self._note, ponder=settings.ponder, margin_ms=margin)
         except ValueError as error:
             self._refuse(summary.game_id, str(error))
             return
@@ -180,6 +179,9 @@ class Client:
         self._line.send(protocol.agree(summary.game_id))
         if self._is_started(summary):
             self._play(game)
+        # shogi-server closes a session after its game, but notices only with the next line it gets, whatever it is;
+        # on servers that offer the next game on the same line an empty one does no harm.
+        self._line.send(protocol.KEEP_ALIVE)
 
     def _refuse(self, game_id: str, reason: str) -> None:
         self._note(f"refused {game_id}: {reason}")
@@ -212,9 +214,6 @@ class Client:
             raise LineCut(f"the line was cut during {game.summary.game_id}") from None
         finally:
             self._keep(game)
-        # shogi-server closes a session after its game, but notices only with the next line it gets, whatever it is;
-        # on servers that offer the next game on the same line an empty one does no harm.
-        self._line.send(protocol.KEEP_ALIVE)
 
     def _interrupted(self, game: Game, event: Interrupted) -> None:
         if event.again:

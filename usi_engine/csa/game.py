@@ -52,6 +52,7 @@ class Game:
         engine: Engine,
         send: Callable[[str], None],
         note: Callable[[str], None],
+        *,
         ponder: bool = False,
         margin_ms: int = 0,
     ) -> None:
