@@ -122,11 +122,11 @@ class Engine:
 
         `max_moves` ends the game drawn; an engine that has the option is told. A process that has gone is replaced.
         """
+        self._readyok.clear()  # before the look at the process: one that ends from now on sets it
         if self._process is None or self._process.poll() is not None:
             self.start()
         if MAX_MOVES in self.declared and MAX_MOVES not in self._options:
             self.set_option(MAX_MOVES, str(max_moves))
-        self._readyok.clear()
         self._send("isready")
         self._await(self._readyok, READY_SECONDS, "readyok")
 
