@@ -161,7 +161,8 @@ def play(chosen: argparse.Namespace) -> None:
         try:
             client.run(engine)
         finally:
-            note(client.summary())
+            if client.tally:
+                note(client.summary())
 
 
 def main(words: list[str]) -> int:
