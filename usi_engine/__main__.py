@@ -23,6 +23,7 @@ usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
 usi_engine mate FILE          solve the mate problems of a file, one sfen a line
 usi_engine learn --help       train the evaluation from games
+usi_engine csa --help         play on a CSA server such as floodgate
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -83,6 +84,8 @@ def _run(arguments: list[str]) -> int:
         return _solve_problems(arguments[1:])
     elif arguments[:1] == ["learn"]:
         return _learn(arguments[1:])
+    elif arguments[:1] == ["csa"]:
+        return _play_on_server(arguments[1:])
     elif arguments:
         return _carry_out(arguments)
     else:
@@ -100,6 +103,12 @@ def _learn(arguments: list[str]) -> int:
     from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
 
     return learn(arguments)
+
+
+def _play_on_server(arguments: list[str]) -> int:
+    from usi_engine.csa.command import main as play_on_server  # noqa: PLC0415  (not needed in play)
+
+    return play_on_server(arguments)
 
 
 def _carry_out(arguments: list[str]) -> int:

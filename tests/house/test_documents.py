@@ -21,6 +21,7 @@ import pytest
 from tests.house.test_layers import LAYERS
 from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import commands_of
+from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
 from usi_engine.options import DECLARED, Combo, Options, Spin
 from usi_engine.protocol import Ignored, Malformed, parse
@@ -203,6 +204,12 @@ def check_learn(words: list[str]) -> None:
     assert not unknown, f"usi_engine learn {words[0]} has no {unknown}"
 
 
+def check_csa(words: list[str]) -> None:
+    """The options exist; the rest is there, but for `...`."""
+    if words and words != ["--help"]:
+        csa_arguments([word for word in words if word != "..."])
+
+
 def check_engine(words: list[str]) -> None:
     """The arguments of `usi_engine` are something it does."""
     if not words or set(words) <= {"--help", "--version", "--where", "|"}:
@@ -211,6 +218,8 @@ def check_engine(words: list[str]) -> None:
         check_learn(words[1:])
     elif words[0] == "mate":
         mate_arguments(words[1:])
+    elif words[0] == "csa":
+        check_csa(words[1:])
     else:
         for command in commands_of(words):
             assert not isinstance(parse(command), Ignored | Malformed), command

@@ -1,0 +1,78 @@
+"""A client with a scripted engine against a scripted server."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.csa.server import TIMEOUT, Script, Server
+from usi_engine.csa.client import Client, Settings
+from usi_engine.csa.driver import Engine
+
+# A folder with shogi-server (Ruby); the tests that play on it exist only where it is given.
+SHOGI_SERVER = os.environ.get("SHOGI_SERVER", "")
+collect_ignore = [] if SHOGI_SERVER else ["test_shogi_server.py"]
+
+FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
+
+
+@dataclass
+class Run:
+    """A client that ran to its end."""
+
+    client: Client
+    folder: Path
+    notes: list[str]
+    received: list[str]  # by the engine
+
+    def record(self, game_id: str = "test+1") -> str:
+        """The text of a game's record."""
+        return (self.folder / f"{game_id}.csa").read_text(encoding="utf-8")
+
+    def goes(self) -> list[str]:
+        """The searches the engine was asked for."""
+        return [line for line in self.received if line.startswith("go")]
+
+    def gameovers(self) -> list[str]:
+        """How the engine was told that games ended."""
+        return [line.removeprefix("gameover ") for line in self.received if line.startswith("gameover")]
+
+
+@dataclass
+class Table:
+    """Runs clients; `settings` are those of the next one."""
+
+    folder: Path
+    settings: Settings
+    client: Client | None = None
+
+    def play(self, answers: list[str], *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
+        """Let a client with an engine that gives these answers play on a server with these scripts."""
+        server, notes = Server(*scripts), list[str]()
+        settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
+        client = self.client = Client(settings, notes.append)
+        log = self.folder / "engine.log"
+        engine = Engine([sys.executable, str(FAKE_ENGINE), str(log), *answers], {}, client.post)
+        thread = threading.Timer(2 * TIMEOUT, client.interrupt)  # a test that hangs ends
+        thread.start()
+        try:
+            engine.prepare()
+            client.run(engine)
+        finally:
+            thread.cancel()
+            thread.join()
+            engine.quit()
+        server.finish()
+        return Run(client, settings.records, notes, log.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """A place to play, without pauses."""
+    settings = Settings("127.0.0.1", 0, "us", "secret", records=tmp_path / "games", pause=0.01, tick=0.05)
+    return Table(tmp_path, settings)

@@ -1,0 +1,144 @@
+"""A CSA server for tests: it follows a script for each connection, and keeps the protocol's text."""
+
+from __future__ import annotations
+
+import queue
+import re
+import socket
+import threading
+from collections.abc import Callable
+
+TIMEOUT = 20.0
+START_POSITION = """P1-KY-KE-GI-KI-OU-KI-GI-KE-KY
+P2 * -HI *  *  *  *  * -KA *
+P3-FU-FU-FU-FU-FU-FU-FU-FU-FU
+P4 *  *  *  *  *  *  *  *  *
+P5 *  *  *  *  *  *  *  *  *
+P6 *  *  *  *  *  *  *  *  *
+P7+FU+FU+FU+FU+FU+FU+FU+FU+FU
+P8 * +KA *  *  *  *  * +HI *
+P9+KY+KE+GI+KI+OU+KI+GI+KE+KY
++"""
+
+
+def summary(
+    game_id: str = "test+1",
+    color: str = "+",
+    time: str = "Total_Time:10\nByoyomi:0\nIncrement:2",
+    position: str = START_POSITION,
+    max_moves: int = 256,
+) -> str:
+    """The offer of a game, as shogi-server words it."""
+    return f"""BEGIN Game_Summary
+Protocol_Version:1.2
+Protocol_Mode:Server
+Format:Shogi 1.0
+Declaration:Jishogi 1.1
+Game_ID:{game_id}
+Name+:{"us" if color == "+" else "them"}
+Name-:{"them" if color == "+" else "us"}
+Your_Turn:{color}
+Rematch_On_Draw:NO
+To_Move:+
+Max_Moves:{max_moves}
+BEGIN Time
+Time_Unit:1sec
+{time}
+Least_Time_Per_Move:0
+END Time
+BEGIN Position
+{position}
+END Position
+END Game_Summary"""
+
+
+class Talk:
+    """One connection, as the script of it sees it."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection = connection
+        self._lines = connection.makefile("r", encoding="utf-8")
+        connection.settimeout(TIMEOUT)
+
+    def expect(self, pattern: str) -> re.Match[str]:
+        """The next line that is not empty must match as a whole."""
+        while (line := self._lines.readline()) == "\n":
+            self.send("")
+        match = re.fullmatch(pattern, line.rstrip("\n"))
+        assert match, f"expected '{pattern}', got {line!r}"
+        return match
+
+    def send(self, *lines: str) -> None:
+        """Send lines."""
+        self.send_bytes("".join(line + "\n" for line in lines).encode())
+
+    def raw_line(self) -> str:
+        """The next line with its end, empty or not."""
+        return self._lines.readline()
+
+    def send_bytes(self, data: bytes) -> None:
+        """Send bytes as they are."""
+        self._connection.sendall(data)
+
+    def log_in(self) -> None:
+        """Accept whoever comes."""
+        name = self.expect(r"LOGIN (\S+) (\S+)")[1]
+        self.send(f"LOGIN:{name} OK")
+
+    def offer(self, game_id: str = "test+1", **conditions: str | int) -> None:
+        """Offer a game and start it."""
+        self.send(summary(game_id, **conditions))  # type: ignore[arg-type]
+        self.expect(re.escape(f"AGREE {game_id}"))
+        self.send(f"START:{game_id}")
+
+    def move(self, csa: str, seconds: int = 0) -> str:
+        """The client's move, echoed with its time; returns the comment."""
+        comment = self.expect(re.escape(csa) + "(?:,'(.*))?")[1]
+        self.send(f"{csa},T{seconds}")
+        return str(comment or "")
+
+    def log_out(self) -> None:
+        """The client leaves."""
+        self.expect("LOGOUT")
+        self.send("LOGOUT:completed")
+
+    def close(self) -> None:
+        """Cut the line."""
+        self._lines.close()
+        self._connection.close()
+
+
+Script = Callable[[Talk], None]
+
+
+class Server:
+    """Serves one connection after another, each by its script, on a thread; `finish` raises what failed there."""
+
+    def __init__(self, *scripts: Script) -> None:
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._socket.settimeout(TIMEOUT)
+        self.port: int = self._socket.getsockname()[1]
+        self._failures: queue.Queue[BaseException] = queue.Queue()
+        self._thread = threading.Thread(target=self._serve, args=(scripts,), daemon=True)
+        self._thread.start()
+
+    def _serve(self, scripts: tuple[Script, ...]) -> None:
+        try:
+            for script in scripts:
+                connection, _ = self._socket.accept()
+                talk = Talk(connection)
+                try:
+                    script(talk)
+                finally:
+                    talk.close()
+        except BaseException as error:
+            self._failures.put(error)
+        finally:
+            self._socket.close()
+
+    def finish(self) -> None:
+        """Wait for the last script."""
+        self._thread.join(TIMEOUT)
+        assert not self._thread.is_alive(), "the server still waits"
+        if not self._failures.empty():
+            raise self._failures.get()

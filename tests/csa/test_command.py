@@ -1,0 +1,123 @@
+"""The command line of `usi_engine csa`, and a game of this engine with it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.csa.server import Server, Talk
+from usi_engine.csa.command import UsageError, address_of, arguments_of, main, options_of, password_of, settings_of
+
+LEAST = ["host", "--user", "us", "--password", "secret"]
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("host", ("host", 4081)),
+        ("host.example:4000", ("host.example", 4000)),
+        ("127.0.0.1:1", ("127.0.0.1", 1)),
+        ("[::1]:4000", ("::1", 4000)),
+        ("[::1]", ("::1", 4081)),
+    ],
+)
+def test_addresses(text: str, address: tuple[str, int]) -> None:
+    assert address_of(text) == address
+
+
+@pytest.mark.parametrize("text", ["host:port", "host:99999", "::1", "", ":4081"])
+def test_bad_addresses(text: str) -> None:
+    with pytest.raises(UsageError, match=f"'{text.replace('[', '.')}' is not HOST"):
+        address_of(text)
+
+
+def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET", "hidden")
+    words = ["host", "--user", "us", "--password-env", "SECRET", "--game", "floodgate-300-10F"]
+    assert password_of(arguments_of(words)) == "floodgate-300-10F,hidden"
+    assert password_of(arguments_of(LEAST)) == "secret"
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--game", "floodgate"], "--game 'floodgate'"),
+        (["--game", "a b-1-2"], "--game 'a b-1-2'"),
+        (["--option", "Threads"], "--option 'Threads' is not NAME=VALUE"),
+        (["--user", "two words"], "--user 'two words'"),
+        (["--games", "-1"], "--games -1"),
+        (["--password", "two words"], "the password must"),
+        (["--engine", "/no/such/engine"], "/no/such/engine does not start"),
+    ],
+)
+def test_bad_arguments(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, and status 1."""
+    assert main([*LEAST, *words]) == 1
+    assert reason in capsys.readouterr().err
+
+
+def test_missing_variable(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["host", "--user", "us", "--password-env", "NO_SUCH_VARIABLE"]) == 1
+    assert capsys.readouterr().err == "the environment variable 'NO_SUCH_VARIABLE' is not set\n"
+
+
+def test_options_and_settings() -> None:
+    chosen = arguments_of(
+        [*LEAST, "--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "1"]
+    )
+    assert options_of(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
+    assert settings_of(chosen).keep_alive == 30.0  # the protocol's least
+
+
+def test_without_rsshogi() -> None:
+    """One line says what to install."""
+    code = (
+        "import sys; sys.modules['rsshogi'] = None\n"
+        "from usi_engine.csa.command import main; sys.exit(main(['host', '--user', 'us', '--password', 'x']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "usi_engine csa needs rsshogi: pip install rsshogi\n"
+
+
+def test_a_game_of_this_engine(tmp_path: Path) -> None:
+    """The program itself: log in, three plies, a win; the log has the traffic without the password."""
+    comments = []
+
+    def script(talk: Talk) -> None:
+        talk.expect(r"LOGIN us game-10-0,secret")
+        talk.send("LOGIN:us OK")
+        talk.offer(time="Total_Time:10\nByoyomi:1")
+        for reply in ("-3334FU,T1", "%TORYO,T1"):
+            move = talk.expect(r"(\+\d{4}[A-Z]{2}),'(\* -?\d+ .*)")
+            comments.append(move[2])
+            talk.send(f"{move[1]},T1", reply)
+        talk.send("#RESIGN", "#WIN")
+        talk.log_out()
+
+    server = Server(script)
+    words = (
+        f"csa 127.0.0.1:{server.port} --user us --password secret --game game-10-0 --games 1 --log log --records out"
+    )
+    options = ["--option", "EvalFile=material", "--option", "NodesLimit=2000", "--option", "USI_Hash=1"]
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run(
+        [sys.executable, "-m", "usi_engine", *words.split(), *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        timeout=60,
+        env={"PYTHONPATH": root, "PATH": ""},
+    )
+    server.finish()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1].endswith("1 game: 1 won")
+    log = (tmp_path / "log").read_text(encoding="utf-8")
+    assert "> LOGIN us ***" in log and "secret" not in log
+    assert "< #WIN" in log
+    assert "%TORYO" in (tmp_path / "out" / "test+1.csa").read_text(encoding="utf-8")
+    assert len(comments) == 2

@@ -1,0 +1,85 @@
+"""The engine driver: what it reads in info lines, and processes that do not do what an engine does."""
+
+from __future__ import annotations
+
+import queue
+import sys
+from pathlib import Path
+
+import pytest
+
+from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineEvent, Thought, thought_of
+
+
+@pytest.mark.parametrize(
+    ("line", "thought"),
+    [
+        ("info depth 3 score cp -30 nodes 9 multipv 1 pv 7g7f 3c3d", Thought(-30, ("7g7f", "3c3d"))),
+        ("info depth 3 score cp 12", Thought(12)),
+        ("info score mate 5 pv 7g7f", Thought(29_995, ("7g7f",))),
+        ("info score mate -4 pv 7g7f", Thought(-29_996, ("7g7f",))),
+        ("info score mate + pv 7g7f", Thought(20_001, ("7g7f",))),
+        ("info score mate - pv 7g7f", Thought(-20_001, ("7g7f",))),
+        ("info score cp 1 lowerbound pv 7g7f", None),
+        ("info score cp 1 multipv 2 pv 7g7f", None),
+        ("info score cp 1 multipv 12 pv 7g7f", None),
+        ("info string score cp 1", None),
+        ("info depth 3 nodes 9 pv 7g7f", None),
+    ],
+)
+def test_thoughts(line: str, thought: Thought | None) -> None:
+    assert thought_of(line) == thought
+
+
+def engine_of(command: list[str], events: queue.Queue[EngineEvent], **options: str) -> Engine:
+    """An engine that posts to a queue."""
+    return Engine(command, options, events.put)
+
+
+def test_no_such_program() -> None:
+    with pytest.raises(EngineError, match="none/here does not start"):
+        engine_of(["none/here"], queue.Queue()).start()
+
+
+def test_program_that_is_no_engine() -> None:
+    """It ends without an answer, which is noticed at once."""
+    engine = engine_of([sys.executable, "-c", "print('hello')"], queue.Queue())
+    with pytest.raises(EngineError, match="does not answer usiok"):
+        engine.start()
+    engine.quit()
+
+
+def test_option_that_is_not_declared(tmp_path: Path) -> None:
+    fake = str(Path(__file__).with_name("fake_engine.py"))
+    engine = engine_of([sys.executable, fake, str(tmp_path / "log")], queue.Queue(), Hash="1")
+    with pytest.raises(EngineError, match="has no option 'Hash'"):
+        engine.start()
+    engine.quit()
+
+
+def test_this_engine() -> None:
+    """Search, ponder hit, stop: one answer each, with its number and thought."""
+    events: queue.Queue[EngineEvent] = queue.Queue()
+    engine = engine_of([sys.executable, "-m", "usi_engine"], events, EvalFile="material", USI_Hash="1")
+    engine.prepare(max_moves=256)
+    engine.new_game()
+    first = engine.go("position startpos", "btime 0 wtime 0 byoyomi 100")
+    answer = events.get(timeout=20)
+    assert isinstance(answer, BestMove)
+    assert answer.search == first
+    assert answer.thought.pv[0] == answer.move
+    assert answer.thought.value is not None
+    second = engine.go("position startpos moves 7g7f 3c3d", "btime 0 wtime 0 byoyomi 100", ponder=True)
+    assert engine.busy
+    engine.ponderhit()
+    answer = events.get(timeout=20)
+    assert isinstance(answer, BestMove)
+    assert answer.search == second
+    third = engine.go("position startpos", "btime 0 wtime 0 byoyomi 100000", ponder=True)
+    engine.game_over("win")
+    assert not engine.busy
+    answer = events.get(timeout=20)
+    assert isinstance(answer, BestMove)
+    assert answer.search == third
+    engine.quit()
+    assert events.empty()

@@ -1,0 +1,68 @@
+"""Moves and positions: CSA to USI and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.csa.server import START_POSITION
+from usi_engine.csa.notation import START, GamePosition, floodgate_comment
+
+HANDICAP = START_POSITION.replace("P2 * -HI *  *  *  *  * -KA *", "P2 *  *  *  *  *  *  *  *  *")[:-1] + "-"
+
+
+def start() -> GamePosition:
+    return GamePosition(START_POSITION.splitlines())
+
+
+def test_start_position() -> None:
+    position = start()
+    assert (position.start, position.turn) == (START, "+")
+    assert position.command() == "position startpos"
+    assert position.command("7g7f") == "position startpos moves 7g7f"
+
+
+def test_moves() -> None:
+    """Captures with promotion and drops, both ways."""
+    position = start()
+    for csa, usi in (("+7776FU", "7g7f"), ("-3334FU", "3c3d"), ("+8822UM", "8h2b+"), ("-3122GI", "3a2b")):
+        assert position.csa(usi) == csa
+        assert position.push(csa) == usi
+    assert position.csa("B*5e") == "+0055KA"
+    assert position.push("+0055KA") == "B*5e"
+    assert position.command() == "position startpos moves 7g7f 3c3d 8h2b+ 3a2b B*5e"
+
+
+def test_handicap() -> None:
+    position = GamePosition(HANDICAP.splitlines())
+    assert position.turn == "-"
+    assert position.push("-3334FU") == "3c3d"
+    assert position.command().startswith("position sfen lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1 m")
+
+
+@pytest.mark.parametrize("csa", ["+7775FU", "-3334FU", "+0055FU", "+7776KI", "+7776XX", "", "+5958KA"])
+def test_illegal_csa(csa: str) -> None:
+    position = start()
+    with pytest.raises(ValueError, match=r"illegal|invalid"):
+        position.push(csa)
+    assert position.moves == []
+
+
+@pytest.mark.parametrize("usi", ["7g7e", "3c3d", "resign", "P*5e", "", "7g7f+"])
+def test_illegal_usi(usi: str) -> None:
+    with pytest.raises(ValueError, match=r"illegal|invalid"):
+        start().csa(usi)
+
+
+@pytest.mark.parametrize("lines", [["nonsense"], ["P1-XX"], []])
+def test_no_position(lines: list[str]) -> None:
+    with pytest.raises(ValueError, match="no CSA position"):
+        GamePosition(lines)
+
+
+def test_comment() -> None:
+    position = start()
+    assert floodgate_comment(position, 30, ["7g7f", "3c3d"]) == "* 30 -3334FU"
+    assert floodgate_comment(position, 30, []) == "* 30"
+    assert floodgate_comment(position, None, ["7g7f", "3c3d"]) == ""
+    position.push("+7776FU")
+    assert floodgate_comment(position, 30, ["3c3d", "2g2f", "rep_draw"]) == "* -30 +2726FU"

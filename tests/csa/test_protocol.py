@@ -1,0 +1,148 @@
+"""The protocol's text: lines to events, commands to lines, clocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.csa.server import START_POSITION, summary
+from usi_engine.csa import protocol
+from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.csa.protocol import (
+    BadSummary,
+    Cause,
+    Event,
+    GameSummary,
+    LoggedIn,
+    LoggedOut,
+    LoginRefused,
+    MoveMade,
+    Outcome,
+    Reader,
+    Rejected,
+    Special,
+    Started,
+    Unread,
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "event"),
+    [
+        ("LOGIN:us OK", LoggedIn("us")),
+        ("LOGIN:incorrect", LoginRefused()),
+        ("LOGOUT:completed", LoggedOut()),
+        ("START:a+b-1-0+c", Started("a+b-1-0+c")),
+        ("REJECT:a+b by them", Rejected("a+b", "them")),
+        ("+7776FU,T12", MoveMade("+7776FU", 12)),
+        ("-0055KA,T0", MoveMade("-0055KA", 0)),
+        ("+7776FU,T12,'* 30 -3334FU", MoveMade("+7776FU", 12)),
+        ("%TORYO,T4", Special("%TORYO", 4)),
+        ("%KACHI", Special("%KACHI")),
+        ("#TIME_UP", Cause("TIME_UP")),
+        ("#MAX_MOVES", Cause("MAX_MOVES")),
+        ("#WIN", Outcome("win")),
+        ("#LOSE", Outcome("lose")),
+        ("#DRAW", Outcome("draw")),
+        ("#CENSORED", Outcome("draw")),
+        ("#CHUDAN", Outcome("unknown")),
+        ("##[CHAT] hello", Unread("##[CHAT] hello")),
+        ("+7776", Unread("+7776")),
+        ("+7006FU,T1", Unread("+7006FU,T1")),
+        ("garbage", Unread("garbage")),
+    ],
+)
+def test_events(line: str, event: Event) -> None:
+    assert Reader().feed(line) == event
+
+
+def test_empty_line_is_no_event() -> None:
+    assert Reader().feed("") is None
+
+
+def read(text: str) -> Event | None:
+    """The event of the last line; those before it complete none."""
+    reader = Reader()
+    *lines, last = text.splitlines()
+    assert [reader.feed(line) for line in lines] == [None] * len(lines)
+    return reader.feed(last)
+
+
+def test_summary() -> None:
+    event = read(summary("id", "-", position=START_POSITION + "\n+7776FU,T3\n-3334FU,T4"))
+    assert isinstance(event, GameSummary)
+    assert (event.game_id, event.color, event.names) == ("id", "-", {"+": "them", "-": "us"})
+    assert event.position == tuple(START_POSITION.splitlines())
+    assert event.moves == (MoveMade("+7776FU", 3), MoveMade("-3334FU", 4))
+    assert event.max_moves == 256
+    assert event.controls == {color: TimeControl(10_000, 0, 2000) for color in "+-"}
+
+
+def test_times_of_each_player_and_units() -> None:
+    own = "Total_Time:10\nEND Time\nBEGIN Time-\nTime_Unit:100msec\nTotal_Time:50"
+    event = read(summary(time=own))
+    assert isinstance(event, GameSummary)
+    assert event.controls["+"] == TimeControl(10_000)
+    assert event.controls["-"] == TimeControl(5000, unit=100)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("Your_Turn:+", "Your_Turn:", "Your_Turn is '', neither + nor -"),
+        ("Time_Unit:1sec", "Time_Unit:1hour", "Time_Unit is '1hour', no number of msec, sec or min"),
+        ("Total_Time:10", "Total_Time:-10", "Total_Time is '-10', not a number"),
+        ("Increment:2", "Increment:99999999999", "a time of more than 10000000 seconds"),
+    ],
+)
+def test_bad_summary(old: str, new: str, reason: str) -> None:
+    assert read(summary("id").replace(old, new)) == BadSummary("id", reason)
+
+
+def test_commands() -> None:
+    assert protocol.login("us", "game-10-0,secret") == "LOGIN us game-10-0,secret"
+    assert (protocol.agree("id"), protocol.reject("id")) == ("AGREE id", "REJECT id")
+    assert protocol.move("+7776FU") == "+7776FU"
+    assert protocol.move("+7776FU", "* 30 -3334FU") == "+7776FU,'* 30 -3334FU"
+
+
+def test_increment_is_added_after_each_move() -> None:
+    """As shogi-server counts: what is left never falls below nothing."""
+    clocks = Clocks({color: TimeControl(5000, 0, 2000) for color in "+-"})
+    assert clocks.spend("+", 1) == 1000
+    assert clocks.left == {"+": 6000, "-": 5000}
+    clocks.spend("-", 60)
+    assert clocks.left["-"] == 0
+    assert clocks.go_words("-") == "btime 6000 wtime 0 binc 2000 winc 2000"
+
+
+def test_byoyomi_of_the_player() -> None:
+    clocks = Clocks({"+": TimeControl(5000, 1000), "-": TimeControl(5000, 3000, unit=100)})
+    assert clocks.spend("-", 7) == 700
+    assert clocks.go_words("-") == "btime 5000 wtime 4300 byoyomi 3000"
+
+
+@pytest.mark.parametrize(
+    ("control", "words"),
+    [
+        (TimeControl(5000), "btime 4000 wtime 5000 byoyomi 0"),
+        (TimeControl(5000, 2000), "btime 4000 wtime 5000 byoyomi 2000"),
+        (TimeControl(300, 2000), "btime 0 wtime 300 byoyomi 1300"),
+        (TimeControl(0, 500), "btime 0 wtime 0 byoyomi 0"),
+        (TimeControl(300, 0, 2000), "btime 0 wtime 300 binc 1300 winc 2000"),
+    ],
+)
+def test_margin(control: TimeControl, words: str) -> None:
+    """A second less than there is in all."""
+    assert Clocks({"+": control, "-": control}).go_words("+", 1000) == words
+
+
+@pytest.mark.parametrize(
+    ("control", "text"),
+    [
+        (TimeControl(300_000, 0, 10_000), "300 s + 10 s a move"),
+        (TimeControl(600_000, 30_000), "600 s + 30 s byoyomi"),
+        (TimeControl(), "0 s"),
+    ],
+)
+def test_control_as_text(control: TimeControl, text: str) -> None:
+    assert str(control) == text

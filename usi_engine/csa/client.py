@@ -1,0 +1,234 @@
+"""Game after game on one account: connection, login, agreement, records, and a new connection after a cut line."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from usi_engine.csa import protocol
+from usi_engine.csa.connection import Connection, Cut, TrafficLog
+from usi_engine.csa.driver import Engine, EngineEvent
+from usi_engine.csa.game import Ending, Game
+from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
+from usi_engine.csa.record import save
+
+LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
+LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
+CUT = "CUT"
+WORDS = {"win": "won", "lose": "lost", "draw": "drawn", "unknown": "broken off", CUT: "cut off"}
+
+
+class SessionError(Exception):
+    """The server cannot be used; one line."""
+
+
+class LineCut(Exception):
+    """The session has ended, and another may begin; the text says why, where that is not the usual way."""
+
+
+@dataclass(frozen=True)
+class Interrupted:
+    """Ctrl-C; `again`: not for the first time."""
+
+    again: bool
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user gives. `games` 0: until he interrupts. Times in seconds."""
+
+    host: str
+    port: int
+    name: str
+    password: str
+    games: int = 0
+    ponder: bool = False
+    margin: float = 0.0  # taken off the times that the engine is told
+    records: Path = Path("csa-games")
+    keep_alive: float = 60.0
+    pause: float = 1.0  # before a new connection; doubled after each that fails
+    tick: float = 1.0
+
+
+class Client:
+    """Plays until `games` games have ended. `note` takes lines for the user."""
+
+    def __init__(self, settings: Settings, note: Callable[[str], None], log: TrafficLog | None = None) -> None:
+        self._settings, self._note, self._log = settings, note, log or TrafficLog()
+        self._events: queue.Queue[tuple[Connection | None, protocol.Event | Cut | EngineEvent | Interrupted]]
+        self._events = queue.Queue()
+        self._leaving = threading.Event()
+        self._failures, self._known = 0, False  # failed sessions in a row; whether a login was ever accepted
+        self.tally: Counter[str] = Counter()
+
+    def post(self, event: EngineEvent) -> None:
+        """Take an event of the engine, from any thread."""
+        self._events.put((None, event))
+
+    def interrupt(self) -> None:
+        """Leave after the game that is played now; asked again, break it off."""
+        self._events.put((None, Interrupted(self._leaving.is_set())))
+        self._leaving.set()
+
+    def run(self, engine: Engine) -> None:
+        """Play with an engine that was started and posts here. SessionError, EngineError."""
+        while not self._done():
+            try:
+                with contextlib.closing(self._connect()) as line:
+                    self._line = line
+                    self._log_in()
+                    self._play_games(engine)
+            except LineCut as cut:
+                self._pause(str(cut))
+
+    def summary(self) -> str:
+        """The games in one line."""
+        total = sum(self.tally.values())
+        parts = [f"{self.tally[result]} {word}" for result, word in WORDS.items() if self.tally[result]]
+        return f"{total} game{'s' * (total != 1)}" + (": " + ", ".join(parts) if parts else "")
+
+    @property
+    def _place(self) -> str:
+        return f"{self._settings.host}:{self._settings.port}"
+
+    def _done(self) -> bool:
+        ended = sum(self.tally.values()) - self.tally[CUT]
+        return self._leaving.is_set() or 0 < self._settings.games <= ended
+
+    def _pause(self, reason: str) -> None:
+        """Wait before the next session; SessionError where there was no good one yet."""
+        if not self._known:
+            raise SessionError(reason or f"{self._place} closed the line during the login")
+        seconds = min(self._settings.pause * 2 ** min(self._failures, MOST_DOUBLINGS), LONGEST_PAUSE)
+        self._failures += 1
+        if reason and not self._leaving.is_set():
+            self._note(f"{reason}; connecting again in {seconds:g} s")
+        self._leaving.wait(seconds)
+
+    # ---- the session ----
+
+    def _connect(self) -> Connection:
+        settings = self._settings
+        try:
+            address = (settings.host, settings.port)
+            return Connection(address, lambda *item: self._events.put(item), settings.keep_alive, self._log)
+        except OSError as error:
+            raise LineCut(f"no connection to {self._place}: {error}") from None
+
+    def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:
+        """The next event. LineCut at the end of the line, and where nothing comes for so long."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            self._line.tick()
+            with contextlib.suppress(queue.Empty):
+                line, event = self._events.get(timeout=min(left, self._settings.tick))
+                if line not in (None, self._line):
+                    continue  # of an older connection
+                if isinstance(event, Cut):
+                    raise LineCut
+                return event
+        raise LineCut(f"{self._place} does not answer")
+
+    def _log_in(self) -> None:
+        name = self._settings.name
+        self._line.send(protocol.login(name, self._settings.password), protocol.login(name, "***"))
+        while not isinstance(event := self._next(LOGIN_SECONDS), LoggedIn):
+            if isinstance(event, LoginRefused):
+                # After a cut line a server may hold on to the old one for a while.
+                raise LineCut(
+                    f"{self._place} refuses the login of '{name}': wrong name or password, or still logged in"
+                )
+        if not self._known:
+            self._note(f"logged in to {self._place} as {event.name}")
+        self._known, self._failures = True, 0
+
+    def _log_out(self) -> None:
+        self._line.send(protocol.LOGOUT)
+        with contextlib.suppress(LineCut):
+            while not isinstance(self._next(LOGOUT_SECONDS), LoggedOut):
+                pass
+
+    # ---- games ----
+
+    def _play_games(self, engine: Engine) -> None:
+        while not self._done():
+            event = self._next()
+            if isinstance(event, GameSummary):
+                self._meet(engine, event)
+            elif isinstance(event, BadSummary):
+                self._refuse(event.game_id, event.reason)
+        self._log_out()
+
+    def _meet(self, engine: Engine, summary: GameSummary) -> None:
+        """Answer the offer of a game, and play it."""
+        settings = self._settings
+        try:
+            margin = round(settings.margin * 1000)
+            game = Game(summary, engine, self._line.send, self._note, ponder=settings.ponder, margin_ms=margin)
+        except ValueError as error:
+            self._refuse(summary.game_id, str(error))
+            return
+        engine.prepare(summary.max_moves)
+        self._line.send(protocol.agree(summary.game_id))
+        if self._is_started(summary):
+            self._play(game)
+        # shogi-server closes a session after its game, but notices only with the next line it gets, whatever it is;
+        # on servers that offer the next game on the same line an empty one does no harm.
+        self._line.send(protocol.KEEP_ALIVE)
+
+    def _refuse(self, game_id: str, reason: str) -> None:
+        self._note(f"refused {game_id}: {reason}")
+        self._line.send(protocol.reject(game_id))
+
+    def _is_started(self, summary: GameSummary) -> bool:
+        """Whether the opponent agrees too."""
+        while not isinstance(event := self._next(), Started):
+            if isinstance(event, Rejected):
+                self._note(f"{event.by} refused {summary.game_id}")
+            if isinstance(event, Rejected | Interrupted):
+                return False
+        colors = {"+": "Black", "-": "White"}
+        opponent = summary.names["-" if summary.color == "+" else "+"]
+        self._note(f"{summary.game_id}: {colors[summary.color]} against {opponent}, {summary.controls[summary.color]}")
+        return True
+
+    def _play(self, game: Game) -> None:
+        """One game to its end. LineCut, EngineError."""
+        try:
+            game.begin()
+            while game.ending is None:
+                event = self._next()
+                if isinstance(event, Interrupted):
+                    self._interrupted(game, event)
+                else:
+                    game.handle(event)
+        except LineCut:
+            game.end(Ending("unknown", CUT))
+            raise LineCut(f"the line was cut during {game.summary.game_id}") from None
+        finally:
+            self._keep(game)
+
+    def _interrupted(self, game: Game, event: Interrupted) -> None:
+        if event.again:
+            game.interrupt()
+        else:
+            self._note("leaving after this game; Ctrl-C again asks the server to break it off")
+
+    def _keep(self, game: Game) -> None:
+        """Count a game and write its record."""
+        ending = game.ending or Ending("unknown", CUT)
+        result = CUT if ending.cause == CUT else ending.result
+        self.tally[result] += 1
+        try:
+            place = str(save(game, self._settings.records))
+        except OSError as error:
+            place = f"no record: {error}"
+        moves = len(game.played)
+        self._note(f"{WORDS[result]} after {moves} moves ({ending.cause}): {place}")

@@ -1,0 +1,254 @@
+"""A USI engine as a process: this engine or any other, one code path.
+
+A thread reads its output: what the handshake waits for is set there, each `bestmove` becomes an event.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+START_SECONDS, READY_SECONDS, STOP_SECONDS = 30.0, 120.0, 10.0
+SCORE = re.compile(r" score (cp|mate) ([+-]?\d*)(?= |$)")
+PV = re.compile(r" pv (.+)$")
+OTHER_LINE = re.compile(r" (?:string|lowerbound|upperbound|multipv (?!1 ))")
+# A mate in n plies is worth MATE - n, a size that other programs on floodgate use too.
+MATE, LONGEST_MATE = 30_000, 9_999
+# GUIs set these also where an engine does not declare them.
+ALWAYS_SET = frozenset({"USI_Hash", "USI_Ponder"})
+MAX_MOVES = "MaxMovesToDraw"
+
+
+class EngineError(Exception):
+    """An engine that cannot be used; one line."""
+
+
+@dataclass(frozen=True)
+class Thought:
+    """Value in centipawns for the side to move and line of a search; None and empty where it gave none."""
+
+    value: int | None = None
+    pv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BestMove:
+    """The answer to search number `search`."""
+
+    search: int
+    move: str
+    ponder: str = ""
+    thought: Thought = Thought()
+
+
+@dataclass(frozen=True)
+class EngineGone:
+    """The process has ended by itself; `start` counts its starts."""
+
+    start: int
+
+
+EngineEvent = BestMove | EngineGone
+
+
+def thought_of(line: str) -> Thought | None:
+    """An info line; None for those without an exact value, and for second lines of MultiPV."""
+    score = SCORE.search(line)
+    if score is None or OTHER_LINE.search(line):
+        return None
+    pv = PV.search(line)
+    return Thought(value_of(score[1], score[2]), tuple(pv[1].split()) if pv else ())
+
+
+def value_of(kind: str, text: str) -> int | None:
+    """Centipawns; a mate of unknown length, `+` or `-`, counts as a long one."""
+    digits = text.lstrip("+-")
+    if kind == "cp":
+        return int(text) if digits else None
+    size = MATE - min(int(digits or LONGEST_MATE), LONGEST_MATE)
+    return -size if text.startswith("-") else size
+
+
+class Engine:
+    """Starts and drives the process; events are handed to `post` from the reading thread."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        options: Mapping[str, str],
+        post: Callable[[EngineEvent], None],
+        folder: Path | None = None,
+    ) -> None:
+        self._command, self._options, self._post, self._folder = list(command), options, post, folder
+        self._usiok, self._readyok, self._idle = threading.Event(), threading.Event(), threading.Event()
+        self._lock = threading.Lock()
+        self.starts = self._searches = 0
+        self._process: subprocess.Popen[str] | None = None
+        self.declared: set[str] = set()
+        self.name = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a search runs."""
+        return not self._idle.is_set()
+
+    def start(self) -> None:
+        """Start the process and set its options. EngineError."""
+        self.starts += 1
+        self._usiok.clear()
+        self._idle.set()
+        self._process = self._open()
+        threading.Thread(target=self._read, args=(self._process, self.starts), daemon=True).start()
+        self._send("usi")
+        self._await(self._usiok, START_SECONDS, "usiok")
+        for name, value in self._options.items():
+            self.set_option(name, value)
+
+    def set_option(self, name: str, value: str) -> None:
+        """Set an option. EngineError where the engine has none of this name."""
+        if name not in self.declared | ALWAYS_SET:
+            raise EngineError(f"{self._command[0]} has no option '{name}'")
+        self._send(f"setoption name {name} value {value}")
+
+    def prepare(self, max_moves: int = 0) -> None:
+        """Before each game: wait until it is ready, which takes long only the first time. EngineError.
+
+        `max_moves` ends the game drawn; an engine that has the option is told. A process that has gone is replaced.
+        """
+        self._readyok.clear()  # before the look at the process: one that ends from now on sets it
+        if self._process is None or self._process.poll() is not None:
+            self.start()
+        if MAX_MOVES in self.declared and MAX_MOVES not in self._options:
+            self.set_option(MAX_MOVES, str(max_moves))
+        self._send("isready")
+        self._await(self._readyok, READY_SECONDS, "readyok")
+
+    def new_game(self) -> None:
+        """A game begins."""
+        self._send("usinewgame")
+
+    def go(self, position: str, clocks: str, ponder: bool = False) -> int:
+        """Begin a search; returns its number. A search that still runs is stopped first."""
+        self.stop()
+        with self._lock:
+            self._searches += 1
+            self._idle.clear()
+        self._send(position)
+        self._send(f"go ponder {clocks}" if ponder else f"go {clocks}")
+        return self._searches
+
+    def ponderhit(self) -> None:
+        """The move that is pondered on was made."""
+        self._send("ponderhit")
+
+    def stop(self) -> None:
+        """End a search that runs and wait for its answer; its event comes all the same."""
+        if self.busy:
+            self._send("stop")
+            if not self._idle.wait(STOP_SECONDS):
+                self._kill()
+
+    def game_over(self, result: str) -> None:
+        """`win`, `lose`, `draw` or `unknown`."""
+        self.stop()
+        self._send(f"gameover {result}")
+
+    def quit(self) -> None:
+        """End the process."""
+        process = self._process
+        if process is None:
+            return
+        self._send("quit")
+        self._process = None
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):
+            process.stdin.close()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _open(self) -> subprocess.Popen[str]:
+        # A group of its own: Ctrl-C in the terminal is for the client, which lets the game end first.
+        windows = os.name == "nt"
+        flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+        try:
+            return subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=self._folder,
+                text=True,
+                encoding="utf-8",
+                errors="replace",
+                bufsize=1,
+                start_new_session=not windows,
+                creationflags=flags,
+            )
+        except OSError as error:
+            raise EngineError(f"{self._command[0]} does not start: {error}") from None
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def _send(self, line: str) -> None:
+        # A process that has gone is reported by the thread that reads its output.
+        with contextlib.suppress(OSError, ValueError):
+            assert self._process is not None and self._process.stdin is not None
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+
+    def _await(self, happened: threading.Event, seconds: float, word: str) -> None:
+        if not happened.wait(seconds) or self._process is None or self._process.poll() is not None:
+            raise EngineError(f"{self._command[0]} does not answer {word}")
+
+    def _read(self, process: subprocess.Popen[str], start: int) -> None:
+        assert process.stdout is not None
+        self._read_lines(process.stdout)
+        process.stdout.close()
+        with contextlib.suppress(OSError):
+            assert process.stdin is not None
+            process.stdin.close()
+        if self._process is process and start == self.starts:
+            process.wait()
+            for event in (self._usiok, self._readyok, self._idle):
+                event.set()  # nobody waits for a process that has gone
+            self._post(EngineGone(start))
+
+    def _read_lines(self, output: IO[str]) -> None:
+        thought = Thought()
+        for line in output:
+            word, _, rest = line.strip().partition(" ")
+            if word == "info":
+                thought = thought_of(line.rstrip()) or thought
+            elif word == "bestmove":
+                self._answered(rest.split(), thought)
+                thought = Thought()
+            else:
+                self._take(word, rest)
+
+    def _take(self, word: str, rest: str) -> None:
+        if word == "id" and rest.startswith("name "):
+            self.name = rest.removeprefix("name ")
+        elif word == "option":
+            self.declared.add(rest.removeprefix("name ").partition(" type ")[0])
+        elif word == "usiok":
+            self._usiok.set()
+        elif word == "readyok":
+            self._readyok.set()
+
+    def _answered(self, words: list[str], thought: Thought) -> None:
+        ponder = words[2] if len(words) > 2 and words[1] == "ponder" else ""
+        with self._lock:
+            answered = self._searches
+            self._idle.set()
+        self._post(BestMove(answered, words[0] if words else "resign", ponder, thought))

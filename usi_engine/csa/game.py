@@ -1,0 +1,173 @@
+"""One game on a CSA server: what the server and the engine report, step by step, and what is answered."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from usi_engine.csa.clock import Clocks
+from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineGone
+from usi_engine.csa.notation import GamePosition, floodgate_comment
+from usi_engine.csa.protocol import (
+    DECLARE_WIN,
+    INTERRUPT,
+    RESIGN,
+    Cause,
+    Event,
+    GameSummary,
+    MoveMade,
+    Outcome,
+    Special,
+    move,
+)
+
+# An engine that breaks down more often in one game resigns it.
+MOST_RESTARTS = 2
+
+
+@dataclass(frozen=True)
+class Ending:
+    """`result` is ours: `win`, `lose`, `draw`, `unknown`; `cause` is the server's word, or `CUT`."""
+
+    result: str
+    cause: str
+
+
+@dataclass(frozen=True)
+class PlayedMove:
+    """A move of the game in USI, the time it took, and floodgate's comment for it."""
+
+    usi: str
+    spent_ms: int
+    comment: str = ""
+
+
+class Game:
+    """A game from the agreement on. ValueError where the start position or the moves made before cannot be read."""
+
+    def __init__(
+        self,
+        summary: GameSummary,
+        engine: Engine,
+        send: Callable[[str], None],
+        note: Callable[[str], None],
+        *,
+        ponder: bool = False,
+        margin_ms: int = 0,
+    ) -> None:
+        self.summary, self.begun = summary, time.time()
+        self.position = GamePosition(summary.position)
+        self.played: list[PlayedMove] = []
+        self.ending: Ending | None = None
+        self.last_ms: int | None = None  # time of the resignation or declaration that ended the game
+        self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
+        self._margin_ms = margin_ms
+        self._clocks = Clocks(summary.controls)
+        self._awaited = 0  # the search whose answer is to be sent; 0: none
+        self._pondering = 0  # the last search on the opponent's time
+        self._comment = self._reply = self._pondered = self._cause = ""
+        self._restarts = 0
+        for made in summary.moves:
+            self._record(made)
+
+    def begin(self) -> None:
+        """Both have agreed."""
+        self._engine.new_game()
+        self._turn()
+
+    def handle(self, event: Event | BestMove | EngineGone) -> None:
+        """Carry on after an event; `ending` is set by the last one. EngineError."""
+        if isinstance(event, MoveMade):
+            self._made(event)
+        elif isinstance(event, BestMove):
+            self._answer(event)
+        elif isinstance(event, EngineGone):
+            if event.start == self._engine.starts:
+                self._restart()
+        elif isinstance(event, Special):
+            self._last(event)
+        elif isinstance(event, Cause):
+            self._cause = event.word
+        elif isinstance(event, Outcome):
+            self.end(Ending(event.result, self._cause or "CHUDAN"))
+
+    def interrupt(self) -> None:
+        """Ask the server to break the game off."""
+        self._send(INTERRUPT)
+
+    def end(self, ending: Ending) -> None:
+        """The game is over, whoever says so."""
+        self.ending = ending
+        self._awaited = 0
+        self._engine.game_over(ending.result)
+
+    def _record(self, made: MoveMade) -> None:
+        comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
+        usi = self.position.push(made.csa)
+        self.played.append(PlayedMove(usi, self._clocks.spend(made.color, made.units), comment))
+
+    def _made(self, made: MoveMade) -> None:
+        try:
+            self._record(made)
+        except ValueError as error:
+            # The server decides: its verdict follows.
+            self._note(f"the server sent an {error} in {self.position.command()}")
+            return
+        self._turn()
+
+    def _last(self, special: Special) -> None:
+        # shogi-server repeats a declaration without its time.
+        if special.units is not None:
+            self.last_ms = special.units * self.summary.controls[self.summary.color].unit
+
+    def _turn(self) -> None:
+        if self.position.turn == self.summary.color:
+            self._think()
+        elif self._may_ponder and self._reply and self.position.line([self._reply]):
+            self._ponder()
+
+    def _think(self) -> None:
+        hit = self._pondered and self.position.moves[-1] == self._pondered and self._engine.busy
+        self._pondered = ""
+        if hit:
+            self._awaited = self._pondering
+            self._engine.ponderhit()
+        else:
+            self._awaited = self._engine.go(self.position.command(), self._go_words())
+
+    def _ponder(self) -> None:
+        self._pondered, self._reply = self._reply, ""
+        self._pondering = self._engine.go(self.position.command(self._pondered), self._go_words(), ponder=True)
+
+    def _go_words(self) -> str:
+        return self._clocks.go_words(self.summary.color, self._margin_ms)
+
+    def _answer(self, answer: BestMove) -> None:
+        if answer.search != self._awaited:
+            return
+        self._awaited = 0
+        words = {"resign": RESIGN, "win": DECLARE_WIN}
+        if answer.move in words:
+            self._send(words[answer.move])
+            return
+        try:
+            csa = self.position.csa(answer.move)
+        except ValueError as error:
+            self._note(f"the engine answers {error} in {self.position.command()}, and resigns")
+            self._send(RESIGN)
+            return
+        self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
+        self._reply = answer.ponder
+        self._send(move(csa, self._comment))
+
+    def _restart(self) -> None:
+        self._restarts += 1
+        if self._restarts > MOST_RESTARTS:
+            self._send(RESIGN)
+            raise EngineError("the engine breaks down again and again")
+        self._note("the engine has ended by itself; starting it again")
+        self._engine.prepare(self.summary.max_moves)
+        thinking, self._pondered = self._awaited, ""
+        if thinking:
+            self._think()

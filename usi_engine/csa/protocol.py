@@ -1,0 +1,285 @@
+"""The text of the CSA server protocol 1.2.1: lines of a server to frozen events, commands to lines. No input or output.
+
+Protocol: http://www2.computer-shogi.org/protocol/ (tcp_ip_server_121.html). Colors are `+` (Black) and `-` (White).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from usi_engine.csa.clock import TimeControl
+
+COLORS = ("+", "-")
+RESIGN, DECLARE_WIN, INTERRUPT, LOGOUT, KEEP_ALIVE = "%TORYO", "%KACHI", "%CHUDAN", "LOGOUT", ""
+MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})(?:,T(\d{1,9}))?(?:,.*)?")
+CAUSE = re.compile(r"#[A-Z_]+")
+SPECIAL = re.compile(r"(%[A-Z]+)(?:,T(\d{1,9}))?")
+LOGIN = re.compile(r"LOGIN:(.+) OK")
+REJECT = re.compile(r"REJECT:(\S+) by (.+)")
+UNIT = re.compile(r"(\d*)(msec|sec|min)")
+UNIT_MS = {"msec": 1, "sec": 1000, "min": 60_000}
+OUTCOMES = {"#WIN": "win", "#LOSE": "lose", "#DRAW": "draw", "#CENSORED": "draw", "#CHUDAN": "unknown"}
+# Greater times are not believed.
+LONGEST_MS = 10**10
+
+
+@dataclass(frozen=True)
+class LoggedIn:
+    """`LOGIN:name OK`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class LoginRefused:
+    """`LOGIN:incorrect`."""
+
+
+@dataclass(frozen=True)
+class LoggedOut:
+    """`LOGOUT:completed`."""
+
+
+@dataclass(frozen=True)
+class MoveMade:
+    """A move of either player, and its time in the server's units."""
+
+    csa: str
+    units: int = 0
+
+    @property
+    def color(self) -> str:
+        """Of the player who made it."""
+        return self.csa[0]
+
+
+@dataclass(frozen=True)
+class GameSummary:
+    """The conditions of a game: `position` are the lines of the start position, `moves` those made from there before
+    (in a game that is resumed, or starts from an opening).
+    """
+
+    game_id: str
+    names: Mapping[str, str]
+    color: str  # ours
+    controls: Mapping[str, TimeControl]
+    position: tuple[str, ...]
+    moves: tuple[MoveMade, ...] = ()
+    max_moves: int = 0  # 0: no limit
+
+
+@dataclass(frozen=True)
+class BadSummary:
+    """Conditions that cannot be played; `reason` names the fault."""
+
+    game_id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Started:
+    """`START:id`: both have agreed."""
+
+    game_id: str
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """`REJECT:id by name`."""
+
+    game_id: str
+    by: str
+
+
+@dataclass(frozen=True)
+class Special:
+    """`%TORYO`, `%KACHI` or `%CHUDAN` of either player; not every server gives its time."""
+
+    word: str
+    units: int | None = None
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why the game ends: `RESIGN`, `TIME_UP`, `ILLEGAL_MOVE`, `SENNICHITE`, `OUTE_SENNICHITE`, `JISHOGI`, ..."""
+
+    word: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of the game: `win`, `lose`, `draw`, or `unknown` for an interrupted game."""
+
+    result: str
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A line that means nothing to a player, such as a chat."""
+
+    text: str
+
+
+Event = (
+    LoggedIn
+    | LoginRefused
+    | LoggedOut
+    | GameSummary
+    | BadSummary
+    | Started
+    | Rejected
+    | MoveMade
+    | Special
+    | Cause
+    | Outcome
+    | Unread
+)
+
+
+class Reader:
+    """Lines of a server, without their ends, to events; a Game_Summary is many lines."""
+
+    def __init__(self) -> None:
+        self._summary: list[str] | None = None
+
+    def feed(self, line: str) -> Event | None:
+        """The event that the line completes; None within a summary and for an empty line."""
+        if line == "BEGIN Game_Summary":
+            self._summary = []
+        elif self._summary is None:
+            return event_of(line) if line else None
+        elif line == "END Game_Summary":
+            lines, self._summary = self._summary, None
+            return summary_of(lines)
+        else:
+            self._summary.append(line)
+        return None
+
+
+def event_of(line: str) -> Event:
+    """One line outside a summary."""
+    if line.startswith(("+", "-", "%", "#")):
+        return game_event(line)
+    if line.startswith("START:"):
+        return Started(line.removeprefix("START:"))
+    if reject := REJECT.fullmatch(line):
+        return Rejected(reject[1], reject[2])
+    return session_event(line)
+
+
+def game_event(line: str) -> Event:
+    """One line about a move or the end of a game."""
+    if move := MOVE.fullmatch(line):
+        return MoveMade(move[1], int(move[2] or 0))
+    if special := SPECIAL.fullmatch(line):
+        return Special(special[1], int(special[2]) if special[2] else None)
+    if line in OUTCOMES:
+        return Outcome(OUTCOMES[line])
+    return Cause(line[1:]) if CAUSE.fullmatch(line) else Unread(line)
+
+
+def session_event(line: str) -> Event:
+    """One line about the login."""
+    if line == "LOGIN:incorrect":
+        return LoginRefused()
+    if line == "LOGOUT:completed":
+        return LoggedOut()
+    login = LOGIN.fullmatch(line)
+    return LoggedIn(login[1]) if login else Unread(line)
+
+
+def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:
+    """The lines of each `BEGIN name` ... `END name`; those outside under an empty name."""
+    sections: dict[str, list[str]] = {"": []}
+    name = ""
+    for line in lines:
+        if line.startswith("BEGIN "):
+            name = line.removeprefix("BEGIN ")
+            sections[name] = []
+        elif line.startswith("END "):
+            name = ""
+        else:
+            sections[name].append(line)
+    return sections
+
+
+def fields_of(lines: Sequence[str]) -> dict[str, str]:
+    """Lines `name:value`."""
+    return {name: value for name, _, value in (line.partition(":") for line in lines)}
+
+
+def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
+    """The lines between BEGIN and END of a Game_Summary."""
+    sections = sections_of(lines)
+    fields = fields_of(sections[""])
+    game_id = fields.get("Game_ID", "")
+    position = sections.get("Position", [])
+    moves = [event for event in map(event_of, position) if isinstance(event, MoveMade)]
+    try:
+        return GameSummary(
+            game_id=game_id,
+            names={color: fields.get(f"Name{color}", "") for color in COLORS},
+            color=color_of(fields),
+            controls={color: control_of(sections, color) for color in COLORS},
+            position=tuple(line for line in position if not MOVE.fullmatch(line)),
+            moves=tuple(moves),
+            max_moves=number_of(fields, "Max_Moves"),
+        )
+    except ValueError as error:
+        return BadSummary(game_id, str(error))
+
+
+def color_of(fields: Mapping[str, str]) -> str:
+    """Which player we are. ValueError."""
+    color = fields.get("Your_Turn", "")
+    if color not in COLORS:
+        raise ValueError(f"Your_Turn is '{color}', neither + nor -")
+    return color
+
+
+def control_of(sections: Mapping[str, Sequence[str]], color: str) -> TimeControl:
+    """One player's time: the section `Time`, or his own, `Time+` or `Time-`. ValueError."""
+    fields = fields_of([*sections.get("Time", []), *sections.get(f"Time{color}", [])])
+    unit = unit_of(fields.get("Time_Unit", "1sec"))
+    total, byoyomi, increment = (number_of(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
+    if max(total, byoyomi, increment) > LONGEST_MS:
+        raise ValueError(f"a time of more than {LONGEST_MS // 1000} seconds")
+    return TimeControl(total, byoyomi, increment, unit)
+
+
+def unit_of(text: str) -> int:
+    """`1sec`, `100msec`, `1min` in milliseconds. ValueError."""
+    unit = UNIT.fullmatch(text)
+    if unit is None:
+        raise ValueError(f"Time_Unit is '{text}', no number of msec, sec or min")
+    return int(unit[1] or 1) * UNIT_MS[unit[2]]
+
+
+def number_of(fields: Mapping[str, str], name: str) -> int:
+    """A field that is a number; 0 where it is missing. ValueError."""
+    text = fields.get(name, "0")
+    if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
+        raise ValueError(f"{name} is '{text}', not a number")
+    return int(text)
+
+
+def login(name: str, password: str) -> str:
+    """The line that logs in."""
+    return f"LOGIN {name} {password}"
+
+
+def agree(game_id: str) -> str:
+    """The line that accepts a game."""
+    return f"AGREE {game_id}"
+
+
+def reject(game_id: str) -> str:
+    """The line that refuses a game."""
+    return f"REJECT {game_id}"
+
+
+def move(csa: str, comment: str = "") -> str:
+    """The line of a move; `comment` is floodgate's, as `* 30 -3334FU`."""
+    return f"{csa},'{comment}" if comment else csa
