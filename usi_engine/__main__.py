@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import sys
 import sysconfig
 import threading
+from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
@@ -15,6 +17,8 @@ from usi_engine.core import CoreError, load_core
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
+# Commands whose modules are imported when they are called, as play does not need them.
+TOOLS = {"analyze": "usi_engine.analysis.analyze", "convert": "usi_engine.analysis.convert"}
 COMMAND_WORDS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
 # Errors of writing to a pipe whose reader has closed it.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
@@ -25,6 +29,8 @@ usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
 usi_engine mate FILE          solve the mate problems of a file, one sfen a line
 usi_engine learn --help       train the evaluation from games
+usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
+usi_engine convert GAME ...   convert game records: KIF, KI2, CSA, JKF, USI
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -82,6 +88,8 @@ def _run(arguments: list[str]) -> int:
         return _solve_problems(arguments[1:])
     elif arguments[:1] == ["learn"]:
         return _learn(arguments[1:])
+    elif arguments and arguments[0] in TOOLS:
+        return _tool(arguments)
     elif arguments:
         return _carry_out(arguments)
     else:
@@ -99,6 +107,15 @@ def _learn(arguments: list[str]) -> int:
     from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
 
     return learn(arguments)
+
+
+def _tool(arguments: list[str]) -> int:
+    # Names and moves are Japanese; a terminal that lacks a letter gets a question mark.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    status: int = import_module(TOOLS[arguments[0]]).main(arguments[1:])
+    return status
 
 
 def _carry_out(arguments: list[str]) -> int:
