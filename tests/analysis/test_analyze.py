@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,7 @@ def analyst() -> Analyst:
 @pytest.fixture
 def judged() -> AnalysedGame:
     """The first three moves of a game: the third loses 31 points, after which White mates in 5."""
-    whole = game_of(GAME)
-    game = type(whole)(whole.path, 1, 1, whole.kind, whole.start, whole.moves, whole.record)
+    game = game_of(GAME)
     values = [valued(50, "7g7f"), valued(-60, "8c8d"), valued(40, "2g2f", "8d8e")]
     later = [valued(MATE - 5 if ply % 2 else 5 - MATE, mate=5 if ply % 2 else -5) for ply in range(3, 21)]
     return analysed(game, [*values, *later])
@@ -88,9 +88,17 @@ def test_seconds_and_threads() -> None:
 def test_text(judged: AnalysedGame) -> None:
     lines = list(lines_of(judged))
     assert lines[0].endswith("game.kif: 駒鳥 - 太郎, 20 moves")
-    assert lines[3].split() == ["1", "+60", "52", "%", "▲７六歩", "▲７六歩"]
-    assert lines[5].split() == ["3", "mate", "-5", "0", "%", "52", "▲７七角", "blunder", "▲２六歩", "△８五歩"]
+    assert lines[3].split() == ["0", "+50", "52", "%", "start"]
+    assert lines[4].split() == ["1", "+60", "52", "%", "▲７六歩", "▲７六歩"]
+    assert lines[6].split() == ["3", "mate", "-5", "0", "%", "52", "▲７七角", "blunder", "▲２六歩", "△８五歩"]
     assert lines[-2].split()[:3] == ["Black", "10", "1"]
+
+
+def test_text_of_a_single_position() -> None:
+    whole = game_of(GAME)
+    alone = replace(whole, moves=())
+    lines = list(lines_of(analysed(alone, [valued(50, "7g7f", "3c3d")])))
+    assert lines[3].split() == ["0", "+50", "52", "%", "start", "▲７六歩", "△３四歩"]
 
 
 # What the readers of the GUIs look for in a comment line, after the star of KIF.
@@ -143,7 +151,6 @@ def test_page(judged: AnalysedGame) -> None:
 
 
 def test_names_cannot_end_the_script_of_the_page(judged: AnalysedGame) -> None:
-    judged.game.record.metadata.black_player = "</script><b>"
     metadata = judged.game.record.metadata
     metadata.black_player = "</script><b>"
     judged.game.record.update_metadata(metadata)

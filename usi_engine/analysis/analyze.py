@@ -116,7 +116,11 @@ def run(chosen: argparse.Namespace) -> int:
         store = Store(store_path(game, limits))
         if chosen.again:
             store.forget()
-        write(analysed(game, search(game, core, analyst, store)), chosen, outputs)
+        try:
+            write(analysed(game, search(game, core, analyst, store)), chosen, outputs)
+        except RecordError as error:
+            print(f"{game.name}: {error}", file=sys.stderr)
+            faults += 1
     return 1 if faults else 0
 
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from usi_engine.analysis.formats import KI2_MOVE, READERS
+from usi_engine.analysis.formats import READERS
+from usi_engine.analysis.ki2 import MisplacedMove
 
 QUOTED = 60  # characters of the text that a message shows
 KIF_NUMBER = re.compile(r"\s*(\d+)[\s手]*\S")
-KI2_TOKEN = re.compile(r"(?=[▲△▼▽☗☖])")
 JKF_INDEX = re.compile(r"index (\d+)")
 
 
@@ -39,6 +39,8 @@ class Fault:
 
 def fault_of(kind: str, text: str, error: ValueError) -> Fault:
     """The place of the fault that made the reader of this format refuse the text with this error."""
+    if isinstance(error, MisplacedMove):
+        return Fault(error.line, error.number, shown(error.text), error.reason)
     finders: dict[str, Callable[[str, ValueError], Fault]] = {"jkf": in_jkf, "usi": in_usi}
     if kind in finders:
         return finders[kind](text, error)
@@ -52,10 +54,6 @@ def in_lines(kind: str, text: str, error: ValueError) -> Fault:
     if good == len(lines):
         return Fault(0, 0, "", reason(error))
     before, line = "".join(lines[:good]), lines[good]
-    if kind == "ki2" and KI2_MOVE.search(line):
-        tokens = [token for token in KI2_TOKEN.split(line) if token]
-        count = readable(READERS[kind], [before, *tokens], "") - 1
-        before, line = before + "".join(tokens[:count]), tokens[max(count, 0)]
     return Fault(good + 1, number_of(kind, before, line), shown(line), reason(error))
 
 
@@ -98,7 +96,7 @@ def number_of(kind: str, before: str, line: str) -> int:
     if kind == "kif":
         numbered = KIF_NUMBER.match(line)
         return int(numbered[1]) if numbered else 0
-    if not (line.startswith(("+", "-")) if kind == "csa" else KI2_MOVE.match(line)):
+    if kind == "ki2" or not line.startswith(("+", "-")):
         return 0
     return len(READERS[kind](before).moves) + 1 if before.strip() else 1
 
@@ -108,7 +106,7 @@ def reason(error: ValueError) -> str:
     text = str(error)
     if "not match the side" in text:
         return "a move of the other side"
-    if "illegal" in text or "KI2 move" in text or "KIF move" in text:
+    if "illegal" in text or "KIF move" in text:
         return "illegal move"
     if text.startswith(("not a move", "invalid")):
         return "not a move" if text.startswith("not a move") else "cannot be read"

@@ -2,7 +2,7 @@
 
 rsshogi reads and writes every format. What is added here is strictness, as its readers skip some text that is no move
 (an unknown word ends a KIF game, half a CSA move is dropped), and the perspective of values: in comments they are
-Black's, as on Floodgate, while rsshogi hands CSA's and KI2's on unchanged and turns those of KIF and JKF around.
+Black's, as on Floodgate, while rsshogi hands CSA's on unchanged, writes KI2's unchanged and turns KIF's around.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+from usi_engine.analysis.ki2 import resolved, taken_apart
 
 MISSING = "reading and writing game records needs rsshogi: pip install 'komadori[analysis]'"
 # By suffix; the names are those of `--to`.
@@ -26,7 +28,9 @@ SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 SHIFT_JIS = "cp932"
 
 KIF_HINT = re.compile(r"^(手合割|手数-|先手|後手|下手|上手)|^\s*\d+\s+[１-９同]", re.M)
-KI2_MOVE = re.compile(r"[▲△▼▽☗☖][１-９同]")
+KI2_HINT = re.compile(r"^[▲△▼▽☗☖][\s　]*[１-９同]", re.M)
+KIF_MOVE = re.compile(r"^\s*\d+[\s手]+[１-９同]", re.M)
+VARIATION = re.compile(r"^変化[：:]", re.M)
 CSA_HINT = re.compile(r"^(V[23]|N[+-]|PI|P1|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 USI_WORDS = ("position", "startpos", "sfen")
 USI_MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")
@@ -66,7 +70,7 @@ def format_of(path: Path, text: str) -> str:
         return known
     if text.lstrip().startswith("{"):
         return "jkf"
-    hints = (("csa", CSA_HINT), ("ki2", re.compile(f"^{KI2_MOVE.pattern}", re.M)), ("kif", KIF_HINT))
+    hints = (("csa", CSA_HINT), ("ki2", KI2_HINT), ("kif", KIF_HINT))
     found = [name for name, hint in hints if hint.search(text)]
     if not found and looks_like_usi(text):
         return "usi"
@@ -87,18 +91,27 @@ def looks_like_usi(text: str) -> bool:
 def read_kif(text: str) -> Any:
     """KIF; variations are skipped. ValueError."""
     check_handicap(text)
-    return known_end(rsshogi("record").Record.from_kif_str(plain_kif(text)))
+    main = main_line(text)
+    record = known_end(rsshogi("record").Record.from_kif_str(KIF_ENGINE_LINE.sub("*" + GUARD, main)))
+    if len(record.moves) != len(KIF_MOVE.findall(main)):
+        raise ValueError("not a move: some line was skipped")
+    return record
 
 
 def read_ki2(text: str) -> Any:
-    """KI2; variations are skipped. ValueError."""
+    """KI2; variations are skipped. ValueError, MisplacedMove."""
     check_handicap(text)
-    return known_end(rsshogi("record").Record.from_ki2_str(plain_kif(text)))
+    apart, library = taken_apart(main_line(text)), rsshogi("record")
+    frame = known_end(library.Record.from_ki2_str("\n".join(apart.other) + "\n"))
+    comments = {count: "\n".join(lines) for count, lines in apart.comments.items()}
+    moves = resolved(frame.init_position_sfen, apart, rsshogi("core"))
+    entries = [library.MoveEntry(move, comment=comments.get(count)) for count, move in enumerate(moves, 1)]
+    return rebuilt(frame, entries, comments.get(0))
 
 
-def plain_kif(text: str) -> str:
-    """The text without what rsshogi does not know, the second star of engines' lines guarded."""
-    return KIF_ENGINE_LINE.sub("*" + GUARD, KIF_NO_TEXT.sub("", text))
+def main_line(text: str) -> str:
+    """The text before its variations, without what rsshogi does not know; no line changes its number."""
+    return VARIATION.split(KIF_NO_TEXT.sub("", text), maxsplit=1)[0]
 
 
 def read_csa(text: str) -> Any:
@@ -188,6 +201,13 @@ def text_of(record: Any, read_from: str, kind: str) -> str:
         white_begins = record.init_position_sfen.split()[1] == "w"
         for ply, entry in enumerate(entries):
             turn_value(entry, ply, white_begins)
-    made = rebuilt(record, entries, comment_before(record))
-    text = made.to_usi_position() if kind == "usi" else getattr(made, f"to_{kind}")()
+    return written(rebuilt(record, entries, comment_before(record)), kind)
+
+
+def written(record: Any, kind: str) -> str:
+    """The text of an rsshogi record. RecordError where its end and its winner contradict each other."""
+    try:
+        text = record.to_usi_position() if kind == "usi" else getattr(record, f"to_{kind}")()
+    except ValueError as error:
+        raise RecordError(f"the record cannot be written: {error}") from None
     return str(text).rstrip("\n") + "\n"

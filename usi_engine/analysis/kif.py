@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 
 from usi_engine import NAME
-from usi_engine.analysis.formats import comment_before, entries_of, rebuilt
+from usi_engine.analysis.formats import comment_before, entries_of, rebuilt, written
 from usi_engine.analysis.notation import kif_line
 from usi_engine.analysis.report import AnalysedGame
 
@@ -26,14 +26,14 @@ EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|
 
 
 def kif_text(result: AnalysedGame) -> str:
-    """The whole record."""
+    """The whole record. RecordError."""
     game = result.game
     entries = entries_of(game.record, game.kind)
     for ply, entry in enumerate(entries, 1):
         entry.comment = with_comment(entry.comment, comment_lines(result, ply))
         entry.engine_info = None
     begin = with_comment(comment_before(game.record), [f"*Engines 0 {NAME}", *comment_lines(result, 0)])
-    return str(rebuilt(game.record, entries, begin).to_kif()).rstrip("\n") + "\n"
+    return written(rebuilt(game.record, entries, begin), "kif")
 
 
 def with_comment(old: str | None, lines: list[str]) -> str:

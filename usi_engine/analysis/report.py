@@ -75,10 +75,19 @@ def lines_of(result: AnalysedGame) -> Iterator[str]:
     yield f"{result.game.name}: {black or 'Black'} - {white or 'White'}, {len(result.judged)} moves"
     yield "value and chance of winning are Black's after the move, loss is the mover's, in percentage points"
     yield f"  ply    value  chance  loss  {padded('move', MOVE_COLUMNS)}{padded('', GRADE_COLUMNS)} best line"
+    yield start_line(result)
     for move in result.judged:
         yield move_line(result, move).rstrip()
     yield ""
     yield from summary(result)
+
+
+def start_line(result: AnalysedGame) -> str:
+    """The position before the first move; its best line stands beside that move, or here where there is none."""
+    chance = 100 * winning_chance(result.black_value(0))
+    line = "" if result.judged else " ".join(name.text for name in result.best_line(0)[:MOVES_SHOWN])
+    text = f"    0 {value_text(result, 0):>8} {chance:5.0f} % {'':>5}  {padded('start', MOVE_COLUMNS)}"
+    return f"{text}{'':{GRADE_COLUMNS}} {line}".rstrip()
 
 
 def move_line(result: AnalysedGame, move: JudgedMove) -> str:
