@@ -15,7 +15,7 @@ from typing import Any
 
 from usi_engine.analysis.ki2 import resolved, taken_apart
 
-MISSING = "reading and writing game records needs rsshogi: pip install 'komadori[analysis]'"
+MISSING = "reading and writing game records needs rsshogi (the extra `analysis`): pip install rsshogi"
 # By suffix; the names are those of `--to`.
 SUFFIXES = {
     ".kif": "kif", ".kifu": "kif", ".ki2": "ki2", ".ki2u": "ki2", ".csa": "csa", ".jkf": "jkf", ".json": "jkf",
