@@ -18,7 +18,11 @@ from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
 # Commands whose modules are imported when they are called, as play does not need them.
-TOOLS = {"analyze": "usi_engine.analysis.analyze", "convert": "usi_engine.analysis.convert"}
+TOOLS = {
+    "analyze": "usi_engine.analysis.analyze",
+    "convert": "usi_engine.analysis.convert",
+    "suite": "usi_engine.analysis.suite",
+}
 COMMAND_WORDS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
 # Errors of writing to a pipe whose reader has closed it.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
@@ -31,6 +35,7 @@ usi_engine mate FILE          solve the mate problems of a file, one sfen a line
 usi_engine learn --help       train the evaluation from games
 usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
 usi_engine convert GAME ...   convert game records: KIF, KI2, CSA, JKF, USI
+usi_engine suite FILE         search positions whose best move is known
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from core_ext.board import Board
-from usi_engine.analysis.analyst import Limits
 from usi_engine.analysis.formats import RecordError
 from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.limits import Limits
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.core import MATERIAL
 

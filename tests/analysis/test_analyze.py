@@ -16,10 +16,11 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MATE
 from tests.analysis.common import FAST, MOVES, RECORDS, game_of, valued
-from usi_engine.analysis.analyst import Analyst, Limits
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
+from usi_engine.analysis.limits import Limits
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
 from usi_engine.analysis.store import Store, store_path

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
-from usi_engine.core import INTERNAL, Core
+from usi_engine.analysis.limits import Limits
+from usi_engine.core import Core
 from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
-from usi_engine.report import Reporter, SearchStats
+from usi_engine.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 from usi_engine.timeman import TimeLimits
@@ -22,18 +23,25 @@ if TYPE_CHECKING:
 
 # Seconds between two looks for Ctrl-C while another thread searches.
 WATCH = 0.1
-NEVER = 1 << 40  # milliseconds between two info lines
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What one position is given. `nodes` and `seconds`: 0 means no such limit; one of them must be set."""
+# Called after each iteration of a search.
+Watch = Callable[[SearchResult], None]
 
-    nodes: int = 300_000
-    seconds: float = 0.0
-    threads: int = 1
-    megabytes: int = 64
-    evaluation: str = INTERNAL
+
+class Watched(Reporter):
+    """Hands each iteration to `watch` and prints nothing."""
+
+    def __init__(self, core: Core, watch: Watch) -> None:
+        super().__init__(Writer(io.BytesIO()), core, 0, lambda: SearchStats(0, 0, 0))
+        self._watch = watch
+
+    def iteration(self, result: SearchResult) -> None:
+        """Pass it on."""
+        self._watch(result)
+
+    def bound(self, depth: int, line: Line, multipv: int) -> None:
+        """Nothing."""
 
 
 class Analyst:
@@ -46,21 +54,24 @@ class Analyst:
         weights = core.load_weights(limits.evaluation, self._options.number("FV_SCALE"))
         self._pool = ThreadPool(core, self._stop, limits.megabytes, limits.threads, weights)
 
-    def evaluate(self, board: Board) -> Evaluated:
-        """The value and the best line of a position. KeyboardInterrupt stops the search within WATCH seconds."""
+    def evaluate(self, board: Board, watch: Watch = lambda result: None) -> Evaluated:
+        """The value and the best line of a position. KeyboardInterrupt stops the search within WATCH seconds.
+
+        `watch` is called on another thread.
+        """
         decided = self._decided(board)
         if decided:
             return decided
         self._stop.clear()
         with ThreadPoolExecutor(1) as runner:
-            future = runner.submit(self._search, board)
+            future = runner.submit(self._search, board, watch)
             try:
-                return self._watched(future)
+                return self._result(future)
             except KeyboardInterrupt:
                 self._stop.set()
                 raise
 
-    def _watched(self, future: Future[Evaluated]) -> Evaluated:
+    def _result(self, future: Future[Evaluated]) -> Evaluated:
         """The result; the main thread must come back to Python for Ctrl-C to reach it."""
         while not future.done():
             wait([future], WATCH)
@@ -76,15 +87,14 @@ class Analyst:
         repetition = board.repetition()
         return Evaluated(values[repetition], None, 0, 0, 0, ()) if repetition in values else None
 
-    def _search(self, board: Board) -> Evaluated:
+    def _search(self, board: Board, watch: Watch) -> Evaluated:
         pool, limits = self._pool, self._limits
         pool.new_game()
         count = pool.set_root(board, None, self._options)
         control = SearchControl(self._stop, TimeLimits(maximum=int(limits.seconds * 1000) or None))
         control.start()
-        reporter = Reporter(Writer(io.BytesIO()), self._core, NEVER, lambda: SearchStats(0, 0, 0))
-        search = Search(self._core, pool, control, SearchLimits(self._core.max_depth, limits.nodes, 1), reporter)
-        result = search.run(board, count)
+        wanted = SearchLimits(self._core.max_depth, limits.nodes, 1)
+        result = Search(self._core, pool, control, wanted, Watched(self._core, watch)).run(board, count)
         pool.join_helpers()
         control.finish()
         best = result.best

@@ -7,17 +7,18 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst, Limits
+from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.files import Output, write_text
 from usi_engine.analysis.formats import RecordError, rsshogi
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
+from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.progress import progress
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
 from usi_engine.analysis.store import Store, store_path
-from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core
+from usi_engine.core import Core, CoreError, WeightsError, load_core
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -29,41 +30,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     made.add_argument("--kif", type=Path, help="write a KIF with values and lines; of several games: into this folder")
     made.add_argument("--html", type=Path, help="write an HTML page; of several games: into this folder")
-    limit = made.add_mutually_exclusive_group()
-    limit.add_argument("--nodes", type=positive, help=f"nodes for each position (default {DEFAULT_NODES})")
-    limit.add_argument("--seconds", type=positive_seconds, help="seconds for each position instead")
-    made.add_argument("--threads", type=positive, default=1, help="search threads (1)")
-    made.add_argument("--hash", type=positive, default=64, help="size of the transposition table in MB (64)")
-    made.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
+    add_limits(made, DEFAULT_NODES)
     made.add_argument("--again", action="store_true", help="search anew what an earlier run has left")
     return made
-
-
-def positive(text: str) -> int:
-    """A whole number from 1. ValueError."""
-    number = int(text)
-    if number < 1:
-        raise ValueError
-    return number
-
-
-def positive_seconds(text: str) -> float:
-    """Seconds from a millisecond to a day. ValueError."""
-    seconds = float(text)
-    if not 0.001 <= seconds <= 86400:
-        raise ValueError
-    return seconds
-
-
-def limits_of(chosen: argparse.Namespace) -> Limits:
-    """What one position is given."""
-    nodes = 0 if chosen.seconds else chosen.nodes or DEFAULT_NODES
-    return Limits(nodes, chosen.seconds or 0.0, chosen.threads, chosen.hash, chosen.eval)
-
-
-def in_words(limits: Limits) -> str:
-    """The limit of a position."""
-    return f"{limits.nodes} nodes" if limits.nodes else f"{limits.seconds:g} s"
 
 
 def all_games(paths: list[Path], core: Core) -> Iterator[Game | RecordError]:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine import __version__
-from usi_engine.analysis.analyst import Limits
 from usi_engine.analysis.formats import USI_MOVE
 from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.limits import Limits
 from usi_engine.analysis.records import Game
 from usi_engine.cache import cache_folder
 
