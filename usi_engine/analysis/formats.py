@@ -7,6 +7,7 @@ Black's, as on Floodgate, while rsshogi hands CSA's on unchanged, writes KI2's u
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -93,9 +94,7 @@ def read_kif(text: str) -> Any:
     check_handicap(text)
     main = main_line(text)
     record = known_end(rsshogi("record").Record.from_kif_str(KIF_ENGINE_LINE.sub("*" + GUARD, main)))
-    if len(record.moves) != len(KIF_MOVE.findall(main)):
-        raise ValueError("not a move: some line was skipped")
-    return record
+    return with_moves(record, len(KIF_MOVE.findall(main)))
 
 
 def read_ki2(text: str) -> Any:
@@ -116,18 +115,23 @@ def main_line(text: str) -> str:
 
 def read_csa(text: str) -> Any:
     """CSA, one game. ValueError."""
-    for line in text.splitlines():
-        for statement in [] if line.startswith(("'", "N", "$")) else line.split(","):
-            if statement.strip()[:1] in ("+", "-") and len(statement.strip()) not in (1, 7):
-                raise ValueError(f"not a move: '{statement.strip()}'")
-    return known_end(rsshogi("record").Record.from_csa_str(text))
+    lines = [line for line in text.splitlines() if not line.startswith(("'", "N", "$"))]
+    statements = [word.strip() for line in lines for word in line.split(",")]
+    moves = [word for word in statements if word[:1] in ("+", "-") and len(word) > 1]
+    for move in moves:
+        if len(move) != 7:
+            raise ValueError(f"not a move: '{move}'")
+    return with_moves(known_end(rsshogi("record").Record.from_csa_str(text)), len(moves))
 
 
 def read_jkf(text: str) -> Any:
     """JKF. ValueError."""
-    if '"moves"' not in text:
+    data = json.loads(text)
+    entries = data.get("moves") if isinstance(data, dict) else None
+    if not isinstance(entries, list):
         raise ValueError("there is no list `moves`")
-    return known_end(rsshogi("record").Record.from_jkf_str(text))
+    count = sum(isinstance(entry, dict) and "move" in entry for entry in entries)
+    return with_moves(known_end(rsshogi("record").Record.from_jkf_str(text)), count)
 
 
 def read_usi(line: str) -> Any:
@@ -150,6 +154,13 @@ def known_end(record: Any) -> Any:
     end = record.main_terminal
     if end is not None and end.kind == "UNKNOWN":
         raise ValueError(f"not a move: '{end.unknown_name}'")
+    return record
+
+
+def with_moves(record: Any, count: int) -> Any:
+    """The record. ValueError where it has not so many moves as its text."""
+    if len(record.moves) != count:
+        raise ValueError(f"not a move: {count} stand in the text, {len(record.moves)} were read")
     return record
 
 
