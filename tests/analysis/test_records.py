@@ -85,6 +85,13 @@ def test_broken_json() -> None:
         ("a.csa", "PI\n+\n+7776FU\nxyz\n", "a.csa, line 4: cannot be read: 'xyz'"),
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
         ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
+        pytest.param("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply", id="nested"),
+        pytest.param(
+            "a.kif",
+            f"手合割：平手\n{'1' * 5000} ５五角(88)\n",
+            f"a.kif, line 2: illegal move: '{'1' * 60}...'",
+            id="number",
+        ),
         ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
         ("a.usi", "startpos moves 7g7f xx\n", "a.usi, line 1, move 2: cannot be read: 'xx'"),
         ("a.usi", "7g7f 7g7f\n", "a.usi, line 1, move 2: illegal move: '7g7f'"),

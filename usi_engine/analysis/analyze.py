@@ -18,6 +18,7 @@ from usi_engine.analysis.progress import progress
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
 from usi_engine.analysis.store import Store, store_path
+from usi_engine.cache import cache_folder
 from usi_engine.core import Core, CoreError, WeightsError, load_core
 
 DEFAULT_NODES = 300_000
@@ -58,11 +59,14 @@ def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evalu
 
 
 def write(result: AnalysedGame, chosen: argparse.Namespace, outputs: list[Output]) -> None:
-    """The text and the files. OSError, RecordError."""
+    """The text and the files. OSError; RecordError, which names the game."""
     print("\n".join(lines_of(result)), end="\n\n", flush=True)
     for output in outputs:
         path = output.path(result.game.stem)
-        text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(chosen)))
+        try:
+            text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(chosen)))
+        except RecordError as error:
+            raise RecordError(f"{result.game.name}: {error}") from None
         write_text(path, text)
         print(f"wrote {path}", flush=True)
 
@@ -77,18 +81,14 @@ def run(chosen: argparse.Namespace) -> int:
     outputs = [Output(path, suffix, several) for path, suffix in wanted if path]
     analyst, faults = None, 0
     for game in games:
-        if isinstance(game, RecordError):
-            print(game, file=sys.stderr)
-            faults += 1
-            continue
-        analyst = analyst or Analyst(core, limits)
-        store = Store(store_path(game, limits))
-        if chosen.again:
-            store.forget()
         try:
+            if isinstance(game, RecordError):
+                raise game
+            analyst = analyst or Analyst(core, limits)
+            store = Store(store_path(game, limits), anew=chosen.again)
             write(analysed(game, search(game, core, analyst, store)), chosen, outputs)
         except RecordError as error:
-            print(f"{game.name}: {error}", file=sys.stderr)
+            print(error, file=sys.stderr)
             faults += 1
     return 1 if faults else 0
 
@@ -99,7 +99,8 @@ def main(words: list[str]) -> int:
     try:
         return run(chosen)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        goes_on = "" if cache_folder() is None else "; without --again the same command goes on from here"
+        print(f"stopped{goes_on}", file=sys.stderr)
         return INTERRUPTED
     except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
         print(error or "out of memory", file=sys.stderr)

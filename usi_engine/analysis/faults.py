@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from usi_engine.analysis.formats import READERS
+from usi_engine.analysis.formats import READERS, json_of
 from usi_engine.analysis.ki2 import MisplacedMove
 
 QUOTED = 60  # characters of the text that a message shows
-KIF_NUMBER = re.compile(r"\s*(\d+)[\s手]*\S")
-JKF_INDEX = re.compile(r"index (\d+)")
+KIF_NUMBER = re.compile(r"\s*(\d{1,6})(?!\d)[\s手]*\S")
+JKF_INDEX = re.compile(r"index (\d{1,6})\b")
 
 
 @dataclass(frozen=True)
@@ -72,10 +72,12 @@ def in_usi(text: str, error: ValueError) -> Fault:
 def in_jkf(text: str, error: ValueError) -> Fault:
     """JKF: a line where it is no JSON, else the number of the move."""
     try:
-        json.loads(text)
+        json_of(text)
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
         return Fault(broken.lineno, 0, shown(near), f"no JSON: {broken.msg}")
+    except ValueError:
+        return Fault(0, 0, "", reason(error))
     index = JKF_INDEX.search(str(error))
     return Fault(0, int(index[1]) if index else 0, "", reason(error))
 
@@ -115,5 +117,5 @@ def reason(error: ValueError) -> str:
 
 def shown(text: str) -> str:
     """The text as a message quotes it."""
-    plain = " ".join(text.split())
+    plain = "".join(letter for letter in " ".join(text.split()) if letter.isprintable())
     return plain if len(plain) <= QUOTED else plain[:QUOTED] + "..."

@@ -126,12 +126,20 @@ def read_csa(text: str) -> Any:
 
 def read_jkf(text: str) -> Any:
     """JKF. ValueError."""
-    data = json.loads(text)
+    data = json_of(text)
     entries = data.get("moves") if isinstance(data, dict) else None
     if not isinstance(entries, list):
         raise ValueError("there is no list `moves`")
     count = sum(isinstance(entry, dict) and "move" in entry for entry in entries)
     return with_moves(known_end(rsshogi("record").Record.from_jkf_str(text)), count)
+
+
+def json_of(text: str) -> Any:
+    """ValueError where it is none, or nested too deeply."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("no JSON of a record: nested too deeply") from None
 
 
 def read_usi(line: str) -> Any:

@@ -39,7 +39,13 @@ class Game:
     @property
     def players(self) -> tuple[str, str]:
         """Black and White; empty where the record does not name them."""
-        return self.record.metadata.black_player or "", self.record.metadata.white_player or ""
+        names = self.record.metadata
+        return printable(names.black_player or ""), printable(names.white_player or "")
+
+
+def printable(text: str) -> str:
+    """The text without control characters, which could do anything to a terminal."""
+    return "".join(letter for letter in text if letter.isprintable())
 
 
 def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:

@@ -36,15 +36,20 @@ def store_path(game: Game, limits: Limits) -> Path | None:
 
 
 class Store:
-    """The results of one game by ply (0: the start). Without a file, or where it cannot be written, in memory only."""
+    """The results of one game by ply (0: the start). Without a file, or where it cannot be written, in memory only.
 
-    def __init__(self, path: Path | None) -> None:
+    `anew`: what the file holds is dropped.
+    """
+
+    def __init__(self, path: Path | None, *, anew: bool = False) -> None:
         self._path = path
         self._results: dict[int, Evaluated] = {}
         if path is not None:
             with contextlib.suppress(OSError):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 delete_old(path.parent)
+                if anew:
+                    path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 for line in path.read_text(encoding="utf-8").splitlines():
                     self._take(line)
@@ -59,13 +64,6 @@ class Store:
         if self._path is not None:
             with contextlib.suppress(OSError), self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([ply, asdict(result)]) + "\n")
-
-    def forget(self) -> None:
-        """Drop all results of the game."""
-        self._results = {}
-        if self._path is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink(missing_ok=True)
 
     def _take(self, line: str) -> None:
         """Use a line of the file; one that is cut off or damaged is skipped."""
