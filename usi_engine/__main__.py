@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
@@ -13,6 +15,13 @@ from usi_engine.core import CoreError, load_core
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out, serve
 
+# Commands whose modules are imported when they are called, as play does not need them.
+TOOLS = {
+    "analyze": "usi_engine.analysis.analyze",
+    "convert": "usi_engine.analysis.convert",
+    "suite": "usi_engine.analysis.suite",
+    "csa": "usi_engine.csa.command",
+}
 COMMAND_WORDS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
 # Errors of writing to a pipe whose reader has closed it.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
@@ -24,6 +33,9 @@ usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
 usi_engine mate FILE          solve the mate problems of a file, one sfen a line
 usi_engine learn --help       train the evaluation from games
 usi_engine csa --help         play on a CSA server such as floodgate
+usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
+usi_engine convert GAME ...   convert game records: KIF, KI2, CSA, JKF, USI
+usi_engine suite FILE         search positions whose best move is known
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 
@@ -84,8 +96,8 @@ def _run(arguments: list[str]) -> int:
         return _solve_problems(arguments[1:])
     elif arguments[:1] == ["learn"]:
         return _learn(arguments[1:])
-    elif arguments[:1] == ["csa"]:
-        return _play_on_server(arguments[1:])
+    elif arguments and arguments[0] in TOOLS:
+        return _tool(arguments)
     elif arguments:
         return _carry_out(arguments)
     else:
@@ -105,10 +117,13 @@ def _learn(arguments: list[str]) -> int:
     return learn(arguments)
 
 
-def _play_on_server(arguments: list[str]) -> int:
-    from usi_engine.csa.command import main as play_on_server  # noqa: PLC0415  (not needed in play)
-
-    return play_on_server(arguments)
+def _tool(arguments: list[str]) -> int:
+    # Names and moves are Japanese; a terminal that lacks a letter gets a question mark.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    status: int = import_module(TOOLS[arguments[0]]).main(arguments[1:])
+    return status
 
 
 def _carry_out(arguments: list[str]) -> int:

@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
@@ -20,7 +21,7 @@ import pytest
 
 from tests.house.test_layers import LAYERS
 from tests.house.test_product_layers import ORDER
-from usi_engine.__main__ import commands_of
+from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
 from usi_engine.options import DECLARED, Combo, Options, Spin
@@ -220,6 +221,8 @@ def check_engine(words: list[str]) -> None:
         mate_arguments(words[1:])
     elif words[0] == "csa":
         check_csa(words[1:])
+    elif words[0] in TOOLS:
+        import_module(TOOLS[words[0]]).parser().parse_args(words[1:])
     else:
         for command in commands_of(words):
             assert not isinstance(parse(command), Ignored | Malformed), command

@@ -1,0 +1,37 @@
+"""Records in tests/data/records, and an analyst that needs no weights."""
+
+from pathlib import Path
+
+from core_ext.board import Board
+from usi_engine.analysis.formats import RecordError
+from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.limits import Limits
+from usi_engine.analysis.records import Game, read_games
+from usi_engine.core import MATERIAL
+
+RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
+FAST = Limits(nodes=300, megabytes=1, evaluation=MATERIAL)
+LINE = "7g7f 8c8d 8h7g 3c3d 7i8h 7a6b 1g1f 5a4b 2g2f 2b7g+ 8h7g 3a2b 3g3f 2b3c 4i4h 1c1d 2i3g 6c6d 4g4f 6a5b"
+MOVES = LINE.split()
+
+
+def read(path: Path) -> list[Game | RecordError]:
+    """All games and faults of a file."""
+    return list(read_games(path, Board))
+
+
+def game_of(path: Path) -> Game:
+    """The first game of a file."""
+    first = read(path)[0]
+    assert isinstance(first, Game), first
+    return first
+
+
+def faults_of(path: Path) -> list[str]:
+    """The messages for a file, without the folder."""
+    return [str(item).replace(str(path), path.name) for item in read(path) if isinstance(item, RecordError)]
+
+
+def valued(value: int, *pv: str, mate: int | None = None) -> Evaluated:
+    """A result for the side to move."""
+    return Evaluated(value, mate, 10, 1000, 500, pv)

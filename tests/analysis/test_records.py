@@ -1,0 +1,126 @@
+"""Reading game records: every format, both encodings, handicaps, faults with their place."""
+
+from pathlib import Path
+
+import pytest
+
+from core_ext.board import Board
+from tests.analysis.common import MOVES, RECORDS, faults_of, game_of, read
+from usi_engine.analysis.formats import decoded
+from usi_engine.analysis.records import Game
+
+TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
+GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf", "game.usi"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_format_holds_the_same_game(name: str) -> None:
+    game = game_of(RECORDS / name)
+    assert list(game.moves) == MOVES
+    assert Board(game.start).sfen() == Board().sfen()
+    assert game.players == (("", "") if name == "game.usi" else ("駒鳥", "太郎"))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_format_is_recognised_without_a_suffix(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "record"
+    path.write_bytes((RECORDS / name).read_bytes())
+    assert list(game_of(path).moves) == MOVES
+
+
+@pytest.mark.parametrize("name", ["game.kifu", "game.ki2u", "game.csa"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(decoded((RECORDS / name).read_bytes()).replace("\n", end).encode(encoding))
+    assert list(game_of(path).moves) == MOVES
+    assert game_of(path).players == ("駒鳥", "太郎")
+
+
+@pytest.mark.parametrize("name", ["handicap.kif", "handicap.csa"])
+def test_handicaps(name: str) -> None:
+    game = game_of(RECORDS / name)
+    assert (game.start, game.moves[0], len(game.moves)) == (TWO_PIECES, "7a6b", 8)
+
+
+def test_several_games_in_a_file() -> None:
+    games = [game for game in read(RECORDS / "games.csa") if isinstance(game, Game)]
+    assert [len(game.moves) for game in games] == [20, 8]
+    assert [game.name.rpartition("/")[2] for game in games] == ["games.csa, game 1", "games.csa, game 2"]
+    assert [len(game.moves) for game in read(RECORDS / "list.sfen") if isinstance(game, Game)] == [2, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("illegal.kif", "illegal.kif, line 15, move 7: illegal move: '7 ５五飛(28) ( 0:05/00:00:25)'"),
+        ("broken.kif", "broken.kif, line 15, move 7: not a move: '7 １六'"),
+        ("illegal.ki2u", "illegal.ki2u, line 9, move 7: illegal move: '▲１五歩'"),
+        ("illegal.csa", "illegal.csa, line 22, move 7: illegal move: '+1715FU'"),
+        ("illegal.jkf", "illegal.jkf, move 7: illegal move"),
+        ("illegal.usi", "illegal.usi, line 2, move 3: illegal move: '8h2c'"),
+    ],
+)
+def test_faults_have_their_place(name: str, message: str) -> None:
+    assert faults_of(RECORDS / name) == [message]
+
+
+def test_broken_json() -> None:
+    (fault,) = faults_of(RECORDS / "broken.jkf")
+    assert fault.startswith("broken.jkf, line 1: no JSON: ")
+
+
+@pytest.mark.parametrize(
+    "name, text, message",
+    [
+        ("a.kif", "", "a.kif: the file holds no game"),
+        ("a.kif", "hello\n", "a.kif: the file holds no game"),
+        ("a.txt", "hello\n", "a.txt: not a game record of a known format (KIF, KI2, CSA, JKF, USI)"),
+        ("a.kif", "手合割：七枚落ち\n   1 ７六歩(77)\n", "a.kif, line 1: unknown handicap: '手合割：七枚落ち'"),
+        ("a.kif", "手合割：平手\n   1 ７六歩(77)\n   2 ？？\n", "a.kif, line 3, move 2: not a move: '2 ？？'"),
+        ("a.kif", "手合割：平手\n   1 ７六歩(77)\nxyz\n", "a.kif, line 3: cannot be read: 'xyz'"),
+        ("a.csa", "PI\n+\n+77\n", "a.csa, line 3, move 1: not a move: '+77'"),
+        ("a.csa", "PI\n+\n+7776FU\n+2726FU\n", "a.csa, line 4, move 2: a move of the other side: '+2726FU'"),
+        ("a.csa", "PI\n+\n+7776FU\nxyz\n", "a.csa, line 4: cannot be read: 'xyz'"),
+        ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
+        ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
+        pytest.param("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply", id="nested"),
+        pytest.param(
+            "a.kif",
+            f"手合割：平手\n{'1' * 5000} ５五角(88)\n",
+            f"a.kif, line 2: illegal move: '{'1' * 60}...'",
+            id="number",
+        ),
+        ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
+        ("a.usi", "startpos moves 7g7f xx\n", "a.usi, line 1, move 2: cannot be read: 'xx'"),
+        ("a.usi", "7g7f 7g7f\n", "a.usi, line 1, move 2: illegal move: '7g7f'"),
+    ],
+)
+def test_faulty_text(name: str, text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    assert faults_of(path) == [message]
+
+
+def test_a_fault_does_not_hide_the_other_games(tmp_path: Path) -> None:
+    path = tmp_path / "games.csa"
+    path.write_text("PI\n+\n+7775FU\n/\nPI\n+\n+7776FU\n", encoding="utf-8")
+    items = read(path)
+    assert len(faults_of(path)) == 1
+    assert [item.moves for item in items if isinstance(item, Game)] == [("7g7f",)]
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    assert faults_of(tmp_path / "none.kif") == ["none.kif: No such file or directory"]
+    binary = tmp_path / "binary.kif"
+    binary.write_bytes(bytes(range(128, 256)))
+    assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS text"]
+
+
+def test_bookmarks_and_notes_are_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "a.kifu"
+    path.write_text(
+        "# KIF version=2.0\n手合割：平手\n   1 ７六歩(77)\n&しおり\n# note\n   2 ３四歩(33)\n", encoding="utf-8"
+    )
+    assert game_of(path).moves == ("7g7f", "3c3d")

@@ -1,0 +1,86 @@
+"""`usi_engine suite`."""
+
+from pathlib import Path
+
+import pytest
+
+from core_ext.board import Board
+from usi_engine.analysis.suite import Finding, Problem, SuiteError, main, read_problem
+from usi_engine.report import Line, SearchResult
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
+
+
+@pytest.mark.parametrize(
+    "line, moves, name",
+    [
+        (f"{START}\t7g7f", ("7g7f",), ""),
+        (f"{START}\t7g7f|2g2f\tfirst\t12", ("7g7f", "2g2f"), "first"),
+        (f'{START} bm 7g7f 2g2f; id "a name";', ("7g7f", "2g2f"), "a name"),
+        (f"sfen {START} 7g7f", ("7g7f",), ""),
+        (f"position sfen {START} 7g7f 2g2f", ("7g7f", "2g2f"), ""),
+        ("startpos moves 7g7f 3c3d bm 2g2f;", ("2g2f",), ""),
+    ],
+)
+def test_forms_of_a_line(line: str, moves: tuple[str, ...], name: str) -> None:
+    problem = read_problem(line)
+    assert problem is not None
+    assert (problem.moves, problem.avoid, problem.name) == (moves, False, name)
+
+
+def test_moves_to_avoid() -> None:
+    problem = read_problem(f"{START} am 7g7f;")
+    assert problem is not None
+    assert problem.solved_by("2g2f")
+    assert not problem.solved_by("7g7f")
+
+
+def test_lines_without_a_problem() -> None:
+    assert read_problem("") is None
+    assert read_problem("# comment") is None
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (START, "no move to find"),
+        (f"{START}\t7g7e", "illegal move: '7g7e'"),
+        (f"{START}\tnonsense", "illegal move: 'nonsense'"),
+        ("nonsense\t7g7f", "nonsense"),
+        ("startpos moves 7g7f 7g7f bm 2g2f;", "7g7f"),
+    ],
+)
+def test_faulty_lines(line: str, message: str) -> None:
+    with pytest.raises(SuiteError, match=message):
+        read_problem(line)
+
+
+def test_found_since_when_the_choice_stayed_right() -> None:
+    finding = Finding(Problem(Board(), ("7g7f",)))
+    seen = []
+    for depth, move in enumerate(["7g7f", "2g2f", "7g7f", "7g7f"], 1):
+        finding.iteration(SearchResult(depth, (Line((move,), 10),)))
+        seen.append(finding.depth)
+    assert seen == [1, 0, 3, 3]
+
+
+def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "suite.tsv"
+    file.write_text(f"# two\n{MATE}\tG*5b\tmate in one\n{MATE}\t5c5b\n", encoding="utf-8")
+    assert main([str(file), *QUICK]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[2].split()[:2] == ["1", "yes"]
+    assert lines[2].endswith("G*5b   G*5b           mate in one")
+    assert lines[3].split()[:2] == ["2", "no"]
+    assert lines[4].startswith("1 of 2 found, 50.0 %, at 300 nodes a position; found at depth 1.0")
+
+
+@pytest.mark.parametrize("text, message", [("", "the file holds no position"), ("\nx y\n", "line 2: ")])
+def test_files_that_hold_nothing(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "suite.txt"
+    file.write_text(text, encoding="utf-8")
+    assert main([str(file), *QUICK]) == 2
+    assert message in capsys.readouterr().err
+    assert main([str(tmp_path / "none"), *QUICK]) == 2

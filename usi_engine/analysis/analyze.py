@@ -1,0 +1,107 @@
+"""`usi_engine analyze GAME...`: each move's value, best line and loss; as text, as KIF for GUIs, as an HTML page."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.files import Output, write_text
+from usi_engine.analysis.formats import RecordError, rsshogi
+from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.kif import kif_text
+from usi_engine.analysis.limits import add_limits, in_words, limits_of
+from usi_engine.analysis.page import page_text
+from usi_engine.analysis.progress import progress
+from usi_engine.analysis.records import Game, read_games
+from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
+from usi_engine.analysis.store import Store, store_path
+from usi_engine.cache import cache_folder
+from usi_engine.core import Core, CoreError, WeightsError, load_core
+
+DEFAULT_NODES = 300_000
+INTERRUPTED = 130  # exit status after Ctrl-C
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser("usi_engine analyze", description="Analyse game records, every move.")
+    made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
+    made.add_argument("--kif", type=Path, help="write a KIF with values and lines; of several games: into this folder")
+    made.add_argument("--html", type=Path, help="write an HTML page; of several games: into this folder")
+    add_limits(made, DEFAULT_NODES)
+    made.add_argument("--again", action="store_true", help="search anew what an earlier run has left")
+    return made
+
+
+def all_games(paths: list[Path], core: Core) -> Iterator[Game | RecordError]:
+    """The games of all files, and the faults."""
+    for path in paths:
+        yield from read_games(path, core.board)
+
+
+def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evaluated]:
+    """Every position of a game, from the store where it holds the result."""
+    board, found = core.board(game.start), list[Evaluated]()
+    with progress(len(game.moves) + 1, game.path.name) as step:
+        for ply, move in enumerate([*game.moves, ""]):
+            result = store.get(ply)
+            if result is None:
+                result = analyst.evaluate(board)
+                store.put(ply, result)
+            found.append(result)
+            step()
+            if move:
+                board.push(move)
+    return found
+
+
+def write(result: AnalysedGame, chosen: argparse.Namespace, outputs: list[Output]) -> None:
+    """The text and the files. OSError; RecordError, which names the game."""
+    print("\n".join(lines_of(result)), end="\n\n", flush=True)
+    for output in outputs:
+        path = output.path(result.game.stem)
+        try:
+            text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(chosen)))
+        except RecordError as error:
+            raise RecordError(f"{result.game.name}: {error}") from None
+        write_text(path, text)
+        print(f"wrote {path}", flush=True)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """Analyse all games; 1 where a file was at fault."""
+    rsshogi("record")
+    core, limits = load_core(), limits_of(chosen)
+    games = list(all_games(chosen.games, core))
+    several = sum(isinstance(game, Game) for game in games) > 1
+    wanted = [(chosen.kif, ".kif"), (chosen.html, ".html")]
+    outputs = [Output(path, suffix, several) for path, suffix in wanted if path]
+    analyst, faults = None, 0
+    for game in games:
+        try:
+            if isinstance(game, RecordError):
+                raise game
+            analyst = analyst or Analyst(core, limits)
+            store = Store(store_path(game, limits), anew=chosen.again)
+            write(analysed(game, search(game, core, analyst, store)), chosen, outputs)
+        except RecordError as error:
+            print(error, file=sys.stderr)
+            faults += 1
+    return 1 if faults else 0
+
+
+def main(words: list[str]) -> int:
+    """Returns 0, 1 where a record could not be read, 2 where nothing could be done, 130 after Ctrl-C."""
+    chosen = parser().parse_args(words)
+    try:
+        return run(chosen)
+    except KeyboardInterrupt:
+        goes_on = "" if cache_folder() is None else "; without --again the same command goes on from here"
+        print(f"stopped{goes_on}", file=sys.stderr)
+        return INTERRUPTED
+    except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
+        print(error or "out of memory", file=sys.stderr)
+        return 2

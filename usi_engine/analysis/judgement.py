@@ -1,0 +1,101 @@
+"""How good each move was: chances of winning, what a move lost of them, and the words for it.
+
+The chance of winning at a value of v centipawns is 1 / (1 + exp(-v / 600)): the scale on which the evaluation is
+trained (docs/learning.md), and ShogiHome's default. What a move loses is the mover's chance by the best line minus the
+chance after the move, never below 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50
+percentage points) are ShogiHome's default ones: 緩手, 疑問手, 悪手, 大悪手.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+CENTIPAWNS = 600
+# Values beyond this are a certain win or loss; also keeps exp() in range.
+CERTAIN = 30000
+
+
+@dataclass(frozen=True)
+class Grade:
+    """A grade of bad moves: from which loss in percentage points, in English, in Japanese."""
+
+    least: float
+    name: str
+    japanese: str
+
+
+GRADES = (
+    Grade(50, "blunder", "大悪手"),
+    Grade(20, "mistake", "悪手"),
+    Grade(10, "dubious", "疑問手"),
+    Grade(5, "inaccuracy", "緩手"),
+)
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A searched position. Values are for the side to move: centipawns, and plies to mate (negative: is mated; 0: is
+    mated now; None: no mate). `pv` is the best line in USI, empty where the game is over.
+    """
+
+    value: int
+    mate: int | None
+    depth: int
+    nodes: int
+    milliseconds: int
+    pv: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class JudgedMove:
+    """A move of the game: ply from 1, whether Black made it, percentage points it lost, whether it was the best."""
+
+    ply: int
+    move: str
+    by_black: bool
+    loss: float
+    best: bool
+
+    @property
+    def grade(self) -> Grade | None:
+        """The grade of a bad move; None for any other."""
+        return next((grade for grade in GRADES if self.loss >= grade.least), None)
+
+
+def winning_chance(value: int) -> float:
+    """From 0 to 1, for the side whose value it is."""
+    if abs(value) >= CERTAIN:
+        return 1.0 if value > 0 else 0.0
+    return 1 / (1 + math.exp(-value / CENTIPAWNS))
+
+
+def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bool) -> list[JudgedMove]:
+    """Each move by the position before and the one after it; `evaluated` holds one more than `moves`."""
+    judged = []
+    for ply, move in enumerate(moves, 1):
+        before, after = evaluated[ply - 1], evaluated[ply]
+        best = before.pv[:1] == (move,)
+        lost = winning_chance(before.value) - winning_chance(-after.value)
+        loss = 0.0 if best else 100 * max(lost, 0.0)
+        judged.append(JudgedMove(ply, move, (ply % 2 == 1) == black_begins, loss, best))
+    return judged
+
+
+@dataclass(frozen=True)
+class Totals:
+    """One side's game: moves, how many were the best, mean loss in percentage points, the count of each grade."""
+
+    moves: int
+    best: int
+    mean_loss: float
+    grades: dict[str, int]
+
+
+def totals(judged: Sequence[JudgedMove], black: bool) -> Totals:
+    """Of Black's or of White's moves."""
+    own = [move for move in judged if move.by_black == black]
+    counts = {grade.name: sum(move.grade == grade for move in own) for grade in GRADES}
+    mean = sum(move.loss for move in own) / len(own) if own else 0.0
+    return Totals(len(own), sum(move.best for move in own), mean, counts)

@@ -1,0 +1,74 @@
+"""An analysed game as KIF with comments that GUIs draw as a graph.
+
+After each move stands what the search found in the position after it; values are Black's. Two forms, one comment line
+each (`*` begins a comment in KIF):
+
+- ShogiGUI: `**解析 0 ○ 候補1 時間 00:01.5 深さ 12 ノード数 300000 評価値 120 読み筋 △３四歩(33) ▲２六歩(27)`.
+  `0` is the number of the engine that `**Engines 0 NAME` names, `○` marks a move of the game that was the best; a
+  mate is `評価値 +詰 5` or `-詰 5`. So reads ShogiDroid, which shares ShogiGUI's library (AnalyzeComment.cs of
+  github.com/keinoda/ShogiDroid-rebuild).
+- ShogiHome: `*#評価値=120`, a mate `*#詰み=先手勝ち:5手` or `後手勝ち` (src/common/record/comment.ts of
+  github.com/sunfish-shogi/shogihome). It reads ShogiGUI's line too and takes the line of moves from it.
+
+Comments of the record are kept, those of an earlier analysis replaced.
+"""
+
+from __future__ import annotations
+
+import re
+
+from usi_engine import NAME
+from usi_engine.analysis.formats import comment_before, entries_of, rebuilt, written
+from usi_engine.analysis.notation import kif_line
+from usi_engine.analysis.report import AnalysedGame
+
+EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】)")
+
+
+def kif_text(result: AnalysedGame) -> str:
+    """The whole record. RecordError."""
+    game = result.game
+    entries = entries_of(game.record, game.kind)
+    for ply, entry in enumerate(entries, 1):
+        entry.comment = with_comment(entry.comment, comment_lines(result, ply))
+        entry.engine_info = None
+    begin = with_comment(comment_before(game.record), [f"*Engines 0 {NAME}", *comment_lines(result, 0)])
+    return written(rebuilt(game.record, entries, begin), "kif")
+
+
+def with_comment(old: str | None, lines: list[str]) -> str:
+    """The comment of the record without lines of an earlier analysis, then ours."""
+    kept = [line for line in (old or "").splitlines() if not EARLIER.match(line)]
+    return "\n".join(kept + lines)
+
+
+def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
+    """What to write after `ply` moves."""
+    lines = []
+    move = result.judged[ply - 1] if ply else None
+    if move is not None and move.grade is not None:
+        lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.0f}%")
+    return [*lines, shogigui_line(result, ply), shogihome_line(result, ply)]
+
+
+def shogigui_line(result: AnalysedGame, ply: int) -> str:
+    """The line of ShogiGUI without the star of a comment."""
+    found = result.evaluated[ply]
+    best = " ○" if ply and result.judged[ply - 1].best else ""
+    mate, value = result.black_mate(ply), f"{result.black_value(ply)}"
+    if mate is not None:
+        value = f"{'+' if mate[0] else '-'}詰 {mate[1]}"
+    moves = [name.usi for name in result.best_line(ply)]
+    line = f" 読み筋 {kif_line(result.game.start, moves, result.game.moves[:ply])}" if moves else ""
+    seconds = found.milliseconds / 1000
+    clock = f"{int(seconds) // 60:02}:{seconds % 60:04.1f}"
+    return f"*解析 0{best} 候補1 時間 {clock} 深さ {found.depth} ノード数 {found.nodes} 評価値 {value}{line}"
+
+
+def shogihome_line(result: AnalysedGame, ply: int) -> str:
+    """The line of ShogiHome without the star of a comment."""
+    mate = result.black_mate(ply)
+    if mate is None:
+        return f"#評価値={result.black_value(ply)}"
+    plies = f":{mate[1]}手" if mate[1] else ""
+    return f"#詰み={'先手' if mate[0] else '後手'}勝ち{plies}"

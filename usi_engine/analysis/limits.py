@@ -1,0 +1,57 @@
+"""What one position is given, and the options of the command line that say it."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+
+from usi_engine.core import INTERNAL
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one position is given. `nodes` and `seconds`: 0 means no such limit; one of them must be set."""
+
+    nodes: int = 300_000
+    seconds: float = 0.0
+    threads: int = 1
+    megabytes: int = 64
+    evaluation: str = INTERNAL
+
+
+def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
+    """The options; `nodes`: the limit without any."""
+    limit = parser.add_mutually_exclusive_group()
+    limit.add_argument("--nodes", type=positive, help=f"nodes for each position (default {nodes})")
+    limit.add_argument("--seconds", type=positive_seconds, help="seconds for each position instead")
+    parser.add_argument("--threads", type=positive, default=1, help="search threads (1)")
+    parser.add_argument("--hash", type=positive, default=64, help="size of the transposition table in MB (64)")
+    parser.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
+    parser.set_defaults(default_nodes=nodes)
+
+
+def limits_of(chosen: argparse.Namespace) -> Limits:
+    """The limits that the options of a command line name."""
+    nodes = 0 if chosen.seconds else chosen.nodes or chosen.default_nodes
+    return Limits(nodes, chosen.seconds or 0.0, chosen.threads, chosen.hash, chosen.eval)
+
+
+def in_words(limits: Limits) -> str:
+    """The limit of a position."""
+    return f"{limits.nodes} nodes" if limits.nodes else f"{limits.seconds:g} s"
+
+
+def positive(text: str) -> int:
+    """A whole number from 1. ValueError."""
+    number = int(text)
+    if not 1 <= number < 1 << 48:
+        raise ValueError
+    return number
+
+
+def positive_seconds(text: str) -> float:
+    """Seconds from a millisecond to a day. ValueError."""
+    seconds = float(text)
+    if not 0.001 <= seconds <= 86400:
+        raise ValueError
+    return seconds

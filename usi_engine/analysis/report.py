@@ -1,0 +1,111 @@
+"""An analysed game and its text: a line for each move, then each side's totals."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from usi_engine.analysis.judgement import GRADES, Evaluated, JudgedMove, judge, totals, winning_chance
+from usi_engine.analysis.notation import NamedMove, named
+from usi_engine.analysis.records import Game
+
+MOVES_SHOWN = 6  # of a best line in the text
+MOVE_COLUMNS, GRADE_COLUMNS = 12, 10
+
+
+@dataclass(frozen=True)
+class AnalysedGame:
+    """A game with its positions' values (one more than moves), its moves judged and named."""
+
+    game: Game
+    evaluated: list[Evaluated]
+    judged: list[JudgedMove]
+    names: list[NamedMove]
+
+    @property
+    def black_begins(self) -> bool:
+        """Whether Black makes the first move."""
+        return self.game.start.split()[1] == "b"
+
+    def black_to_move(self, ply: int) -> bool:
+        """Whether Black is to move after `ply` moves."""
+        return (ply % 2 == 0) == self.black_begins
+
+    def black_value(self, ply: int) -> int:
+        """The value after `ply` moves in centipawns for Black."""
+        value = self.evaluated[ply].value
+        return value if self.black_to_move(ply) else -value
+
+    def black_mate(self, ply: int) -> tuple[bool, int] | None:
+        """Whether Black mates, and in how many plies; None where there is no mate."""
+        result = self.evaluated[ply]
+        if result.mate is None:
+            return None
+        return (result.value > 0) == self.black_to_move(ply), abs(result.mate)
+
+    def best_line(self, ply: int) -> list[NamedMove]:
+        """The best line after `ply` moves of the game."""
+        return named(self.game.start, self.evaluated[ply].pv, self.game.moves[:ply])
+
+
+def analysed(game: Game, evaluated: list[Evaluated]) -> AnalysedGame:
+    """The game judged."""
+    judged = judge(game.moves, evaluated, game.start.split()[1] == "b")
+    return AnalysedGame(game, evaluated, judged, named(game.start, game.moves))
+
+
+def value_text(result: AnalysedGame, ply: int) -> str:
+    """Black's value after `ply` moves: centipawns with their sign, or `mate N`, negative where White mates."""
+    mate = result.black_mate(ply)
+    if mate is None:
+        return f"{result.black_value(ply):+d}"
+    return f"mate {mate[1]}" if mate[0] else f"mate -{mate[1]}"
+
+
+def padded(text: str, columns: int) -> str:
+    """The text filled with spaces to this many columns of a terminal, where kanji take two."""
+    width = sum(2 if unicodedata.east_asian_width(letter) in "WFA" else 1 for letter in text)
+    return text + " " * max(columns - width, 0)
+
+
+def lines_of(result: AnalysedGame) -> Iterator[str]:
+    """The whole text of a game."""
+    black, white = result.game.players
+    yield f"{result.game.name}: {black or 'Black'} - {white or 'White'}, {len(result.judged)} moves"
+    yield "value and chance of winning are Black's after the move, loss is the mover's, in percentage points"
+    yield f"  ply    value  chance  loss  {padded('move', MOVE_COLUMNS)}{padded('', GRADE_COLUMNS)} best line"
+    yield start_line(result)
+    for move in result.judged:
+        yield move_line(result, move).rstrip()
+    yield ""
+    yield from summary(result)
+
+
+def start_line(result: AnalysedGame) -> str:
+    """The position before the first move; its best line stands beside that move, or here where there is none."""
+    chance = 100 * winning_chance(result.black_value(0))
+    line = "" if result.judged else " ".join(name.text for name in result.best_line(0)[:MOVES_SHOWN])
+    text = f"    0 {value_text(result, 0):>8} {chance:5.0f} % {'':>5}  {padded('start', MOVE_COLUMNS)}"
+    return f"{text}{'':{GRADE_COLUMNS}} {line}".rstrip()
+
+
+def move_line(result: AnalysedGame, move: JudgedMove) -> str:
+    """One move."""
+    chance = 100 * winning_chance(result.black_value(move.ply))
+    loss = f"{move.loss:.0f}" if move.loss >= 0.5 else ""
+    grade = move.grade.name if move.grade else ""
+    line = " ".join(name.text for name in result.best_line(move.ply - 1)[:MOVES_SHOWN])
+    text = padded(result.names[move.ply - 1].text, MOVE_COLUMNS)
+    value = value_text(result, move.ply)
+    return f"{move.ply:5} {value:>8} {chance:5.0f} % {loss:>5}  {text}{grade:{GRADE_COLUMNS}} {line}"
+
+
+def summary(result: AnalysedGame) -> Iterator[str]:
+    """A table of each side's totals."""
+    grades = [grade.name for grade in reversed(GRADES)]
+    yield f"{'':8}{'moves':>7}{'best':>7}{'mean loss':>11}" + "".join(f"{name:>12}" for name in grades)
+    for side, black in (("Black", True), ("White", False)):
+        own = totals(result.judged, black)
+        counts = "".join(f"{own.grades[name]:>12}" for name in grades)
+        yield f"{side:8}{own.moves:>7}{own.best:>7}{own.mean_loss:>11.1f}{counts}"

@@ -1,0 +1,208 @@
+"""`usi_engine suite FILE`: positions with their best move: which the search finds, at what depth, after what time.
+
+A line holds a position and what to play in it, in one of these forms; `#` begins a comment:
+
+    sfen<TAB>move                   further moves after spaces or `|`, further columns: the third is the name
+    sfen bm MOVE ...; id "name";    as in EPD; `am MOVE ...` names moves to avoid
+    sfen MOVE                       with or without `sfen` or `position sfen` before, `startpos moves ... bm MOVE` too
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.formats import USI_MOVE
+from usi_engine.analysis.limits import add_limits, in_words, limits_of
+from usi_engine.core import CoreError, WeightsError, load_core
+from usi_engine.report import SearchResult
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+DEFAULT_NODES = 1_000_000
+EPD = re.compile(r"^(?P<position>.+?)\s+(?P<code>bm|am)\s+(?P<moves>[^;]+);?(?P<rest>.*)$")
+NAME = re.compile(r"\bid\s+\"?([^\";]+)")
+
+
+class SuiteError(ValueError):
+    """A line that holds no problem; the text quotes it."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A position, the moves that solve it (or, with `avoid`, those that do not), a name."""
+
+    board: Board
+    moves: tuple[str, ...]
+    avoid: bool = False
+    name: str = ""
+
+    def solved_by(self, move: str) -> bool:
+        """Whether the move is right."""
+        return (move in self.moves) != self.avoid
+
+    @property
+    def wanted(self) -> str:
+        """The moves as text."""
+        return ("not " if self.avoid else "") + " ".join(self.moves)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What the search chose; `depth` and `seconds`: since when its choice was right, 0 where it is not."""
+
+    problem: Problem
+    move: str
+    depth: int
+    seconds: float
+    nodes: int
+
+    @property
+    def found(self) -> bool:
+        """Whether the last choice was right."""
+        return self.problem.solved_by(self.move)
+
+
+class Finding:
+    """Follows the iterations of a search: since when its choice has been right."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem, self._begun = problem, time.monotonic()
+        self.depth, self.seconds = 0, 0.0
+
+    def iteration(self, result: SearchResult) -> None:
+        """A finished depth, or the last choice."""
+        if not self._problem.solved_by(result.best.move):
+            self.depth, self.seconds = 0, 0.0
+        elif not self.depth:
+            self.depth, self.seconds = result.depth, time.monotonic() - self._begun
+
+
+# ---- the file ----
+
+
+def read_problem(line: str) -> Problem | None:
+    """None for a line without a problem. SuiteError."""
+    text = line.strip()
+    if not text or text.startswith("#"):
+        return None
+    position, moves, avoid, name = fields_of(text)
+    try:
+        board = board_of(position)
+    except ValueError as error:
+        raise SuiteError(str(error)) from None
+    if not moves:
+        raise SuiteError(f"no move to find: '{text[:60]}'")
+    for move in moves:
+        if not board.is_legal(move):
+            raise SuiteError(f"illegal move: '{move[:20]}'")
+    return Problem(board, moves, avoid, name)
+
+
+def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
+    """Position, moves, whether they are to be avoided, name."""
+    if "\t" in text:
+        position, moves, *rest = text.split("\t")
+        return position, tuple(re.split(r"[\s|]+", moves.strip())), False, rest[0] if rest else ""
+    epd = EPD.match(text)
+    if epd:
+        name = NAME.search(epd["rest"])
+        return epd["position"], tuple(epd["moves"].split()), epd["code"] == "am", name[1].strip() if name else ""
+    words = text.split()
+    count = next((at for at, word in enumerate(reversed(words)) if not USI_MOVE.fullmatch(word)), len(words))
+    return " ".join(words[: len(words) - count]), tuple(words[len(words) - count :]), False, ""
+
+
+def board_of(text: str) -> Board:
+    """`[position] startpos|sfen ... [moves ...]` or an sfen. ValueError."""
+    position, _, moves = text.removeprefix("position ").partition(" moves ")
+    board = load_core().board(position.removeprefix("sfen "))
+    for move in moves.split():
+        board.push(move)
+    return board
+
+
+def read_problems(path: Path) -> list[Problem]:
+    """All problems of a file. SuiteError with file and line; OSError."""
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        try:
+            problem = read_problem(line)
+        except SuiteError as error:
+            raise SuiteError(f"{path}, line {number}: {error}") from None
+        if problem is not None:
+            found.append(problem)
+    if not found:
+        raise SuiteError(f"{path}: the file holds no position")
+    return found
+
+
+# ---- searching and reporting ----
+
+
+def attempt(analyst: Analyst, problem: Problem) -> Attempt:
+    """Search one position."""
+    finding = Finding(problem)
+    result = analyst.evaluate(problem.board, finding.iteration)
+    move = result.pv[0] if result.pv else ""
+    # The last iteration may have been cut short with another choice.
+    if problem.solved_by(move) and not finding.depth:
+        return Attempt(problem, move, result.depth, result.milliseconds / 1000, result.nodes)
+    return Attempt(problem, move, finding.depth, finding.seconds, result.nodes)
+
+
+def row(number: int, done: Attempt) -> str:
+    """One line of the table."""
+    found = f"{'yes':>6}{done.depth:>7}{done.seconds:>9.2f}" if done.found else f"{'no':>6}{'':>7}{'':>9}"
+    return f"{number:>5}{found}{done.nodes:>12}  {done.move:<7}{done.problem.wanted:<14} {done.problem.name}".rstrip()
+
+
+def summary(done: Sequence[Attempt], limit: str) -> str:
+    """The last line."""
+    right = [attempt for attempt in done if attempt.found]
+    text = f"{len(right)} of {len(done)} found, {100 * len(right) / len(done):.1f} %, at {limit} a position"
+    if not right:
+        return text
+    depth, seconds = (sum(values) / len(right) for values in ([a.depth for a in right], [a.seconds for a in right]))
+    return f"{text}; found at depth {depth:.1f}, after {seconds:.2f} s on average"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser("usi_engine suite", description="Search positions whose best move is known.")
+    made.add_argument("file", type=Path, help="sfen<TAB>move, sfen bm MOVE;, or sfen MOVE on each line")
+    add_limits(made, DEFAULT_NODES)
+    return made
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Print the table and the summary. SuiteError, OSError, CoreError, WeightsError, MemoryError."""
+    core, limits, done = load_core(), limits_of(chosen), list[Attempt]()
+    problems = read_problems(chosen.file)
+    print(f"{len(problems)} positions, {in_words(limits)} each")
+    print("    #  found  depth  seconds       nodes  move   wanted         name")
+    analyst = Analyst(core, limits)
+    for number, problem in enumerate(problems, 1):
+        done.append(attempt(analyst, problem))
+        print(row(number, done[-1]), flush=True)
+    print(summary(done, in_words(limits)))
+
+
+def main(words: list[str]) -> int:
+    """Returns 0, 2 where the file cannot be read, 130 after Ctrl-C."""
+    try:
+        run(parser().parse_args(words))
+    except KeyboardInterrupt:
+        return 130
+    except (OSError, SuiteError, CoreError, WeightsError, MemoryError) as error:
+        print(error or "out of memory", file=sys.stderr)
+        return 2
+    return 0
