@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core_ext.learn.half_kp import shared_rows as half_kp_shared_rows
 from core_ext.learn.nnue_model import NetworkTrainer as NetworkTrainer
 
 LOGIT: int  # 600
