@@ -8,7 +8,7 @@ import numpy as np
 from core_ext.learn.adam cimport first_correction, second_correction
 from core_ext.learn.aligned import aligned
 from core_ext.learn.factorized cimport offset_index
-from core_ext.learn.nnue_kernels cimport ACTIVE_ROOM, OWN_ARRAYS, ROWS_AHEAD, TILE, prefetch_tile
+from core_ext.learn.nnue_kernels cimport ACTIVE_ROOM, OWN_ARRAYS, UPDATES_AHEAD, TILE, prefetch_tile
 from libc.stdint cimport uint16_t
 
 
@@ -138,8 +138,8 @@ cdef void spread_gradients(OwnParts *own, const Groups *groups, int king, const 
     cdef int end = groups.used_starts[king + 1], i, number
     cdef float *gradient
     for i in range(groups.used_starts[king], end):
-        if i + ROWS_AHEAD < end and step != NULL:
-            prefetch_part(own_row(own, tile.number, king, groups.used[i + ROWS_AHEAD].number))
+        if i + UPDATES_AHEAD < end and step != NULL:
+            prefetch_part(own_row(own, tile.number, king, groups.used[i + UPDATES_AHEAD].number))
         number = groups.used[i].number
         gradient = groups.rows + number * TILE
         share_gradient(tile, &groups.used[i], gradient)
@@ -202,6 +202,18 @@ cdef class HalfKpRows:
         self.steps, self.decayed, self.decay = np.asarray(steps), np.asarray(decayed), np.asarray(decay)
         self.parts.rows, self.parts.gradient, self.parts.steps = &rows[0, 0, 0, 0], &gradient[0, 0, 0], &steps[0]
         self.parts.decayed, self.parts.decay = &decayed[0], &decay[0]
+
+    def state(self):
+        """What the steps to come depend on, of the features that are used, by name."""
+        used = np.flatnonzero((self.steps > 0) | self.rows[:, :, 0].any(axis=(0, 2)))
+        return {"own_used": used, "own_rows": self.rows[:, used], "own_steps": self.steps[used],
+                "own_decayed": self.decayed[used], "own_decay": self.decay}
+
+    def set_state(self, arrays):
+        """Take up what `state` returned."""
+        used = arrays["own_used"]
+        self.rows[:, used], self.steps[used] = arrays["own_rows"], arrays["own_steps"]
+        self.decayed[used], self.decay[:] = arrays["own_decayed"], arrays["own_decay"]
 
 
 def shared_rows():

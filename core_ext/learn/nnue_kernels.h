@@ -20,8 +20,9 @@ enum {
     TILE_VECTORS = TILE / LANES,
     ACTIVE_ROOM = 40,               /* features of a view, at most */
     OWN_ARRAYS = 3,                 /* weights and both moments of a row's own part lie side by side, */
-    ROWS_AHEAD = 4,                 /* and are fetched into the cache so many rows early, */
-    VIEWS_AHEAD = 3,                /* and views so many */
+    PARTS_AHEAD = 10,               /* fetched into the cache so many rows before they are summed, */
+    UPDATES_AHEAD = 2,              /* so many before they are updated; */
+    VIEWS_AHEAD = 3,                /* views so many before they are summed */
     STRIP_VECTORS = LANES > 1 ? 2 : 16,
     STRIP = STRIP_VECTORS * LANES,  /* columns of a product that are summed in registers, */
     ROWS = LANES == 16 ? 8 : LANES == 8 ? 4 : 2,    /* and its rows */
@@ -158,8 +159,8 @@ static void sum_parts(const UsedRow *used, int count, const float *own, const fl
         const float *part = own + place * OWN_ARRAYS;
         const float *offset = shared + (size_t)(used[i].offset < 0 ? 0 : used[i].offset) * TILE;
         const Lanes keep = all_lanes(used[i].keep);
-        if (i + ROWS_AHEAD < count)
-            prefetch_tile(own + (size_t)used[i + ROWS_AHEAD].number * OWN_ARRAYS * TILE);
+        if (i + PARTS_AHEAD < count)
+            prefetch_tile(own + (size_t)used[i + PARTS_AHEAD].number * OWN_ARRAYS * TILE);
         for (j = 0; j < TILE; j += LANES) {
             Lanes sum = add_lanes(multiply_lanes(keep, load_lanes(part + j)), load_lanes(shared + place + j));
             if (used[i].offset >= 0)

@@ -8,7 +8,7 @@ cdef extern from "learn/nnue_kernels.h" nogil:
         TILE
         ACTIVE_ROOM
         OWN_ARRAYS
-        ROWS_AHEAD
+        UPDATES_AHEAD
         COLUMN_STEP
         ROW_STEP
     ctypedef struct Views:

@@ -117,7 +117,8 @@ cdef void transform(const Model *model, Batch *batch, const Groups *groups, int 
                                      model.width)
 
 
-cdef void collect(Model *model, const Batch *batch, const Groups *groups, int tile, const AdamStep *step) noexcept nogil:
+cdef void collect(Model *model, const Batch *batch, const Groups *groups, int tile,
+                  const AdamStep *step) noexcept nogil:
     """With HalfKP, `step` updates the own parts of rows, unless it is NULL."""
     cdef TilePart part = part_of(model, batch, tile)
     if model.own != NULL:
@@ -302,7 +303,8 @@ cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) 
 
 cdef AdamStep own_part_step(double rate, double decay, double epsilon) noexcept nogil:
     """Of HalfKP rows' own parts, without the correction of the moments' biases."""
-    cdef AdamStep natural = adam_step(rate, decay, epsilon, LONG_AFTER, False), step = scaled(&natural, 127, LARGEST_INT16)
+    cdef AdamStep natural = adam_step(rate, decay, epsilon, LONG_AFTER, False)
+    cdef AdamStep step = scaled(&natural, 127, LARGEST_INT16)
     step.keep = natural.keep
     return step
 
@@ -447,11 +449,16 @@ cdef class NetworkTrainer:
         return {name: flat[start:end].reshape(shape) for name, (start, end, shape) in self.places.items()}
 
     def state(self):
-        """All arrays that the steps to come depend on, by name, to be stored and set."""
-        found = {"weights": self.weights, "first": self.first, "second": self.second}
+        """All arrays that the steps to come depend on, by name."""
+        own = {} if self.own_parts is None else self.own_parts.state()
+        return {"weights": self.weights, "first": self.first, "second": self.second, **own}
+
+    def set_state(self, arrays):
+        """Take up what `state` returned; `refresh` has to follow."""
+        for name in ("weights", "first", "second"):
+            getattr(self, name)[:] = arrays[name]
         if self.own_parts is not None:
-            found |= {f"own_{name}": getattr(self.own_parts, name) for name in ("rows", "steps", "decayed", "decay")}
-        return found
+            self.own_parts.set_state(arrays)
 
     def rows_of_king(self, king: int):
         """HalfKP: the transformer's rows for an own king's square, float32 [1548][width]."""

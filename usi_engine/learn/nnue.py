@@ -250,8 +250,7 @@ class NetworkTraining:
                 return
             arrays, curve = saved
             self.state = State(int(arrays["_step"]), curve)
-            for name, array in self.trainer.state().items():
-                array[:] = arrays[name]
+            self.trainer.set_state(arrays)
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
