@@ -1,8 +1,8 @@
 """The float model of a network (NNUE) that learns from records.
 
-A K+P or HalfKP network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums are clipped
-and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so that
-rounding them gives the file, and the values are those of play but for the rounding:
+A K+P or HalfKP network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums
+are clipped and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so
+that rounding them gives the file, and the values are those of play but for the rounding:
 
     activation = sum clipped to 0..127                         transformer weights: 127 to a unit
     activation = sum / 64 clipped to 0..127                    hidden weights: 64 to a unit, biases 64 x 127

@@ -41,10 +41,10 @@ def means_by_place(
     rows: npt.NDArray[np.float32], places: npt.NDArray[np.int32], shared: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
     """Store the mean of all rows of a place there; returns each row's mean, 0 where its place is -1."""
-    known = places >= 0
-    counts = np.bincount(places[known], minlength=len(shared))
-    present = np.flatnonzero(counts)
-    sums = np.zeros(shared.shape)
-    np.add.at(sums, places[known], rows[known])
-    shared[present] = sums[present] / counts[present, np.newaxis]
-    return np.where(known[..., np.newaxis], shared[places], np.float32(0))
+    flat = places.reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    present, starts, counts = np.unique(flat[order], return_index=True, return_counts=True)
+    sums = np.add.reduceat(rows.reshape(len(flat), -1)[order], starts, axis=0, dtype=np.float64)
+    known = present >= 0
+    shared[present[known]] = sums[known] / counts[known, np.newaxis]
+    return np.where(places[..., np.newaxis] < 0, np.float32(0), shared[places])

@@ -1,8 +1,8 @@
 """Corpus to a network in nn.bin: steps of Adam, checkpoints, figures on held-out games, export with a card.
 
-The recipe: K+P or HalfKP features, quiet positions mirrored at random, a rate that rises over the first steps and falls by a
-cosine, weight decay on the transformer alone, and the last steps with the weights rounded as in the file, so that the
-float weights learn what rounding costs.
+The recipe: K+P or HalfKP features, quiet positions mirrored at random, a rate that rises over the first steps and falls
+by a cosine, weight decay on the transformer alone, and the last steps with the weights rounded as in the file, so that
+the float weights learn what rounding costs.
 """
 
 from __future__ import annotations
