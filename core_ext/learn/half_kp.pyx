@@ -186,8 +186,8 @@ cdef void finish_step(OwnParts *own, const Groups *groups, double decay) noexcep
 # ---- memory ----
 
 cdef class HalfKpRows:
-    """The own parts: `rows` [tile][feature][weights, Adam's first and second moments][64] and `gradient` [tile][feature]
-    [64]; `steps` and `decayed` by feature; `decay`, one number.
+    """The own parts: `rows` [tile][feature][weights, Adam's first and second moments][64]; `gradient`
+    [tile][feature][64]; `steps` and `decayed` by feature; `decay`, one number.
 
     Memory: 1.5 MB for each unit of width, less while features are unused; a third more where a gradient is asked for.
     """
