@@ -8,6 +8,7 @@ KPP: values and weights are in units of LOGIT centipawns. A model's terms are ke
 import numpy as np
 
 from core_ext.learn import factorized as _factorized
+from core_ext.learn import half_kp as _half_kp
 from core_ext.learn import nnue_model as _nnue_model
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
@@ -27,6 +28,7 @@ coalesce_tempo_pairs = _factorized.coalesce_tempo_pairs
 king_slots = _factorized.king_slots
 
 NetworkTrainer = _nnue_model.NetworkTrainer
+half_kp_shared_rows = _half_kp.shared_rows
 NNUE_FV_SCALE = _nnue_model.FV_SCALE
 STEP_PHASES = _nnue_model.STEP
 GRADIENT_PHASES = _nnue_model.GRADIENT

@@ -1,4 +1,4 @@
-"""The active K+P features of a record: the inputs of a network for each side's view, as they are or in the mirror."""
+"""The active features of a record: the inputs of a network for each side's view, as they are or in the mirror."""
 
 from core_ext.eval.bonapiece cimport BONAPIECES, LISTED, inverse_square, mirror_square
 from core_ext.eval.nnue.features cimport ENEMY_KING, OWN_KING
@@ -10,12 +10,23 @@ from libc.stdint cimport uint16_t
 cdef uint16_t number_table[2][COLORS][BONAPIECES]
 
 
-cdef inline int list_view(const Record *record, int color, bint mirror, uint16_t *active) noexcept nogil:
-    """Returns how many there are, at most 40."""
-    cdef int own = record.king[color], enemy = inverse_square(record.king[color ^ 1]), count = 0
+cdef inline int own_king(const Record *record, int color, bint mirror) noexcept nogil:
+    """Its square from its own perspective."""
+    return mirror_square(record.king[color]) if mirror else record.king[color]
+
+
+cdef inline int list_numbers(const Record *record, int color, bint mirror, uint16_t *active) noexcept nogil:
+    """The Bonapiece numbers of all pieces but the kings; returns how many there are, at most 38."""
+    cdef int count = 0
     while count < LISTED and record.pieces[count]:
         active[count] = number_table[mirror][color][record.pieces[count]]
         count += 1
-    active[count] = <uint16_t>(OWN_KING + (mirror_square(own) if mirror else own))
+    return count
+
+
+cdef inline int list_view(const Record *record, int color, bint mirror, uint16_t *active) noexcept nogil:
+    """The K+P features; returns how many there are, at most 40."""
+    cdef int enemy = inverse_square(record.king[color ^ 1]), count = list_numbers(record, color, mirror, active)
+    active[count] = <uint16_t>(OWN_KING + own_king(record, color, mirror))
     active[count + 1] = <uint16_t>(ENEMY_KING + (mirror_square(enemy) if mirror else enemy))
     return count + 2

@@ -6,6 +6,7 @@
 #define KOMADORI_NNUE_KERNELS_H
 #include <stdint.h>
 #include <string.h>
+#include "base/simd.h"
 #include "learn/lanes.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -18,6 +19,10 @@ enum {
     TILE = 64,                      /* columns of the transformer that are worked on at a time: 438 KB of K+P */
     TILE_VECTORS = TILE / LANES,
     ACTIVE_ROOM = 40,               /* features of a view, at most */
+    OWN_ARRAYS = 3,                 /* weights and both moments of a row's own part lie side by side, */
+    PARTS_AHEAD = 10,               /* fetched into the cache so many rows before they are summed, */
+    UPDATES_AHEAD = 2,              /* so many before they are updated; */
+    VIEWS_AHEAD = 3,                /* views so many before they are summed */
     STRIP_VECTORS = LANES > 1 ? 2 : 16,
     STRIP = STRIP_VECTORS * LANES,  /* columns of a product that are summed in registers, */
     ROWS = LANES == 16 ? 8 : LANES == 8 ? 4 : 2,    /* and its rows */
@@ -25,12 +30,24 @@ enum {
     COLUMN_STEP = 32                /* and columns: whole STRIPs */
 };
 
-/* The features of a batch's views: of each position that of the side to move, then the other one. */
+/* The features of a batch's views: of each position that of the side to move, then the other one. The transformer works
+   on `count` of them: those that `order` names, or the first ones where it is NULL. */
 typedef struct {
     const uint16_t *active;         /* [position][2][ACTIVE_ROOM] */
     const uint8_t *counts;          /* [position]; both views have as many */
+    const int32_t *order;
+    int count;
     int positions;
 } Views;
+
+/* A row of one own king's that a batch uses (half_kp.pxd). */
+typedef struct {
+    int32_t number;                 /* Bonapiece number: its place among the king's rows, and its first shared row */
+    int32_t offset;                 /* its second shared row, or -1 */
+    float keep;                     /* by the decay of the steps that the row was left out of */
+    float first_correction;         /* of the biases of its moments, by the number of its own steps */
+    float second_correction;
+} UsedRow;
 
 /* out = start + left right, matrices of floats in memory. Steps are the distances of rows; the elements of a row lie side
    by side, but those of the left matrix have a distance too, so that it can be taken turned. */
@@ -63,13 +80,36 @@ typedef struct {
 #define ADAM_BETA2 0.999f
 #define NEGLIGIBLE 1e-30f           /* smaller moments become 0 before they become slow subnormal numbers */
 #define ACTIVATION_LIMIT 127.0f
+#define ROW_LIMIT 32767.0f          /* of the transformer, int16 in the file */
 
-/* The sums of a tile for all views: its last row, the bias, and the rows of the active features.
+static inline void prefetch_tile(const float *row)
+{
+    int j;
+    for (j = 0; j < TILE; j += 16)
+        prefetch(row + j);
+}
+
+/* The number of the n-th view. Those in an order lie anywhere: one a few steps later is fetched into the cache. */
+static inline int view_number(const Views *views, int n, const float *sums, int width)
+{
+    if (views->order == NULL)
+        return n;
+    if (n + VIEWS_AHEAD < views->count) {
+        const size_t later = (size_t)views->order[n + VIEWS_AHEAD];
+        prefetch(views->active + later * ACTIVE_ROOM);
+        prefetch(views->active + (later + 1) * ACTIVE_ROOM - 1);
+        prefetch_tile(sums + later * width);
+    }
+    return views->order[n];
+}
+
+/* The sums of a tile for the views: its last row, the bias, and the rows of the active features.
    rows [features + 1][TILE]; sums [view][width], of which TILE columns are written. */
 static void transform_tile(const float *rows, int features, const Views *views, float *sums, int width)
 {
-    int view, i, j;
-    for (view = 0; view < 2 * views->positions; view++) {
+    int n, i, j;
+    for (n = 0; n < views->count; n++) {
+        const int view = view_number(views, n, sums, width);
         const uint16_t *active = views->active + (size_t)view * ACTIVE_ROOM;
         const int count = views->counts[view / 2];
         Lanes sum[TILE_VECTORS];
@@ -90,12 +130,12 @@ static inline void add_to_row(float *row, const Lanes *addend)
         store_lanes(row + j * LANES, add_lanes(load_lanes(row + j * LANES), addend[j]));
 }
 
-/* The other way: a tile's gradient from those of its sums. */
+/* The other way: what its sums' gradients add to that of a tile. */
 static void collect_tile(float *rows, int features, const Views *views, const float *deltas, int width)
 {
-    int view, i, j;
-    memset(rows, 0, (size_t)(features + 1) * TILE * sizeof *rows);
-    for (view = 0; view < 2 * views->positions; view++) {
+    int n, i, j;
+    for (n = 0; n < views->count; n++) {
+        const int view = view_number(views, n, deltas, width);
         const uint16_t *active = views->active + (size_t)view * ACTIVE_ROOM;
         const int count = views->counts[view / 2];
         Lanes delta[TILE_VECTORS];
@@ -104,6 +144,30 @@ static void collect_tile(float *rows, int features, const Views *views, const fl
         add_to_row(rows + (size_t)features * TILE, delta);
         for (i = 0; i < count; i++)
             add_to_row(rows + (size_t)active[i] * TILE, delta);
+    }
+}
+
+/* The used rows of a tile and an own king, each the sum of its own part and of its shared rows, in whole numbers where
+   the integers of play are imitated. own [number][OWN_ARRAYS][TILE], of which the first is used; rows [number][TILE];
+   shared [row][TILE]. */
+static void sum_parts(const UsedRow *used, int count, const float *own, const float *shared, int rounded, float *rows)
+{
+    const Lanes limit = all_lanes(ROW_LIMIT), lowest = all_lanes(-ROW_LIMIT);
+    int i, j;
+    for (i = 0; i < count; i++) {
+        const size_t place = (size_t)used[i].number * TILE;
+        const float *part = own + place * OWN_ARRAYS;
+        const float *offset = shared + (size_t)(used[i].offset < 0 ? 0 : used[i].offset) * TILE;
+        const Lanes keep = all_lanes(used[i].keep);
+        if (i + PARTS_AHEAD < count)
+            prefetch_tile(own + (size_t)used[i + PARTS_AHEAD].number * OWN_ARRAYS * TILE);
+        for (j = 0; j < TILE; j += LANES) {
+            Lanes sum = add_lanes(multiply_lanes(keep, load_lanes(part + j)), load_lanes(shared + place + j));
+            if (used[i].offset >= 0)
+                sum = add_lanes(sum, load_lanes(offset + j));
+            sum = smaller_lanes(larger_lanes(sum, lowest), limit);
+            store_lanes(rows + place + j, rounded ? nearest_lanes(sum) : sum);
+        }
     }
 }
 
@@ -217,9 +281,10 @@ typedef struct {
     void (*unclip)(const float *, float, float *, int);
     void (*add_rows)(float *, const float *, int, int, int);
     void (*improve)(float *, float *, float *, float *, const float *, int, const AdamStep *);
+    void (*sum_parts)(const UsedRow *, int, const float *, const float *, int, float *);
 } Kernels;
 
 static const Kernels compiled_kernels = {
-    LANES_NAME, transform_tile, collect_tile, multiply, clip, unclip, add_rows, improve,
+    LANES_NAME, transform_tile, collect_tile, multiply, clip, unclip, add_rows, improve, sum_parts,
 };
 #endif

@@ -1,18 +1,28 @@
 """The inner loops that train a network; their contracts stand in nnue_kernels.h."""
 
-from core_ext.shogi.types cimport uint8_t
+from core_ext.shogi.types cimport int32_t, uint8_t
 from libc.stdint cimport uint16_t
 
 cdef extern from "learn/nnue_kernels.h" nogil:
     enum:
         TILE
         ACTIVE_ROOM
+        OWN_ARRAYS
+        UPDATES_AHEAD
         COLUMN_STEP
         ROW_STEP
     ctypedef struct Views:
         const uint16_t *active
         const uint8_t *counts
+        const int32_t *order
+        int count
         int positions
+    ctypedef struct UsedRow:
+        int32_t number
+        int32_t offset
+        float keep
+        float first_correction
+        float second_correction
     ctypedef struct Product:
         const float *left
         const float *right
@@ -45,4 +55,7 @@ cdef extern from "learn/nnue_kernels.h" nogil:
         void (*add_rows)(float *out, const float *rows, int step, int count, int columns) noexcept nogil
         void (*improve)(float *weights, float *first, float *second, float *forward, const float *gradient, int count,
                         const AdamStep *step) noexcept nogil
+        void (*sum_parts)(const UsedRow *used, int count, const float *own, const float *shared, int rounded,
+                          float *rows) noexcept nogil
+    void prefetch_tile(const float *row) noexcept
     const Kernels compiled_kernels

@@ -5,7 +5,11 @@ and the weights that the forward pass uses: those are whole numbers in the quant
 
     transformer [tile][feature, then one row of biases][TILE]
     of each dense layer: weights [input][output], biases [output], both padded to whole COLUMN_STEPs with zeros
+
+With HalfKP the transformer's features are the shared rows of half_kp.pxd; the rows' own parts lie in arrays there.
 """
+
+from core_ext.learn.half_kp cimport OwnParts
 
 from core_ext.learn.nnue_kernels cimport Kernels, Views
 from core_ext.learn.record cimport Record
@@ -35,6 +39,8 @@ cdef struct Model:
     const Kernels *kernels
     int width
     int tiles
+    int features        # rows of the transformer but for the biases
+    OwnParts *own       # of HalfKP, or NULL
     int size            # floats of each flat array
     int dense           # offset of the first that is not the transformer's
     Layer layers[LAYERS]
@@ -51,6 +57,7 @@ cdef struct Batch:
     Views views
     uint16_t *active
     uint8_t *counts
+    uint8_t *kings      # [position][2], own king's square, of HalfKP
     float *targets      # win probability of the side to move
     float *sums         # [position][2][width] of the transformer, then their gradients
     float *outputs      # of the last layer

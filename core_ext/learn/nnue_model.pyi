@@ -1,7 +1,10 @@
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from core_ext.learn.half_kp import HalfKpRows
 
 FV_SCALE: int
 STEP: tuple[int, ...]
@@ -10,8 +13,17 @@ VALUES: tuple[int, ...]
 
 class NetworkTrainer:
     def __init__(
-        self, width: int, hidden1: int, hidden2: int, batch: int = ..., threads: int = ..., portable: bool = ...
+        self,
+        width: int,
+        hidden1: int,
+        hidden2: int,
+        batch: int = ...,
+        threads: int = ...,
+        portable: bool = ...,
+        features: str = ...,
     ) -> None: ...
+    @property
+    def features(self) -> str: ...
     @property
     def width(self) -> int: ...
     @property
@@ -36,6 +48,11 @@ class NetworkTrainer:
     def kernels(self) -> str: ...
     @property
     def loss(self) -> float: ...
+    @property
+    def own_parts(self) -> HalfKpRows | None: ...
+    def state(self) -> dict[str, NDArray[Any]]: ...
+    def set_state(self, arrays: Mapping[str, NDArray[Any]]) -> None: ...
+    def rows_of_king(self, king: int) -> NDArray[np.float32]: ...
     def blocks(self, flat: NDArray[Any]) -> dict[str, NDArray[Any]]: ...
     def refresh(self, rounded: bool) -> None: ...
     def begin(

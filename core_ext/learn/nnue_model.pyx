@@ -1,27 +1,33 @@
 """The float model of a network (NNUE) that learns from records.
 
-A K+P network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums are clipped
-and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so that
-rounding them gives the file, and the values are those of play but for the rounding:
+A K+P or HalfKP network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums
+are clipped and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so
+that rounding them gives the file, and the values are those of play but for the rounding:
 
     activation = sum clipped to 0..127                         transformer weights: 127 to a unit
     activation = sum / 64 clipped to 0..127                    hidden weights: 64 to a unit, biases 64 x 127
     centipawns for the side to move = sum / FV_SCALE           output: FV_SCALE x score_scale to a unit of the logit
 """
 
-from libc.math cimport exp, expf, fabs, log, log1p, sqrt
+from libc.math cimport exp, expf, fabs, log, log1p
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from core_ext.eval.nnue.features cimport K_P_FEATURES
-from core_ext.learn.nnue_features cimport list_view
+from core_ext.eval.bonapiece cimport BONAPIECES
+from core_ext.eval.nnue.features cimport HALF_KP_FEATURES, K_P_FEATURES
+from core_ext.learn.adam cimport adam_step, scaled
+from core_ext.learn.aligned import aligned
+from core_ext.learn.half_kp cimport (
+    Groups, HalfKpRows, SHARED_ROWS, TilePart, collect_groups, finish_step, group_views, sum_king, transform_groups,
+)
+from core_ext.learn.nnue_features cimport list_numbers, list_view, own_king
 from core_ext.learn.nnue_kernels cimport (
-    ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, compiled_kernels,
+    ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, UsedRow, compiled_kernels,
 )
 from core_ext.learn.nnue_portable cimport portable_kernels
 from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
-from core_ext.shogi.types cimport BLACK
+from core_ext.shogi.types cimport BLACK, SQUARES, int32_t
 
 cdef enum:
     LIST_PHASE
@@ -30,11 +36,11 @@ cdef enum:
     BOTH_WAYS_PHASE
     COLLECT_PHASE
     UPDATE_PHASE
+    LONG_AFTER = 1 << 30        # the number of a step from which moments have no bias
 
 FV_SCALE = 16
 cdef float FV_SCALE_FLOAT = 16
 cdef float HIDDEN_FACTOR = 1.0 / 64
-cdef double BETA1 = 0.9, BETA2 = 0.999      # as in nnue_kernels.h
 cdef float LARGEST_INT8 = 127, LARGEST_INT16 = 32767, LARGEST_BIAS = 1 << 24
 
 
@@ -58,12 +64,18 @@ cdef float target_of(const Record *record, float score_scale, float result_share
     return searched if record.result == UNFINISHED else searched + result_share * (result - searched)
 
 
-cdef void list_position(Batch *batch, int position) noexcept nogil:
+cdef void list_position(Batch *batch, int position, bint half_kp) noexcept nogil:
     cdef const Record *record = batch.records + position
     cdef uint16_t *active = batch.active + 2 * ACTIVE_ROOM * position
     cdef bint mirror = batch.seed != 0 and in_mirror(batch.seed, position)
-    batch.counts[position] = <uint8_t>list_view(record, record.side, mirror, active)
-    list_view(record, record.side ^ 1, mirror, active + ACTIVE_ROOM)
+    cdef int view, color
+    for view in range(2):
+        color = record.side ^ view
+        if half_kp:
+            batch.counts[position] = <uint8_t>list_numbers(record, color, mirror, active + view * ACTIVE_ROOM)
+            batch.kings[2 * position + view] = <uint8_t>own_king(record, color, mirror)
+        else:
+            batch.counts[position] = <uint8_t>list_view(record, color, mirror, active + view * ACTIVE_ROOM)
     batch.targets[position] = target_of(record, batch.score_scale, batch.result_share)
 
 
@@ -74,26 +86,46 @@ cdef int share_start(const Batch *batch, int share) noexcept nogil:
     return min(size * share, batch.views.positions)
 
 
-cdef void list_share(Batch *batch, int share) noexcept nogil:
+cdef void list_share(Batch *batch, int share, bint half_kp) noexcept nogil:
     cdef int position
     for position in range(share_start(batch, share), share_start(batch, share + 1)):
-        list_position(batch, position)
+        list_position(batch, position, half_kp)
 
 
 # ---- transformer ----
 
-cdef inline int tile_offset(int tile) noexcept nogil:
-    return tile * (K_P_FEATURES + 1) * TILE
+cdef inline int tile_offset(const Model *model, int tile) noexcept nogil:
+    return tile * (model.features + 1) * TILE
 
 
-cdef void transform(const Model *model, Batch *batch, int tile) noexcept nogil:
-    model.kernels.transform_tile(model.forward + tile_offset(tile), K_P_FEATURES, &batch.views,
-                                 batch.sums + tile * TILE, model.width)
+cdef TilePart part_of(const Model *model, const Batch *batch, int tile) noexcept nogil:
+    """What HalfKP needs. Its shared rows are summed before they are rounded."""
+    cdef TilePart part
+    cdef int offset = tile_offset(model, tile)
+    part.kernels, part.number, part.width, part.rounded = model.kernels, tile, model.width, model.rounded
+    part.shared, part.biases = model.weights + offset, model.forward + offset + model.features * TILE
+    part.gradient, part.sums = model.gradient + offset, batch.sums + tile * TILE
+    return part
 
 
-cdef void collect(Model *model, const Batch *batch, int tile) noexcept nogil:
-    model.kernels.collect_tile(model.gradient + tile_offset(tile), K_P_FEATURES, &batch.views,
-                               batch.sums + tile * TILE, model.width)
+cdef void transform(const Model *model, Batch *batch, const Groups *groups, int tile) noexcept nogil:
+    cdef TilePart part = part_of(model, batch, tile)
+    if model.own != NULL:
+        transform_groups(model.own, groups, &batch.views, &part)
+    else:
+        model.kernels.transform_tile(model.forward + tile_offset(model, tile), model.features, &batch.views, part.sums,
+                                     model.width)
+
+
+cdef void collect(Model *model, const Batch *batch, const Groups *groups, int tile,
+                  const AdamStep *step) noexcept nogil:
+    """With HalfKP, `step` updates the own parts of rows, unless it is NULL."""
+    cdef TilePart part = part_of(model, batch, tile)
+    if model.own != NULL:
+        collect_groups(model.own, groups, &batch.views, &part, step)
+        return
+    memset(part.gradient, 0, (model.features + 1) * TILE * sizeof(float))
+    model.kernels.collect_tile(part.gradient, model.features, &batch.views, part.sums, model.width)
 
 
 # ---- dense layers, a chunk at a time ----
@@ -247,22 +279,13 @@ cdef void improve_range(Model *model, int start, int count, const AdamStep *step
                           model.gradient + start, count, step)
 
 
-cdef AdamStep scaled(const AdamStep *step, double unit, float limit) noexcept nogil:
-    """The step of weights of which `unit` make one in the units that the rate is meant for; they do not decay."""
-    cdef AdamStep found = step[0]
-    found.rate = <float>(step.rate * unit)
-    found.epsilon = <float>(step.epsilon / unit)
-    found.limit = limit
-    found.keep = 1
-    return found
-
-
 cdef void improve_tile(Model *model, int tile, const AdamStep *step) noexcept nogil:
     """The rows of features, which alone decay, and that of the biases."""
     cdef AdamStep biases = scaled(step, 127, LARGEST_INT16), rows = biases
+    cdef int start = tile_offset(model, tile), end = start + model.features * TILE
     rows.keep = step.keep
-    improve_range(model, tile_offset(tile), K_P_FEATURES * TILE, &rows)
-    improve_range(model, tile_offset(tile) + K_P_FEATURES * TILE, TILE, &biases)
+    improve_range(model, start, end - start, &rows)
+    improve_range(model, end, TILE, &biases)
 
 
 cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) noexcept nogil:
@@ -278,15 +301,11 @@ cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) 
     turn_weights(model)
 
 
-cdef AdamStep adam_step(double rate, double decay, double epsilon, long number, bint rounded) noexcept nogil:
-    """In natural units, of the step with this number, counted from 1; `scaled` sets the limit."""
-    cdef AdamStep step
-    step.rate = <float>(rate / (1 - BETA1 ** number))
-    step.second_correction = <float>(1 / sqrt(1 - BETA2 ** number))
-    step.epsilon = <float>epsilon
-    step.keep = <float>(1 - rate * decay)
-    step.limit = 0
-    step.rounded = rounded
+cdef AdamStep own_part_step(double rate, double decay, double epsilon) noexcept nogil:
+    """Of HalfKP rows' own parts, without the correction of the moments' biases."""
+    cdef AdamStep natural = adam_step(rate, decay, epsilon, LONG_AFTER, False)
+    cdef AdamStep step = scaled(&natural, 127, LARGEST_INT16)
+    step.keep = natural.keep
     return step
 
 
@@ -295,13 +314,7 @@ cdef AdamStep adam_step(double rate, double decay, double epsilon, long number, 
 STEP = (LIST_PHASE, TRANSFORM_PHASE, BOTH_WAYS_PHASE, UPDATE_PHASE)
 GRADIENT = (LIST_PHASE, TRANSFORM_PHASE, BOTH_WAYS_PHASE, COLLECT_PHASE)
 VALUES = (LIST_PHASE, TRANSFORM_PHASE, FORWARD_PHASE)
-
-
-def aligned(size: int, kind=np.float32):
-    """Zeros that start at a cache line."""
-    spare = np.zeros(size * np.dtype(kind).itemsize + 64, np.uint8)
-    start = -spare.ctypes.data % 64
-    return spare[start:start + size * np.dtype(kind).itemsize].view(kind)
+DENSE_ROWS = {"K+P": K_P_FEATURES, "HalfKP": SHARED_ROWS}   # rows of the transformer that every step updates
 
 
 def padded(count: int) -> int:
@@ -316,16 +329,19 @@ cdef class NetworkTrainer:
 
     ValueError where a size does not suit: width 128 to 1,024 in steps of 64, hidden layers of 1 to 96 units.
 
+    features                    `K+P` or `HalfKP`
     width, hidden1, hidden2     the sizes
     capacity, threads           positions of a batch at most; threads that share a phase
     rounded                     whether the forward pass uses rounded weights
     weights, gradient           flat arrays, whose parts `blocks` names
     first, second               Adam's moments, likewise
+    own_parts                   of HalfKP's rows, which are sums with rows of `transformer` (half_kp.pxd), or None
     """
 
     cdef Model model
     cdef Batch batch
     cdef Scratch scratch[SHARES]
+    cdef Groups groups[SHARES]
     cdef list kept              # what the pointers point to
     cdef dict places            # block -> (start, end, shape) in the flat arrays
     cdef object records, forward
@@ -333,25 +349,31 @@ cdef class NetworkTrainer:
     cdef long number
     cdef readonly int width, hidden1, hidden2, capacity, threads
     cdef readonly bint rounded  # what the forward pass uses
+    cdef readonly str features
     cdef readonly object weights, first, second, gradient    # flat arrays
+    cdef readonly HalfKpRows own_parts
 
     def __init__(self, width: int, hidden1: int, hidden2: int, batch: int = 4096, threads: int = 1,
-                 portable: bool = False):
+                 portable: bool = False, features: str = "K+P"):
         if width not in range(2 * TILE, 1025, TILE) or not (1 <= hidden1 <= 96 and 1 <= hidden2 <= 96):
             raise ValueError(f"a network of {width}x2-{hidden1}-{hidden2}: width 128 to 1024 in steps of {TILE}, "
                              "hidden layers of 1 to 96 units")
         if threads not in range(1, SHARES + 1) or batch < 1:
             raise ValueError(f"{threads} threads, batches of {batch}: 1 to {SHARES} threads, batches of at least 1")
         self.width, self.hidden1, self.hidden2, self.capacity, self.threads = width, hidden1, hidden2, batch, threads
-        self.kept, self.places = [], {}
+        if features not in DENSE_ROWS:
+            raise ValueError(f"features '{features}': one of {', '.join(DENSE_ROWS)}")
+        self.features, self.kept, self.places = features, [], {}
         self.model.kernels = portable_kernels() if portable else &compiled_kernels
-        self.model.width, self.model.tiles = width, width // TILE
+        self.model.width, self.model.tiles, self.model.features = width, width // TILE, DENSE_ROWS[features]
         self._place_blocks()
         self._allocate_model()
         self._allocate_batch()
+        if features == "HalfKP":
+            self._allocate_half_kp()
 
     cdef _place_blocks(self):
-        self._place("transformer", (self.model.tiles, K_P_FEATURES + 1, TILE))
+        self._place("transformer", (self.model.tiles, self.model.features + 1, TILE))
         self.model.dense = self.model.size
         sizes = (2 * self.width, padded(self.hidden1), padded(self.hidden2), padded(1))
         for number in range(LAYERS):
@@ -402,6 +424,20 @@ cdef class NetworkTrainer:
                 self.scratch[thread].inputs[number] = self._floats(CHUNK * row_length(self.model.layers[number].inputs))
                 self.scratch[thread].sums[number] = self._floats(CHUNK * row_length(self.model.layers[number].outputs))
 
+    cdef _allocate_half_kp(self):
+        cdef uint8_t[::1] kings = np.zeros(2 * self.capacity, np.uint8), used
+        cdef int32_t[::1] order
+        cdef int thread
+        self.own_parts = HalfKpRows(self.model.tiles)
+        self.model.own, self.batch.kings = &self.own_parts.parts, &kings[0]
+        self.kept.append(kings)
+        for thread in range(self.threads):
+            order = np.zeros(2 * self.capacity, np.int32)
+            used = np.zeros(HALF_KP_FEATURES * sizeof(UsedRow), np.uint8)
+            self.groups[thread].order, self.groups[thread].used = &order[0], <UsedRow *>&used[0]
+            self.groups[thread].rows = self._floats((BONAPIECES + 1) * TILE)
+            self.kept += [order, used]
+
     @property
     def kernels(self):
         """The vectors that the kernels use: AVX-512, AVX2 or portable."""
@@ -411,6 +447,31 @@ cdef class NetworkTrainer:
         """Views into a flat array, padded as it is: `transformer`, [tile][feature, then the biases][64]; `weights1`,
         [input][output], and `biases1` of the first dense layer, and so on."""
         return {name: flat[start:end].reshape(shape) for name, (start, end, shape) in self.places.items()}
+
+    def state(self):
+        """All arrays that the steps to come depend on, by name."""
+        own = {} if self.own_parts is None else self.own_parts.state()
+        return {"weights": self.weights, "first": self.first, "second": self.second, **own}
+
+    def set_state(self, arrays):
+        """Take up what `state` returned; `refresh` has to follow."""
+        for name in ("weights", "first", "second"):
+            getattr(self, name)[:] = arrays[name]
+        if self.own_parts is not None:
+            self.own_parts.set_state(arrays)
+
+    def rows_of_king(self, king: int):
+        """HalfKP: the transformer's rows for an own king's square, float32 [1548][width]."""
+        if self.own_parts is None or not 0 <= king < SQUARES:
+            raise ValueError(f"no rows of a king on {king} with {self.features}")
+        cdef float[:, ::1] found = aligned(self.width * BONAPIECES).reshape(self.model.tiles, -1)
+        cdef TilePart part
+        cdef int tile
+        for tile in range(self.model.tiles):
+            part = part_of(&self.model, &self.batch, tile)
+            part.rounded = False
+            sum_king(self.model.own, king, &part, self.groups[0].used, &found[tile, 0])
+        return np.concatenate(np.asarray(found).reshape(self.model.tiles, BONAPIECES, TILE), axis=1)
 
     def refresh(self, rounded: bool):
         """Take up `weights`, in whole numbers or as they are, for the passes to come."""
@@ -427,7 +488,7 @@ cdef class NetworkTrainer:
         if not 1 <= len(records) <= self.capacity:
             raise ValueError(f"{len(records)} records: 1 to {self.capacity}")
         self.records, self.batch.records = records, &given[0]
-        self.batch.views.positions = len(records)
+        self.batch.views.positions, self.batch.views.count = len(records), 2 * len(records)
         self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed
 
     def set_step(self, number: int, rate: float, decay: float, epsilon: float = 1e-8):
@@ -452,26 +513,32 @@ cdef class NetworkTrainer:
             if share % self.threads != thread:
                 continue
             if phase == LIST_PHASE:
-                list_share(&self.batch, share)
+                list_share(&self.batch, share, self.model.own != NULL)
             else:
                 pass_share(&self.model, &self.batch, &self.scratch[thread], share, phase == BOTH_WAYS_PHASE)
 
     cdef void work_on_tiles(self, int phase, int thread) noexcept nogil:
         cdef AdamStep step = adam_step(self.rate, self.decay, self.epsilon, self.number, self.model.rounded)
+        cdef AdamStep own_step = own_part_step(self.rate, self.decay, self.epsilon)
+        cdef Groups *groups = &self.groups[thread]
         cdef int tile
+        if phase == TRANSFORM_PHASE and self.model.own != NULL:
+            group_views(self.model.own, &self.batch.views, self.batch.kings, groups)
         for tile in range(self.model.tiles):
             if tile % self.threads != thread:
                 continue
             if phase == TRANSFORM_PHASE:
-                transform(&self.model, &self.batch, tile)
+                transform(&self.model, &self.batch, groups, tile)
                 continue
-            collect(&self.model, &self.batch, tile)
+            collect(&self.model, &self.batch, groups, tile, &own_step if phase == UPDATE_PHASE else NULL)
             if phase == UPDATE_PHASE:
                 improve_tile(&self.model, tile, &step)
         if phase != TRANSFORM_PHASE and thread == 0:
             sum_shares(&self.model)
             if phase == UPDATE_PHASE:
                 improve_dense(&self.model, &step, FV_SCALE_FLOAT * self.batch.score_scale)
+                if self.model.own != NULL:
+                    finish_step(self.model.own, groups, self.rate * self.decay)
 
     @property
     def loss(self):

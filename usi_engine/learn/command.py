@@ -55,6 +55,7 @@ def add_train(commands: Commands) -> None:
     train.add_argument(
         "--network", default="256x2-32-32", help="sizes for nnue: width and hidden units (default 256x2-32-32)"
     )
+    train.add_argument("--features", choices=["K+P", "HalfKP"], default="K+P", help="inputs for nnue (default K+P)")
     train.add_argument("--epochs", type=int, default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
     train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
     train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")

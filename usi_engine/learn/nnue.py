@@ -1,8 +1,8 @@
 """Corpus to a network in nn.bin: steps of Adam, checkpoints, figures on held-out games, export with a card.
 
-The recipe: K+P features, quiet positions mirrored at random, a rate that rises over the first steps and falls by a
-cosine, weight decay on the transformer alone, and the last steps with the weights rounded as in the file, so that the
-float weights learn what rounding costs.
+The recipe: K+P or HalfKP features, quiet positions mirrored at random, a rate that rises over the first steps and falls
+by a cosine, weight decay on the transformer alone, and the last steps with the weights rounded as in the file, so that
+the float weights learn what rounding costs.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
+from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
 from usi_engine.learn.train import Plan, agreement, sigmoid
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
 CARD_SUFFIX = ".card.json"
 SIZES = "256x2-32-32"  # by default
+K_P, HALF_KP = "K+P", "HalfKP"
 REPORT_SECONDS = 2.0
 ACTIVE_FEATURES = 40
 TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
@@ -43,6 +45,7 @@ WARM_UP_STEPS = 300
 class NetworkPlan:
     """How to train a network. Rates are those of Adam for weights in natural units."""
 
+    features: str = K_P  # or HALF_KP
     width: int = 256
     hidden1: int = 32
     hidden2: int = 32
@@ -71,7 +74,7 @@ def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
     """Small random weights of the transformer, units of the hidden layers half active, a value of 0 everywhere."""
     random = np.random.default_rng(plan.seed)
     blocks = trainer.blocks(trainer.weights)
-    rows = blocks["transformer"][:, :-1]
+    rows = blocks["transformer"][:, : NUMBERS if plan.features == HALF_KP else -1]  # HalfKP: what kings share
     rows[:] = random.normal(0, TRANSFORMER_UNIT * 0.1 / math.sqrt(ACTIVE_FEATURES), rows.shape)
     blocks["transformer"][:, -1] = TRANSFORMER_UNIT / 2
     sizes = (2 * plan.width, plan.hidden1, plan.hidden2)
@@ -88,23 +91,32 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
     blocks = trainer.blocks(np.rint(trainer.weights))
     tiles = blocks["transformer"].astype(np.int16)
     rows = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
+    weights = rounded_rows(trainer) if trainer.features == HALF_KP else rows[:-1].copy()
     sizes = (2 * trainer.width, trainer.hidden1, trainer.hidden2, 1)
     layers = []
     for number, outputs in enumerate(sizes[1:], 1):
-        weights = np.ascontiguousarray(blocks[f"weights{number}"][:, :outputs].T.astype(np.int8))
-        layers.append((blocks[f"biases{number}"][:outputs].astype(np.int32), weights))
-    architecture = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
-    return NetworkFile(architecture, "", rows[-1].copy(), rows[:-1].copy(), layers)
+        dense = np.ascontiguousarray(blocks[f"weights{number}"][:, :outputs].T.astype(np.int8))
+        layers.append((blocks[f"biases{number}"][:outputs].astype(np.int32), dense))
+    return NetworkFile(architecture_of(trainer), "", rows[-1].copy(), weights, layers)
+
+
+def architecture_of(trainer: NetworkTrainer) -> Architecture:
+    return Architecture(trainer.features, trainer.width, trainer.hidden1, trainer.hidden2)
 
 
 def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
     """Set the weights to those of a file. ValueError where its sizes differ."""
-    expected = Architecture("K+P", trainer.width, trainer.hidden1, trainer.hidden2)
+    expected = architecture_of(trainer)
     if network.architecture != expected:
         raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
     blocks = trainer.blocks(trainer.weights)
-    rows = np.vstack([np.asarray(network.ft_weight), np.asarray(network.ft_bias)])
-    blocks["transformer"][:] = rows.reshape(len(rows), -1, blocks["transformer"].shape[2]).transpose(1, 0, 2)
+    weights = np.asarray(network.ft_weight)
+    tiles = blocks["transformer"]
+    tiles[:, -1] = np.asarray(network.ft_bias).reshape(len(tiles), -1)
+    if trainer.features == HALF_KP:
+        set_rows(trainer, weights)
+    else:
+        tiles[:, :-1] = weights.reshape(-1, len(tiles), tiles.shape[2]).transpose(1, 0, 2)
     for number, (bias, weight) in enumerate(network.layers, 1):
         blocks[f"weights{number}"][:, : len(bias)] = np.asarray(weight).T
         blocks[f"biases{number}"][: len(bias)] = np.asarray(bias)
@@ -127,7 +139,8 @@ class NetworkTraining:
         self.card = json.loads((corpus / CARD).read_text(encoding="utf-8"))
         self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
         self.batches = Batches(corpus / TRAINING, plan.batch, plan.seed, plan.positions)
-        self.trainer = NetworkTrainer(plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
+        sizes = (plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
+        self.trainer = NetworkTrainer(*sizes, features=plan.features)
         initialise(self.trainer, plan)
         if plan.warm_start:
             path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
@@ -231,8 +244,8 @@ class NetworkTraining:
 
     def save(self) -> None:
         """Write a checkpoint, from which the run continues bit for bit: weights, Adam's moments, progress."""
-        arrays = {"weights": self.trainer.weights, "first": self.trainer.first, "second": self.trainer.second}
-        save_checkpoint(self.folder, self.plan.identity, self.state.curve, {"_step": self.state.step, **arrays})
+        arrays = {"_step": self.state.step, **self.trainer.state()}
+        save_checkpoint(self.folder, self.plan.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
         """Load the checkpoint, if there is one. ValueError where it is another plan's."""
@@ -241,14 +254,13 @@ class NetworkTraining:
                 return
             arrays, curve = saved
             self.state = State(int(arrays["_step"]), curve)
-            for name in ("weights", "first", "second"):
-                getattr(self.trainer, name)[:] = arrays[name]
+            self.trainer.set_state(arrays)
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
         """Write nn.bin and, beside it, its card; returns the size of the network's file."""
         card = {
-            "model": f"K+P {self.plan.width}x2-{self.plan.hidden1}-{self.plan.hidden2}",
+            "model": f"{self.plan.features} {self.plan.width}x2-{self.plan.hidden1}-{self.plan.hidden2}",
             "fv_scale": NNUE_FV_SCALE,
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,
@@ -274,6 +286,7 @@ def train_nnue(chosen: argparse.Namespace) -> None:
     """`usi_engine learn train --model nnue`. OSError, ValueError, WeightsError."""
     width, hidden1, hidden2 = parse_sizes(chosen.network)
     plan = NetworkPlan(
+        features=chosen.features,
         width=width,
         hidden1=hidden1,
         hidden2=hidden2,

@@ -13,6 +13,7 @@ Floats = npt.NDArray[np.float64]
 Records = npt.NDArray[Any]
 
 BONAPIECES, SQUARES, HAND_END = 1548, 81, 90
+SHARED_ROWS = BONAPIECES + 18 * 17 * 17
 NO_SCORE, NO_RESULT = -32768, 2
 # First number and how many there are, of each kind's hand of Black's; White's follow.
 HANDS = [(0, 19), (38, 5), (48, 5), (58, 5), (68, 5), (78, 3), (84, 3)]
@@ -33,6 +34,29 @@ def active_features(record: Any, color: int) -> list[int]:
     seen = [seen_by_white(number) for number in numbers] if color else numbers
     own, enemy = int(record["king"][color]), SQUARES - 1 - int(record["king"][color ^ 1])
     return [*seen, BONAPIECES + own, BONAPIECES + SQUARES + enemy]
+
+
+def half_kp_features(record: Any, color: int) -> list[int]:
+    """HalfKP of one side's view."""
+    return [int(record["king"][color]) * BONAPIECES + number for number in active_features(record, color)[:-2]]
+
+
+def shared_rows(king: int, number: int) -> list[int]:
+    """The rows that a HalfKP row shares in training: that of the number, and that of its offset from the king."""
+    if number < HAND_END:
+        return [number]
+    kind, square = divmod(number - HAND_END, SQUARES)
+    files, ranks = square // 9 - king // 9, square % 9 - king % 9
+    files = abs(files) if king // 9 == 4 else files
+    return [number, BONAPIECES + (kind * 17 + files + 8) * 17 + ranks + 8]
+
+
+def half_kp_views(records: Records) -> list[tuple[list[int], list[int]]]:
+    """As `views`."""
+    return [
+        (half_kp_features(record, int(record["side"])), half_kp_features(record, 1 - int(record["side"])))
+        for record in records
+    ]
 
 
 def views(records: Records) -> list[tuple[list[int], list[int]]]:

@@ -223,7 +223,7 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     chosen = argparse.Namespace(
         corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
     )
-    chosen.network, chosen.warm_start = "192x2-8-16", ""
+    chosen.features, chosen.network, chosen.warm_start = "K+P", "192x2-8-16", ""
     train_nnue(chosen)
     assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
     assert "positions a second" in capsys.readouterr().out

@@ -1,0 +1,310 @@
+"""HalfKP: rows that are sums of parts, against the definition; sparse steps; runs from corpus to nn.bin."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
+from core_ext.training import half_kp_shared_rows
+from tests.learn.nnue import reference
+from usi_engine.learn.command import main
+from usi_engine.learn.half_kp import set_rows
+from usi_engine.learn.nnue import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
+from usi_engine.nnue_file import Architecture, read_network
+
+Records = npt.NDArray[Any]
+FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
+PLAN = NetworkPlan(features=HALF_KP, width=128, hidden1=8, hidden2=8, epochs=3, batch=256, seed=3)
+RATE, DECAY = 5e-4, 200.0  # slow steps kill no unit; the decay of a few of them can be seen
+KINGS, NUMBERS = 81, 1548
+PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
+
+
+def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
+    """A small network with all its dense weights drawn at random; the own parts are zero."""
+    trainer = NetworkTrainer(width, 8, 24, 256, threads, portable, HALF_KP)
+    initialise(trainer, NetworkPlan(features=HALF_KP, width=width, hidden1=8, hidden2=24, seed=7))
+    blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
+    blocks["transformer"][:, :-1] += random.normal(0, 4, blocks["transformer"][:, :-1].shape)
+    blocks["weights3"][:24, 0] = random.normal(0, 30, 24)
+    trainer.refresh(rounded=False)
+    return trainer
+
+
+def run(trainer: NetworkTrainer, phases: tuple[int, ...], records: Records, seed: int = 0) -> None:
+    trainer.begin(records, 600, 0, seed)
+    for phase in phases:
+        with ThreadPoolExecutor(trainer.threads) as pool:
+            list(pool.map(trainer.work, [phase] * trainer.threads, range(trainer.threads)))
+
+
+def learn(trainer: NetworkTrainer, records: Records, steps: int = 5, first: int = 1) -> None:
+    """Steps on batches that share few rows."""
+    for number in range(first, first + steps):
+        trainer.set_step(number, RATE, DECAY)
+        run(trainer, STEP, records[150 * number : 150 * number + 61], seed=number)
+
+
+def learn_much(trainer: NetworkTrainer, records: Records) -> None:
+    """Own parts that matter, some of them not updated for a while."""
+    learn(trainer, records)
+    own(trainer)[:] *= 100
+
+
+def own(trainer: NetworkTrainer, which: int = 0) -> npt.NDArray[np.float32]:
+    """Own parts or Adam's moments of them: [tile][feature][64]."""
+    assert trainer.own_parts is not None
+    return trainer.own_parts.rows[:, :, which]
+
+
+def definition(trainer: NetworkTrainer, used: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.float64]]:
+    """The weights with the transformer as one row for each feature used, then the biases."""
+    assert trainer.own_parts is not None
+    blocks = trainer.blocks(trainer.weights.astype(np.float64))
+    shared = blocks["transformer"]
+    keep = np.exp(trainer.own_parts.decayed[used] - trainer.own_parts.decay)
+    rows = own(trainer)[:, used].astype(np.float64) * keep[:, np.newaxis]
+    for places in PAIRS[used].T:
+        rows[:, places >= 0] += shared[:, places[places >= 0]]
+    return blocks | {"transformer": np.concatenate([rows, shared[:, -1:]], axis=1)}
+
+
+def compact_views(records: Records) -> tuple[npt.NDArray[np.int64], list[tuple[list[int], list[int]]]]:
+    """The features used, ascending, and the views with the numbers of these."""
+    views = reference.half_kp_views(records)
+    used = np.unique(np.concatenate([view for both in views for view in both]))
+    return used, [
+        (np.searchsorted(used, ours).tolist(), np.searchsorted(used, theirs).tolist()) for ours, theirs in views
+    ]
+
+
+# ---- forward ----
+
+
+def test_shared_rows_are_those_of_number_and_offset() -> None:
+    found = half_kp_shared_rows()
+    for king in (0, 13, 40, 44, 80):
+        expected = [reference.shared_rows(king, number) for number in range(NUMBERS)]
+        assert [[row for row in pair if row >= 0] for pair in found[king].tolist()] == expected
+    assert found.max() < NetworkTrainer(128, 8, 8, 1, features=HALF_KP).blocks(np.arange(1e7))["transformer"].shape[1]
+
+
+@FORMS
+def test_values_are_those_of_the_definition(records: Records, portable: bool) -> None:
+    trainer, chosen = make_trainer(portable=portable), records[100:300]
+    learn_much(trainer, records)
+    run(trainer, VALUES, chosen)
+    used, views = compact_views(chosen)
+    expected = reference.float_outputs(definition(trainer, used), views)
+    assert expected.std() > 100
+    assert np.allclose(trainer.outputs(), expected, rtol=1e-4, atol=0.5)
+
+
+@FORMS
+@pytest.mark.parametrize("width", [128, 192])
+def test_rounded_values_are_those_of_the_file(records: Records, portable: bool, width: int) -> None:
+    """To the last bit: the sum of the parts is rounded."""
+    trainer, chosen = make_trainer(portable=portable, width=width), records[100:250]
+    learn_much(trainer, records)
+    trainer.refresh(rounded=True)
+    run(trainer, VALUES, chosen)
+    network, views = rounded_network(trainer), reference.half_kp_views(chosen)
+    expected = reference.integer_outputs(network, views)
+    assert len(set(expected)) > 100
+    assert trainer.outputs().tolist() == expected.tolist()
+
+
+def test_weights_stay_in_the_range_of_the_file(records: Records) -> None:
+    trainer = make_trainer()
+    own(trainer)[:] = 40000
+    rows = rounded_network(trainer).ft_weight
+    assert rows.min() == rows.max() == 32767
+
+
+# ---- gradient ----
+
+
+@FORMS
+@pytest.mark.parametrize("part", ["own", "shared", "weights1"])
+def test_gradient_is_that_of_finite_differences(records: Records, part: str, portable: bool) -> None:
+    trainer, chosen = make_trainer(portable=portable), records[100:165]
+    learn_much(trainer, records)
+    run(trainer, GRADIENT, chosen)
+    (used, views), goal = compact_views(chosen), reference.targets(chosen, 600, 0)
+    assert trainer.own_parts is not None
+    gradients = trainer.blocks(trainer.gradient) | {"own": trainer.own_parts.gradient[:, used]}
+    found = gradients["transformer" if part == "shared" else part]
+    blocks, flat = definition(trainer, used), abs(found).reshape(-1)
+    for place in {*np.argsort(-flat)[:6], *np.random.default_rng(1).choice(np.flatnonzero(flat), 6)}:
+        index = np.unravel_index(place, found.shape)
+        changed = blocks[part if part in blocks else "transformer"]
+        places = (index[0], rows_with(int(index[1]), used), index[2]) if part == "shared" else index
+        sides = []
+        for step in (0.01, -0.02):
+            changed[places] += step
+            sides.append(reference.loss(reference.float_outputs(blocks, views), goal, 600))
+        changed[places] += 0.01
+        assert (sides[0] - sides[1]) / 0.02 == pytest.approx(found[index], rel=2e-3, abs=2e-4 * float(flat.max()))
+    assert flat.max() > 0
+
+
+def rows_with(shared: int, used: npt.NDArray[np.int64]) -> list[int]:
+    """The used features whose row has a shared row as a part, or the biases."""
+    if shared == reference.SHARED_ROWS:
+        return [-1]
+    return [int(feature) for feature in np.flatnonzero((PAIRS[used] == shared).any(axis=1))]
+
+
+# ---- steps ----
+
+
+def test_parts_keep_a_clock_of_their_own(records: Records) -> None:
+    """Adam by the steps of each part; the decay of other steps is made up for at the next use, and nothing else is."""
+    trainer = make_trainer()
+    assert trainer.own_parts is not None
+    found = own(trainer)[..., :3]  # of each tile, that is enough
+    weights, first, second = np.zeros((3, *found.shape))
+    steps, late = np.zeros(KINGS * NUMBERS, int), np.ones(KINGS * NUMBERS)
+    for number in range(1, 8):
+        chosen = records[90 * number : 90 * number + 31]
+        run(trainer, GRADIENT, chosen)
+        used = np.unique(np.concatenate([view for both in reference.half_kp_views(chosen) for view in both]))
+        slope = trainer.own_parts.gradient[:, used, :3].astype(np.float64) * 127
+        trainer.set_step(number, RATE, DECAY)
+        run(trainer, STEP, chosen)
+        steps[used] += 1
+        first[:, used] = 0.9 * first[:, used] + 0.1 * slope
+        second[:, used] = 0.999 * second[:, used] + 0.001 * slope**2
+        clock = steps[used, np.newaxis]
+        move = first[:, used] / (1 - 0.9**clock) / (np.sqrt(second[:, used] / (1 - 0.999**clock)) + 1e-8)
+        late *= 1 - RATE * DECAY
+        weights[:, used] = weights[:, used] * late[used, np.newaxis] - 127 * RATE * move
+        late[used] = 1
+        assert np.allclose(found, weights, rtol=1e-4, atol=1e-4)
+    assert trainer.own_parts.steps.tolist() == steps.tolist()
+    assert steps.max() > 1 and (steps == 1).any() and (steps == 0).mean() > 0.9
+
+
+@pytest.mark.parametrize("rounded", [False, True])
+@pytest.mark.parametrize("threads", [2, 3])
+def test_threads_do_not_change_a_byte(records: Records, threads: int, rounded: bool) -> None:
+    trainers = [make_trainer(count, width=192) for count in (1, threads)]
+    for trainer in trainers:
+        trainer.refresh(rounded)
+        learn(trainer, records)
+    expected, found = (trainer.state() for trainer in trainers)
+    assert expected.keys() == found.keys() > {"weights", "first", "second"}
+    for name, array in expected.items():
+        assert np.array_equal(found[name], array), name
+
+
+def test_portable_kernels_agree(records: Records) -> None:
+    trainers = [make_trainer(portable=portable) for portable in (False, True)]
+    for trainer in trainers:
+        learn(trainer, records)
+    native, portable = (own(trainer).reshape(-1) for trainer in trainers)
+    assert np.corrcoef(native, portable)[0, 1] > 0.999
+
+
+def test_a_state_is_taken_up(records: Records) -> None:
+    trainer, other = make_trainer(), make_trainer()
+    learn(trainer, records)
+    other.set_state(trainer.state())
+    other.refresh(rounded=False)
+    for one in (trainer, other):
+        learn(one, records, first=6)
+    assert all(np.array_equal(array, other.state()[name]) for name, array in trainer.state().items())
+
+
+def test_rows_of_a_file_come_back(records: Records) -> None:
+    trainer, other = make_trainer(), make_trainer()
+    learn(trainer, records)
+    rows = rounded_network(trainer).ft_weight
+    set_rows(other, rows)
+    assert np.array_equal(rounded_network(other).ft_weight, rows)
+    assert np.abs(own(other)).mean() < 0.5 * np.abs(rows).mean()  # most of it is shared
+
+
+def test_features_that_are_none_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"'KPP': one of K\+P, HalfKP"):
+        NetworkTrainer(128, 8, 8, 16, features="KPP")
+    with pytest.raises(ValueError, match=r"no rows of a king on 0 with K\+P"):
+        NetworkTrainer(128, 8, 8, 16).rows_of_king(0)
+
+
+# ---- runs ----
+
+
+def train(corpus: Path, folder: Path, plan: NetworkPlan = PLAN) -> NetworkTraining:
+    training = NetworkTraining(corpus, folder, plan)
+    training.run()
+    return training
+
+
+@pytest.fixture(scope="module")
+def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTraining:
+    return train(corpus, tmp_path_factory.mktemp("run"))
+
+
+def test_a_small_corpus_is_learned(trained: NetworkTraining) -> None:
+    first, last = trained.state.curve[0], trained.state.curve[-1]
+    assert last["divergence"] < first["divergence"]
+    assert last["correlation"] > 0.4 and last["rounded_divergence"] < 1.05 * last["divergence"]
+
+
+def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    again = train(corpus, tmp_path, replace(PLAN, threads=2))
+    assert all(np.array_equal(array, again.trainer.state()[name]) for name, array in trained.trainer.state().items())
+    assert again.state.curve == trained.state.curve
+
+
+def test_a_run_goes_on_where_it_stopped(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
+    step = stopped.learn
+
+    def learn_and_stop(records: Any) -> float:
+        if stopped.state.step == 5:
+            raise KeyboardInterrupt
+        return step(records)
+
+    monkeypatch.setattr(stopped, "learn", learn_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.run()
+    resumed = train(corpus, tmp_path)
+    assert all(np.array_equal(array, resumed.trainer.state()[name]) for name, array in trained.trainer.state().items())
+
+
+def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
+    """The integers of the file give the values that training measured, to the last bit."""
+    trained.export(tmp_path / "nn.bin", {})
+    network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
+    assert network.architecture == Architecture("HalfKP", 128, 8, 8)
+    assert json.loads((tmp_path / "nn.card.json").read_text())["model"] == "HalfKP 128x2-8-8"
+    trained.trainer.refresh(rounded=True)
+    expected = reference.integer_outputs(network, reference.half_kp_views(chosen)) / 16
+    assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
+
+
+def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    trained.export(tmp_path / "nn.bin", {})
+    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"))
+    warm = NetworkTraining(corpus, tmp_path / "warm", plan)
+    assert np.array_equal(rounded_network(warm.trainer).ft_weight, rounded_network(trained.trainer).ft_weight)
+    with pytest.raises(ValueError, match=r"HalfKP.*K\+P.* expected"):
+        NetworkTraining(corpus, tmp_path / "other", replace(plan, features="K+P"))
+
+
+def test_one_command_makes_a_network(corpus: Path, tmp_path: Path) -> None:
+    words = ["train", str(corpus), "--out", str(tmp_path / "my.bin"), "--model", "nnue", "--network", "128x2-8-8"]
+    assert main([*words, "--features", "HalfKP", "--epochs", "1"]) == 0
+    assert read_network(tmp_path / "my.bin").architecture == Architecture("HalfKP", 128, 8, 8)
