@@ -24,6 +24,7 @@ from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_squ
 
 cdef enum:
     RECORDS_PER_PLY = 2         # at most
+    LAST_PLY = 0xFFFF           # that a record can hold
 
 RECORD = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
@@ -41,7 +42,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
         out.pieces[i] = <uint16_t>lists.numbers[BLACK][i]
     out.key = full_key(pos)
     out.game = game
-    out.ply = <uint16_t>pos.ply
+    out.ply = <uint16_t>min(pos.ply, LAST_PLY)
     out.score = <int16_t>(score if score == UNSCORED or pos.side == BLACK else -score)
     out.king[BLACK] = <uint8_t>pos.king[BLACK]
     out.king[WHITE] = <uint8_t>inverse_square(pos.king[WHITE])
