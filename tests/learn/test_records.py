@@ -9,7 +9,8 @@ from core_ext.board import Board
 from core_ext.engine import Weights
 from core_ext.records import RECORD, GameReader
 from tests.learn.helpers import records_of
-from usi_engine.learn.sources import START, parse_game_line
+from usi_engine.learn.game import START
+from usi_engine.learn.sources import parse_game_line
 
 
 def test_only_quiet_positions_are_kept() -> None:

@@ -85,6 +85,8 @@ def game_of_hcpe3(value: bytes) -> Game:
         at += HCPE3_MOVE.size + candidates * CANDIDATE
         moves.append(move_of(move, apery=True))
         scores.append(clamped_score(score) if candidates else None)  # without candidates: not to be learned
+    if at > len(value):
+        raise SourceError(f"cut off after {len(value)} bytes")
     return Game(sfen_of(packed, huffman=True), moves, scores, result_in(HCPE_RESULTS, result & 3))
 
 

@@ -30,6 +30,6 @@ class Progress:
         of_all = f"/{self.begun + self.total}" if self.total else ""
         text = f"{self.begun + self.done}{of_all} {self.unit}, {self.positions} positions, "
         text += f"{self.positions / seconds:.0f} a second"
-        if self.total and self.done:
+        if self.done < self.total and self.done:
             text += f", {(self.total - self.done) * seconds / self.done / 60:.1f} min left"
         return text

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
 OPENING_LINES = 8  # that an opening move is drawn from, at most
-OPENING_NODES = 4  # times the nodes of a move
+OPENING_NODES = 2  # times the nodes of a move, for all these lines; the depth in which they are reached is finished
 ATTEMPTS = 10  # to play a game that the file does not hold
 
 
@@ -107,8 +107,8 @@ class Player:
         limit = OPENING_NODES * self.rules.nodes
         lines = min(OPENING_LINES, self.worker.set_root(board))
         self.table.new_search()
-        found = [(self.worker.lines(1)[0].pv[0], 0)]
-        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, limit, multipv=lines):
+        found: list[tuple[str, int]] = []
+        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, multipv=lines):
             found = [(line.pv[0], line.value) for line in self.worker.lines(lines)]
             if self.worker.nodes >= limit or abs(found[0][1]) >= MATE_BOUND:
                 break
