@@ -28,6 +28,7 @@ from usi_engine.learn.game import (
 )
 
 LINES = 128  # in a chunk
+LONGEST_SCORE = 5  # characters of a score that certainly fits 16 bits
 SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # whose perspective a record's scores have
 
 
@@ -49,10 +50,12 @@ def parse_game_line(line: str) -> Game:
     if len(words) % 2:
         raise SourceError(f"a move without a score: '{words[-1]}'")
     try:
-        scores = [None if word == "-" else clamped_score(int(word)) for word in words[1::2]]
+        scores = [None if word == "-" else int(word) for word in words[1::2]]
     except ValueError as error:
         raise SourceError(f"not a score: {error}") from None
     start = START if fields[2] == "startpos" else fields[2].removeprefix("sfen ")
+    if len(max(words[1::2], key=len, default="")) > LONGEST_SCORE:
+        scores = [None if score is None else clamped_score(score) for score in scores]
     return Game(start, words[::2], scores, RESULTS[fields[0]], fields[1])
 
 
