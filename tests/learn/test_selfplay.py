@@ -114,7 +114,14 @@ def test_chance_depends_on_the_attempt() -> None:
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--games", "0"), ("--nodes", "-5"), ("--threads", "two"), ("--random-moves", "1.5"), ("--random-moves", "nan")],
+    [
+        ("--games", "0"),
+        ("--nodes", "-5"),
+        ("--threads", "two"),
+        ("--opening-margin", "-5"),
+        ("--random-moves", "1.5"),
+        ("--random-moves", "nan"),
+    ],
 )
 def test_a_value_out_of_range_is_quoted(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):

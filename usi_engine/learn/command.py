@@ -32,9 +32,16 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def whole(text: str) -> int:
+    """A whole number, 0 or more."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"not a whole number: '{text}'")
+    return int(text)
+
+
 def positive(text: str) -> int:
     """A whole number above 0."""
-    if not (text.isascii() and text.isdigit() and int(text)):
+    if whole(text) == 0:
         raise argparse.ArgumentTypeError(f"not a number above 0: '{text}'")
     return int(text)
 
@@ -105,12 +112,12 @@ def add_selfplay(commands: Commands) -> None:
         "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
     )
     play.add_argument(
-        "--opening-plies", type=int, default=8, help="plies after the opening that chance may choose (default 8)"
+        "--opening-plies", type=whole, default=8, help="plies after the opening that chance may choose (default 8)"
     )
     play.add_argument(
         "--opening-margin",
         metavar="CENTIPAWNS",
-        type=int,
+        type=whole,
         default=0,
         help="choose all of these from the moves so near to the best one (default 0: half of them, from all moves)",
     )

@@ -19,9 +19,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.records import NO_SCORE, RECORD, GameReader
+from core_ext.records import RECORD, GameReader
 from usi_engine.core import load_weights
-from usi_engine.learn.game import Fault, Game, Item, SourceError, ValuedMoves
+from usi_engine.learn.game import Fault, Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.sources import Chunk, Refused, chunks_of
@@ -29,6 +29,7 @@ from usi_engine.learn.sources import Chunk, Refused, chunks_of
 Records = npt.NDArray[Any]
 BUCKETS = 64
 LONGEST_GAME = 2048  # records
+CHUNK_ROOM = 8 * LONGEST_GAME  # records of a chunk, at first
 BATCH = 1 << 16  # records that are sorted into the buckets at a time
 BOOK_MARGIN = 60  # centipawns: of the moves of a book position, those that lose more against its best are left out
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
@@ -103,14 +104,15 @@ def new_reader(leaves: str | None) -> GameReader:
 def read_chunk(reader: GameReader, task: tuple[Chunk, bool]) -> Part:
     """The quiet positions of a chunk, numbered where the task says so."""
     chunk, numbered = task
-    out, parts, index, refused = np.zeros(LONGEST_GAME, dtype=RECORD), [], -1, Refused()
-    for index, item in enumerate(chunk.items()):
+    out, used, items, refused = np.zeros(CHUNK_ROOM, dtype=RECORD), 0, 0, Refused()
+    for items, item in enumerate(chunk.items(), 1):
+        if used + LONGEST_GAME > len(out):
+            out = np.concatenate([out, out])
         try:
-            used = read_item(reader, item, index + 1 if numbered else 0, out)
-            parts.append(out[:used].copy())
+            used += read_item(reader, item, items if numbered else 0, out[used : used + LONGEST_GAME])
         except ValueError as error:
-            refused.add(chunk.place(index), str(error))
-    return Part(np.concatenate([*parts, out[:0]]), index + 1, refused)
+            refused.add(chunk.place(items - 1), str(error))
+    return Part(out[:used], items, refused)
 
 
 @dataclass
@@ -145,7 +147,9 @@ def read_item(reader: GameReader, item: Item, number: int, out: Records) -> int:
     """The item's records into `out`; returns how many. ValueError for an item that cannot be used."""
     if isinstance(item, Fault):
         raise SourceError(item.reason)
-    return read_valued(reader, item, out) if isinstance(item, ValuedMoves) else read_game(reader, item, number, out)
+    if isinstance(item, ValuedMoves):
+        return read_valued(reader, item, out)
+    return reader.read(item.start, item.moves, item.scores, item.result, number, out)
 
 
 def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
@@ -153,17 +157,6 @@ def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
     least = max(item.values, default=0) - BOOK_MARGIN
     kept = [pair for pair in zip(item.moves, item.values, strict=True) if pair[1] >= least]
     return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
-
-
-def read_game(reader: GameReader, game: Game, number: int, out: Records) -> int:
-    """The game's quiet positions; where a game has scores, positions without one are left out."""
-    written = reader.read(game.start, game.moves, game.scores, game.result, number, out)
-    scored = any(score is not None for score in game.scores)
-    if not scored:
-        return written
-    kept = out[:written][out["score"][:written] != NO_SCORE]
-    out[: len(kept)] = kept.copy()
-    return len(kept)
 
 
 def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, int]:

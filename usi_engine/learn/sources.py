@@ -28,7 +28,7 @@ from usi_engine.learn.game import (
 )
 
 LINES = 128  # in a chunk
-LONGEST_SCORE = 5  # characters of a score that certainly fits 16 bits
+LONGEST_SCORE = 6  # characters of a score that the core certainly takes
 SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # whose perspective a record's scores have
 
 
