@@ -47,7 +47,7 @@ def scored_positions(path: Path) -> Iterator[Game]:
         board = Board(game.start)
         for move, score in zip(game.moves, game.scores, strict=True):
             if score is not None:
-                yield Game(board.sfen(), [move], [score], game.result)
+                yield Game(board.sfen(), [move], [min(score, 32767)], game.result)
             board.push(move)
 
 
@@ -105,7 +105,7 @@ def hcpe3_of(game: Game, core: Any, candidates: int = 2) -> bytes:
     for text, score in zip(game.moves, game.scores, strict=True):
         move = core.AperyMove.from_usi(text).value
         visited = candidates if score is not None else 0
-        data += HCPE3_MOVE.pack(move, score or 0, visited) + bytes(4 * visited)
+        data += HCPE3_MOVE.pack(move, min(score or 0, 32767), visited) + bytes(4 * visited)
     return data
 
 
