@@ -23,6 +23,11 @@ def slow_square(counter: list[int], task: int) -> tuple[int, int, int]:
     return task * task, os.getpid(), counter[0]
 
 
+def die(_: list[int], task: int) -> int:
+    """End the process as the system does where memory runs out."""
+    os._exit(task)
+
+
 def wait_for(_: list[int], task: str) -> str:
     """Write this process's number to a file and wait for ever."""
     Path(task).write_text(str(os.getpid()), encoding="utf-8")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.pool_work import new_counter, slow_square
+from tests.learn.pool_work import die, new_counter, slow_square
 from usi_engine.learn.pool import WAITING_TASKS, Work
 
 WORK = Work(new_counter, (100,), slow_square)
@@ -46,6 +46,11 @@ def test_an_error_is_raised_in_the_place_of_its_result(processes: int) -> None:
 def test_an_error_of_the_set_up_reaches_the_caller(processes: int) -> None:
     with pytest.raises(ValueError, match="no start: -1"):
         list(Work(new_counter, (-1,), slow_square).results(range(3), processes))
+
+
+def test_a_process_that_dies_is_an_error_of_one_line() -> None:
+    with pytest.raises(ChildProcessError, match="worker process was killed"):
+        list(Work(new_counter, (0,), die).results(range(1, 4), 2))
 
 
 def test_tasks_are_taken_only_a_little_in_advance() -> None:

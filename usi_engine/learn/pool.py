@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, TypeVar
@@ -34,7 +35,8 @@ class Work(Generic[State, Task, Result]):
     def results(self, tasks: Iterable[Task], processes: int) -> Iterator[Result]:
         """Results of the tasks, in their order; in this process where `processes` is 1.
 
-        At most WAITING_TASKS tasks per process are taken in advance. An exception of a task is raised in its place.
+        At most WAITING_TASKS tasks per process are taken in advance. An exception of a task is raised in its place;
+        ChildProcessError where a process was killed.
         """
         if processes == 1:
             state = self.set_up(*self.arguments)
@@ -49,6 +51,8 @@ class Work(Generic[State, Task, Result]):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
+        except BrokenProcessPool:
+            raise ChildProcessError("a worker process was killed; perhaps there was no memory left") from None
         finally:
             pool.shutdown(cancel_futures=True)
 
