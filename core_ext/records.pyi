@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ class GameReader:
         self,
         sfen: str,
         moves: Iterable[str],
-        scores: Iterable[int | None],
+        scores: Sequence[int | None],
         result: int,
         game: int,
         records: NDArray[Any],

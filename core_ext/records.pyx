@@ -24,6 +24,7 @@ from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_squ
 
 cdef enum:
     RECORDS_PER_PLY = 2         # at most
+    LAST_PLY = 0xFFFF           # that a record can hold
 
 RECORD = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
@@ -41,7 +42,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
         out.pieces[i] = <uint16_t>lists.numbers[BLACK][i]
     out.key = full_key(pos)
     out.game = game
-    out.ply = <uint16_t>pos.ply
+    out.ply = <uint16_t>min(pos.ply, LAST_PLY)
     out.score = <int16_t>(score if score == UNSCORED or pos.side == BLACK else -score)
     out.king[BLACK] = <uint8_t>pos.king[BLACK]
     out.king[WHITE] = <uint8_t>inverse_square(pos.king[WHITE])
@@ -132,17 +133,20 @@ cdef class GameReader:
         """Write a game's quiet positions into `records` while these have room for two more; returns how many.
 
         Quiet: not in check, |score| < limit, the move chosen no capture. `scores` are centipawns for the side to move,
-        or None; `result` is 1 (Black won), -1 or 0; `game` its number. 0 where a king is missing. ValueError for an
-        illegal move.
+        or None; where some have scores, positions without one are left out. `result` is 1 (Black won), -1 or 0; `game`
+        its number. 0 where a king is missing. ValueError for an illegal move.
         """
         cdef Record[::1] out = records
         cdef int written = 0, score, move
+        cdef bint scored = any([value is not None for value in scores])
+        cdef int bound = limit
+        cdef bint in_range
         if not self._set_up(sfen):
             return 0
         for text, value in zip(moves, scores):
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else value
-            in_range = score == UNSCORED or -limit < score < limit
+            in_range = not scored if score == UNSCORED else -bound < score < bound
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
             if in_range and written + RECORDS_PER_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)

@@ -27,9 +27,16 @@ cdef str format_square(int square):
     return chr(ord("1") + file_of(square)) + chr(ord("a") + rank_of(square))
 
 
+cdef int square_of(Py_UCS4 file, Py_UCS4 rank) noexcept:
+    """NO_SQUARE for characters that name none."""
+    if "1" <= file <= "9" and "a" <= rank <= "i":
+        return make_square(ord(file) - ord("1"), ord(rank) - ord("a"))
+    return NO_SQUARE
+
+
 cdef int parse_square(str text) except -1:
-    if len(text) == 2 and "1" <= text[0] <= "9" and "a" <= text[1] <= "i":
-        return make_square(ord(text[0]) - ord("1"), ord(text[1]) - ord("a"))
+    if len(text) == 2 and square_of(text[0], text[1]) != NO_SQUARE:
+        return square_of(text[0], text[1])
     raise ValueError(f"not a square: '{text}'")
 
 
@@ -183,13 +190,18 @@ cdef str format_move(Move move):
 
 cdef int read_move(str text) except -1:
     """The 16 bits of `7g7f`, `7g7f+` or `P*5e`; ValueError for anything else."""
-    if len(text) == 4 and text[1] == "*" and text[:1] in _TYPES and text[:1] != "K":
-        return drop_move(_TYPES[text[:1]], parse_square(text[2:]))
-    if len(text) == 4:
-        return board_move(parse_square(text[:2]), parse_square(text[2:]))
-    if len(text) == 5 and text[4] == "+":
-        return promotion_move(parse_square(text[:2]), parse_square(text[2:4]))
-    raise ValueError(text)
+    cdef Py_ssize_t length = len(text)
+    cdef bint promotes = length == 5 and text[4] == "+"
+    cdef int start, target
+    if length != 4 and not promotes:
+        raise ValueError(text)
+    target = square_of(text[2], text[3])
+    if length == 4 and text[1] == "*" and text[:1] in _TYPES and text[:1] != "K" and target != NO_SQUARE:
+        return drop_move(_TYPES[text[:1]], target)
+    start = square_of(text[0], text[1])
+    if start == NO_SQUARE or target == NO_SQUARE:
+        raise ValueError(text)
+    return promotion_move(start, target) if promotes else board_move(start, target)
 
 
 cdef int parse_move(const Position *pos, str text) except -1:

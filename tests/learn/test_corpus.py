@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from core_ext.board import Board
 from core_ext.records import NO_RESULT, RECORD
+from tests.eval.nnue.reference import random_network
+from usi_engine.learn import sources
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
+from usi_engine.learn.game import START
+from usi_engine.nnue_file import Architecture, write_network
 
 
 def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> None:
@@ -48,6 +53,44 @@ def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path
     assert cards[0]["training"] == len(training)
     assert 0 < len(held) < len(training)
     assert list(training["key"]) != sorted(training["key"])
+
+
+@pytest.mark.parametrize("leaves", [None, "nn.bin"])
+def test_the_corpus_does_not_depend_on_the_number_of_processes(
+    teacher: Path, tmp_path: Path, leaves: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor on how the file is cut into chunks."""
+    network, games = tmp_path / "nn.bin", tmp_path / "games.tsv"
+    write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
+    games.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
+    weights = str(network) if leaves else None
+    monkeypatch.setattr(sources, "LINES", 4)
+    one = build_corpus([games], tmp_path / "one", every=3, also=[games], leaves=weights, threads=1)
+    two = build_corpus([games], tmp_path / "two", every=3, also=[games], leaves=weights, threads=2)
+    assert one == two
+    assert one["quiescence_leaves"] == bool(leaves)
+    for name in (TRAINING, HELD_OUT):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    monkeypatch.setattr(sources, "LINES", 128)
+    build_corpus([games], tmp_path / "three", every=3, also=[games], leaves=weights)
+    assert (tmp_path / "one" / TRAINING).read_bytes() == (tmp_path / "three" / TRAINING).read_bytes()
+
+
+def test_what_cannot_be_used_is_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:
+    path = tmp_path / "games.tsv"
+    bad = ["nothing", "b\tscore\tstartpos\t7g7e 5", "b\tscore\tk8/9 b - 1\t7g7f 5", f"{START}\t7g7e:5"]
+    path.write_text(teacher.read_text() + "\n".join(bad) + "\n")
+    card = build_corpus([path], tmp_path / "corpus")
+    assert (card["games"], card["broken_games"]) == (64, 4)
+    assert card["first_broken"] == f"4 not used; the first: {path}, line 61: not a game: 'nothing'"
+    assert card["training"] == build_corpus([teacher], tmp_path / "good")["training"]
+
+
+def test_an_error_leaves_no_half_corpus(teacher: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    with pytest.raises(OSError, match="none"):
+        build_corpus([teacher, tmp_path / "none.tsv"], folder)
+    assert not list(folder.iterdir())
 
 
 def test_another_seed_shuffles_otherwise(teacher: Path, tmp_path: Path) -> None:

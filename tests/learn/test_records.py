@@ -7,9 +7,10 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import Weights
-from core_ext.records import RECORD, GameReader
+from core_ext.records import NO_SCORE, RECORD, GameReader
 from tests.learn.helpers import records_of
-from usi_engine.learn.sources import START, parse_game_line
+from usi_engine.learn.game import START
+from usi_engine.learn.sources import parse_game_line
 
 
 def test_only_quiet_positions_are_kept() -> None:
@@ -60,6 +61,14 @@ def test_a_capture_from_a_quiescence_leaf_gives_no_record(weights: Weights) -> N
 def test_king_squares_are_from_each_perspective() -> None:
     found = records_of([parse_game_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
     assert [tuple(kings) for kings in found["king"]] == [(44, 44), (52, 44), (52, 80 - 28)]
+
+
+def test_a_position_without_score_is_left_out_unless_all_are() -> None:
+    moves, out = ["7g7f", "3c3d", "2g2f"], np.zeros(8, RECORD)
+    assert GameReader().read(START, moves, [10, None, 30], 1, 0, out) == 2
+    assert list(out["score"][:2]) == [10, 30]
+    assert GameReader().read(START, moves, [None] * 3, 1, 0, out) == 3
+    assert set(out["score"][:3]) == {NO_SCORE}
 
 
 def test_illegal_moves_are_rejected() -> None:

@@ -1,50 +1,129 @@
-"""Self-play: resumable, reproducible, in order."""
+"""Self-play: resumable, reproducible, in order, varied."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
 
+from core_ext.board import Board
 from tests.learn.helpers import read_games, records_of
 from usi_engine.learn import selfplay as selfplay_module
-from usi_engine.learn.selfplay import Played, PlayRules, games_in, opening_of, play_games, selfplay
-from usi_engine.learn.sources import START, items_of
+from usi_engine.learn.command import main
+from usi_engine.learn.game import START, Game
+from usi_engine.learn.selfplay import Played, Player, PlayRules, keys_in, opening_of, selfplay
+
+ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
 
 def test_a_run_resumes_and_repeats(tmp_path: Path) -> None:
     rules = PlayRules(nodes=60, longest=40)
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert selfplay(None, ["startpos"], whole, 6, rules=rules, threads=2) == 6
-    assert selfplay(None, ["startpos"], broken, 2, rules=rules, threads=1) == 2
+    assert selfplay("material", ["startpos"], whole, 6, rules=rules, threads=2) == 6
+    assert selfplay("material", ["startpos"], broken, 2, rules=rules, threads=1) == 2
     broken.write_bytes(broken.read_bytes() + b"b\tscore\tstart")  # as if it had been killed while writing
-    assert selfplay(None, ["startpos"], broken, 6, rules=rules, threads=1) == 4
+    assert selfplay("material", ["startpos"], broken, 6, rules=rules, threads=1) == 4
     assert whole.read_bytes() == broken.read_bytes()
-    assert games_in(whole) == 6
-    assert len({tuple(game.moves) for game in items_of(whole)}) == 6
+    assert len(keys_in(whole)) == len(set(keys_in(whole))) == 6
     assert len(records_of(read_games(whole))) > 60
-
-
-def test_games_come_in_order_however_slowly_they_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A game may end while the one before it is being written."""
-
-    class Quick:
-        def __init__(self, *_: object) -> None:
-            """Takes weights and rules, and uses neither."""
-
-        def play(self, start: str, number: int) -> Played:
-            time.sleep(1e-4)
-            return Played(start, [], "d", str(number))
-
-    monkeypatch.setattr(selfplay_module, "Player", Quick)
-    taken = []
-    for game in play_games(None, ["startpos"], PlayRules(), range(100), 3):
-        taken.append(game.ending)
-        time.sleep(1e-3)
-    assert taken == [str(number) for number in range(100)]
 
 
 def test_openings_may_be_moves_or_sfens() -> None:
     assert opening_of("startpos moves 7g7f 3c3d").endswith("b - 3")
     assert opening_of(START) == START
+
+
+def random_plies(game: Game | Played) -> list[int]:
+    """The plies whose move chance chose."""
+    if isinstance(game, Played):
+        return [ply for ply, score in enumerate(game.words[1::2]) if score == "-"]
+    return [ply for ply, score in enumerate(game.scores) if score is None]
+
+
+def test_random_moves_are_sprinkled_over_the_game() -> None:
+    rules = PlayRules(nodes=40, longest=60, random_plies=0, later_random_share=0.25, later_random_score=99999)
+    games = [Player(None, rules).play("startpos", number) for number in range(6)]
+    found = [ply for game in games for ply in random_plies(game)]
+    plies = sum(len(game.words) // 2 for game in games)
+    assert 0.15 < len(found) / plies < 0.35
+    assert max(found) > 30
+
+
+def test_no_random_moves_unless_asked_for() -> None:
+    game = Player(None, PlayRules(nodes=40, longest=40, random_plies=6)).play("startpos", 1)
+    assert random_plies(game)
+    assert max(random_plies(game)) < 6
+
+
+def test_no_random_moves_in_a_decided_position() -> None:
+    rules = PlayRules(nodes=40, longest=12, random_plies=0, later_random_share=1.0, later_random_score=300)
+    assert len(random_plies(Player(None, rules).play("startpos", 1))) == 12
+    ahead = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G 1"
+    assert not random_plies(Player(None, rules).play(ahead, 1))
+
+
+@pytest.mark.parametrize(("margin", "some"), [(30, False), (4000, True)])
+def test_opening_moves_are_near_the_best_one(margin: int, some: bool) -> None:
+    near = Player(None, PlayRules(nodes=500)).near_best(Board(ROOK_EN_PRISE), margin)
+    assert "5h5d" in near
+    assert (len(near) > 1) == some
+    assert len(set(near)) == len(near) <= selfplay_module.OPENING_LINES
+
+
+def test_with_a_margin_chance_chooses_the_whole_opening_and_loses_nothing() -> None:
+    rules = PlayRules(nodes=40, longest=12, random_plies=6, opening_margin=50)
+    games = [Player(None, rules).play("startpos", number) for number in range(8)]
+    assert {tuple(random_plies(game)) for game in games} == {tuple(range(6))}
+    assert len({tuple(game.words[:12:2]) for game in games}) > 4
+
+
+class Repeating:
+    """Plays the same game at every first attempt."""
+
+    def __init__(self, *_: object) -> None:
+        """Takes weights and rules, and uses neither."""
+
+    def play(self, start: str, number: int, attempt: int = 0) -> Played:
+        moves = Board(start).legal_moves()
+        return Played(start, [moves[attempt % 3], str(number)], "d", "length")
+
+
+def test_a_game_that_the_file_holds_is_played_again_otherwise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(selfplay_module, "Player", Repeating)
+    path = tmp_path / "games.tsv"
+    for games in (2, 5):
+        selfplay("material", ["startpos"], path, games, rules=PlayRules(), threads=1)
+    moves = [game.moves[0] for game in read_games(path)]
+    first, second, third = Board().legal_moves()[:3]
+    assert moves == [first, second, third, first, first]  # after these there is no other
+    assert [game.scores for game in read_games(path)] == [[number] for number in range(5)]
+
+
+def test_scores_do_not_make_games_different(tmp_path: Path) -> None:
+    path = tmp_path / "games.tsv"
+    path.write_text("b\tscore\tstartpos\t7g7f - 3c3d 5\nw\tmate\tstartpos\t7g7f 7 3c3d 5\nb\tscore\tstartpos\t7g7f 7\n")
+    keys = keys_in(path)
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_chance_depends_on_the_attempt() -> None:
+    player = Player(None, PlayRules(nodes=40, longest=8, random_share=1.0))
+    first, again, other = (player.play("startpos", 3, attempt) for attempt in (0, 0, 1))
+    assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--games", "0"),
+        ("--nodes", "-5"),
+        ("--threads", "two"),
+        ("--opening-margin", "-5"),
+        ("--random-moves", "1.5"),
+        ("--random-moves", "nan"),
+    ],
+)
+def test_a_value_out_of_range_is_quoted(option: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["selfplay", "--out", "x.tsv", "--games", "1", f"{option}={value}"])
+    assert f"'{value}'" in capsys.readouterr().err

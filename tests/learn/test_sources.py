@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import gzip
+import lzma
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.learn.helpers import read_games, records_of
-from usi_engine.learn.sources import START, SourceError, items_of, parse_game_line, parse_line
+from usi_engine.learn.game import LARGEST_SCORE, START, Fault, SourceError
+from usi_engine.learn.sources import GameSource, items_of, parse_game_line, parse_line
+
+
+def test_a_huge_score_is_the_largest_one() -> None:
+    game = parse_game_line("b\tscore\tstartpos\t7g7f 5 3c3d -99999999999999999999")
+    assert game.scores == [5, -LARGEST_SCORE]
+
+
+def test_lines_that_are_no_games_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
+    game = "b\tscore\tstartpos\t7g7f"
+    lines = [f"{game} 1", "no game", f"{START}\t7g7f:5", game, "d\t-\tstartpos\t"]
+    path = tmp_path / "games.tsv"
+    path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe\n")
+    source = GameSource([path, path])
+    assert [number for number, *_ in source.placed()] == [1, 2, 3, 4]
+    assert source.refused.line == f"6 not used; the first: {path}, line 2: not a game: 'no game'"
+
+
+@pytest.mark.parametrize("ending", [".tsv.xz", ".tsv.gz"])
+def test_a_compressed_file_cut_off_is_an_error_of_one_line(tmp_path: Path, ending: str) -> None:
+    text = b"b\tscore\tstartpos\t7g7f 1\n" * 1000
+    path = tmp_path / f"games{ending}"
+    path.write_bytes((lzma.compress(text) if ending == ".tsv.xz" else gzip.compress(text))[:-12])
+    with pytest.raises(SourceError, match="games"):
+        list(items_of(path))
 
 
 @pytest.mark.parametrize(
@@ -28,6 +56,7 @@ def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
     games = read_games(tmp_path / "game.csa")
     assert games[0].moves == ["7g7f", "3c3d", "2g2f"]
     assert games[0].scores == [54, 30, 12]
+    assert games[0].result == 1
     packed = read_games(tmp_path / "game.psv")
     assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
     assert {game.result for game in packed} == {games[0].result}
@@ -52,6 +81,24 @@ def test_a_book_line_without_its_values_is_quoted(words: str) -> None:
         parse_line(f"{START}\t{words}\n")
 
 
+@pytest.mark.parametrize("ending", [".csa", ".kif", ".sbinpack"])
+def test_a_record_that_is_none_is_a_fault(tmp_path: Path, ending: str) -> None:
+    pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
+    path = tmp_path / f"game{ending}"
+    path.write_text("What is this?\n+7776FU\n")
+    found = list(items_of(path))
+    assert [type(item) for item in found] == [Fault]
+
+
+def test_without_rsshogi_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rsshogi.record", None)
+    monkeypatch.setitem(sys.modules, "rsshogi.core", None)
+    for name in ("game.csa", "game.psv", "game.hcpe"):
+        (tmp_path / name).write_bytes(b"x" * 40)
+        with pytest.raises(SourceError, match="pip install rsshogi"):
+            list(items_of(tmp_path / name))
+
+
 def test_an_unknown_ending_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="expected a name ending"):
-        items_of(tmp_path / "games.doc")
+        list(items_of(tmp_path / "games.doc"))

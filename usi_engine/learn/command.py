@@ -1,4 +1,4 @@
-"""The command line of learning: `usi_engine learn corpus|train|selfplay|off-game ...`."""
+"""The command line of learning: `usi_engine learn corpus|train|selfplay|off-game|rescore|export ...`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
 
 NO_LEAVES = "none"
-DESCRIPTION = "Train the evaluation on games: corpus, then train. selfplay and off-game make training data."
+DESCRIPTION = (
+    "Train the evaluation on games: corpus, then train. selfplay, off-game and rescore make training data; export "
+    "writes it for other trainers."
+)
+GAMES_HELP = "files of games"
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -23,21 +27,51 @@ def parser() -> argparse.ArgumentParser:
     add_train(commands)
     add_selfplay(commands)
     add_off_game(commands)
+    add_rescore(commands)
+    add_export(commands)
     return top
 
 
+def whole(text: str) -> int:
+    """A whole number, 0 or more."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise argparse.ArgumentTypeError(f"not a whole number: '{text}'")
+    return int(text)
+
+
+def positive(text: str) -> int:
+    """A whole number above 0."""
+    if whole(text) == 0:
+        raise argparse.ArgumentTypeError(f"not a number above 0: '{text}'")
+    return int(text)
+
+
+def share(text: str) -> float:
+    """A number from 0 to 1."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise argparse.ArgumentTypeError(f"not a number from 0 to 1: '{text}'")
+    return found
+
+
 def add_corpus(commands: Commands) -> None:
-    corpus = commands.add_parser("corpus", help="games (.tsv[.xz|.gz] csa kif sbinpack psv bin) to training positions")
-    corpus.add_argument("games", nargs="*", type=Path, help="files; a `.tsv` may hold positions with valued moves")
+    corpus = commands.add_parser("corpus", help="games to training positions")
+    corpus.add_argument(
+        "games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3"
+    )
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
-    corpus.add_argument("--every", type=int, default=50, help="one game in so many is held out (default 50)")
+    corpus.add_argument("--every", type=positive, default=50, help="one game in so many is held out (default 50)")
     corpus.add_argument("--seed", type=int, default=1, help="of the order of the positions (default 1)")
+    corpus.add_argument("--threads", type=positive, default=1, help="processes; the corpus is the same (default 1)")
     corpus.add_argument(
         "--leaves",
         metavar="WEIGHTS",
         default=INTERNAL,
-        help=f"add the quiescence leaf of each position, by these weights (default {INTERNAL}); "
+        help=f"add the quiescence leaf of each position, by these weights, KPP or nn.bin (default {INTERNAL}); "
         f"`{NO_LEAVES}`: only positions in which the chosen move is no capture",
     )
 
@@ -74,43 +108,80 @@ def add_train(commands: Commands) -> None:
 def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=int, required=True, help="games in the file when it is complete")
+    play.add_argument("--games", type=positive, required=True, help="games in the file when it is complete")
     play.add_argument(
         "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
     )
     play.add_argument(
-        "--random-moves", type=float, default=0.0, help="share of random moves after the opening (default 0)"
+        "--opening-plies", type=whole, default=8, help="plies after the opening that chance may choose (default 8)"
+    )
+    play.add_argument(
+        "--opening-margin",
+        metavar="CENTIPAWNS",
+        type=whole,
+        default=0,
+        help="choose all of these from the moves so near to the best one (default 0: half of them, from all moves)",
+    )
+    play.add_argument(
+        "--random-moves", type=share, default=0.0, help="share of random moves after the opening (default 0)"
     )
     add_search_options(play, nodes=1500)
 
 
 def add_off_game(commands: Commands) -> None:
     off_game = commands.add_parser("off-game", help="positions one weaker move away from games, labelled by a search")
-    off_game.add_argument("games", nargs="+", type=Path, help="files of games")
+    off_game.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
     off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
-    off_game.add_argument("--positions", type=int, default=20, help="of each game (default 20)")
+    off_game.add_argument("--positions", type=positive, default=20, help="of each game (default 20)")
     add_search_options(off_game, nodes=800)
+
+
+def add_rescore(commands: Commands) -> None:
+    again = commands.add_parser("rescore", help="games with the scores of new searches; moves and results stay")
+    again.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
+    again.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
+    again.add_argument("--share", type=share, default=1.0, help="of the positions; others keep their score (default 1)")
+    add_search_options(again, nodes=800)
+
+
+def add_export(commands: Commands) -> None:
+    export = commands.add_parser("export", help="scored positions of games for other trainers, as psv or hcpe")
+    export.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
+    export.add_argument("--out", type=Path, required=True, help="a file ending in .psv, .bin (the same) or .hcpe")
 
 
 def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     """The options of a command that searches."""
-    command.add_argument("--nodes", type=int, default=nodes, help=f"of each search (default {nodes})")
-    command.add_argument("--threads", type=int, default=1, help="games treated at a time (default 1)")
-    command.add_argument(
-        "--weights", default=INTERNAL, help=f"weights file, {INTERNAL}, {KPP} or {MATERIAL} (default {INTERNAL})"
-    )
+    command.add_argument("--nodes", type=positive, default=nodes, help=f"of each search (default {nodes})")
+    command.add_argument("--threads", type=positive, default=1, help="games treated at a time (default 1)")
+    command.add_argument("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
     command.add_argument("--seed", type=int, default=1, help="of the random choices (default 1)")
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
-    from usi_engine.core import load_weights  # noqa: PLC0415  (numpy and the core, when they are needed)
-    from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415
+    from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
 
-    weights = None if chosen.leaves == NO_LEAVES else load_weights(chosen.leaves)
-    if weights is None and chosen.leaves != NO_LEAVES:
+    if chosen.leaves == MATERIAL:
         raise ValueError(f"--leaves {chosen.leaves}: piece values alone do not find quiescence leaves")
-    card = build_corpus(chosen.games, chosen.out, chosen.every, chosen.seed, also=chosen.also, leaf_weights=weights)
+    card = build_corpus(
+        chosen.games,
+        chosen.out,
+        chosen.every,
+        chosen.seed,
+        also=chosen.also,
+        leaves=None if chosen.leaves == NO_LEAVES else chosen.leaves,
+        threads=chosen.threads,
+    )
+    print_refused(card["first_broken"])
+    if not card["training"]:
+        raise ValueError(f"no position to train with in {chosen.out}")
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
+
+
+def print_refused(line: str) -> None:
+    """What was not used, if anything."""
+    if line:
+        print(line, file=sys.stderr)
 
 
 def run_train(chosen: argparse.Namespace) -> None:
@@ -137,32 +208,67 @@ def run_train(chosen: argparse.Namespace) -> None:
 
 
 def run_selfplay(chosen: argparse.Namespace) -> None:
-    from usi_engine.core import load_weights  # noqa: PLC0415
     from usi_engine.learn.selfplay import PlayRules, read_openings, selfplay  # noqa: PLC0415
 
-    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed, later_random_share=chosen.random_moves)
-    weights, openings = load_weights(chosen.weights), read_openings(chosen.openings)
-    played = selfplay(weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
+    rules = PlayRules(
+        nodes=chosen.nodes,
+        seed=chosen.seed,
+        random_plies=chosen.opening_plies,
+        opening_margin=chosen.opening_margin,
+        later_random_share=chosen.random_moves,
+    )
+    openings = read_openings(chosen.openings)
+    played = selfplay(chosen.weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
     print(f"{played} games added to {chosen.out}")
 
 
 def run_off_game(chosen: argparse.Namespace) -> None:
-    from usi_engine.core import load_weights  # noqa: PLC0415
     from usi_engine.learn.off_game import make_off_game  # noqa: PLC0415
     from usi_engine.learn.selfplay import PlayRules  # noqa: PLC0415
 
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
-    weights = load_weights(chosen.weights)
-    games = make_off_game(weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads)
+    games, refused = make_off_game(
+        chosen.weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads
+    )
+    print_refused(refused.line)
     print(f"positions of {games} games added to {chosen.out}")
+
+
+def run_rescore(chosen: argparse.Namespace) -> None:
+    from usi_engine.learn.rescore import rescore  # noqa: PLC0415
+    from usi_engine.learn.selfplay import PlayRules  # noqa: PLC0415
+
+    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
+    games, refused = rescore(
+        chosen.weights, chosen.games, chosen.out, chosen.share, rules=rules, threads=chosen.threads
+    )
+    print_refused(refused.line)
+    print(f"{games} games added to {chosen.out}")
+
+
+def run_export(chosen: argparse.Namespace) -> None:
+    from usi_engine.learn.export_packed import export_packed  # noqa: PLC0415
+
+    positions, refused = export_packed(chosen.games, chosen.out)
+    print_refused(refused.line)
+    print(f"{positions} positions in {chosen.out}")
+
+
+RUN = {
+    "corpus": run_corpus,
+    "train": run_train,
+    "selfplay": run_selfplay,
+    "off-game": run_off_game,
+    "rescore": run_rescore,
+    "export": run_export,
+}
 
 
 def main(arguments: list[str]) -> int:
     """Carry out one command; returns the exit status."""
     chosen = parser().parse_args(arguments)
-    run = {"corpus": run_corpus, "train": run_train, "selfplay": run_selfplay, "off-game": run_off_game}[chosen.command]
     try:
-        run(chosen)
+        RUN[chosen.command](chosen)
     except KeyboardInterrupt:
         print("stopped; the same command resumes from the last checkpoint", file=sys.stderr)
         return 130

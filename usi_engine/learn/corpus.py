@@ -2,29 +2,35 @@
 
 The records (96 bytes each, see core_ext.records.RECORD) go first into buckets by the hash of their position, so equal
 positions meet in one bucket and a bucket is a random part of the whole. Then each bucket alone is read, cleaned,
-shuffled and written to the end of the corpus. Memory is needed for one bucket and one game.
+shuffled and written to the end of the corpus. Memory is needed for one bucket and some chunks of games.
+
+Chunks are read in order and worked on by several processes; the corpus does not depend on their number.
 """
 
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.engine import Evaluation
-from core_ext.records import NO_SCORE, RECORD, GameReader
-from usi_engine.learn.sources import Game, SourceError, ValuedMoves, items_of
+from core_ext.records import RECORD, GameReader
+from usi_engine.core import load_weights
+from usi_engine.learn.game import Fault, Item, SourceError, ValuedMoves
+from usi_engine.learn.pool import Work
+from usi_engine.learn.progress import Progress
+from usi_engine.learn.sources import Chunk, Refused, chunks_of
 
 Records = npt.NDArray[Any]
 BUCKETS = 64
 LONGEST_GAME = 2048  # records
-BATCH = 1 << 16
+CHUNK_ROOM = 8 * LONGEST_GAME  # records of a chunk, at first
+BATCH = 1 << 16  # records that are sorted into the buckets at a time
 BOOK_MARGIN = 60  # centipawns: of the moves of a book position, those that lose more against its best are left out
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
@@ -60,48 +66,90 @@ class Buckets:
             chosen.tofile(file)
 
     def close(self) -> None:
+        """Write what is left."""
         for file in self._files:
             file.close()
 
+    def remove(self) -> None:
+        """Close and delete the files that are left."""
+        self.close()
+        for path in self.paths:
+            path.unlink(missing_ok=True)
 
-def deduplicated(records: Records, held: npt.NDArray[np.bool_]) -> tuple[Records, npt.NDArray[np.bool_]]:
-    """Each position once, and whether it is held out: if it is (`held`) in any game, it is altogether."""
+
+def deduplicated(records: Records, held: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """The place of each position once, and whether it is held out: if it is (`held`) in any game, it is altogether."""
     order = np.lexsort((~held, records["key"]))
     sorted_keys = records["key"][order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = sorted_keys[1:] != sorted_keys[:-1]
     chosen = order[first]
-    return records[chosen], held[chosen]
+    return chosen, held[chosen]
 
 
-def collect(
-    items: Iterable[tuple[Game | ValuedMoves, int]],
-    reader: GameReader,
-    buckets: Buckets,
-    report: Callable[[int, int, int], None],
-) -> tuple[int, int, int]:
-    """All quiet positions into the buckets, each item with the number its records carry.
+@dataclass
+class Part:
+    """What a chunk gives. The games in its records are counted from 1 in the chunk; 0: never held out."""
 
-    Returns the number of items, of positions, and of items with an illegal move.
-    """
-    batch = np.zeros(BATCH + LONGEST_GAME, dtype=RECORD)
-    used = total = count = broken = 0
-    for count, (item, number) in enumerate(items, 1):
+    records: Records
+    items: int
+    refused: Refused
+
+
+def new_reader(leaves: str | None) -> GameReader:
+    """A reader that finds quiescence leaves by the weights of this name, if any. WeightsError."""
+    return GameReader(load_weights(leaves) if leaves else None)
+
+
+def read_chunk(reader: GameReader, task: tuple[Chunk, bool]) -> Part:
+    """The quiet positions of a chunk, numbered where the task says so."""
+    chunk, numbered = task
+    out, used, items, refused = np.zeros(CHUNK_ROOM, dtype=RECORD), 0, 0, Refused()
+    for items, item in enumerate(chunk.items(), 1):
+        if used + LONGEST_GAME > len(out):
+            out = np.concatenate([out, out])
         try:
-            used += read_item(reader, item, number, batch[used:])
-        except ValueError:
-            broken += 1
-        if used >= BATCH:
-            buckets.add(batch[:used])
-            total, used = total + used, 0
-            report(count, total, broken)
-    buckets.add(batch[:used])
-    return count, total + used, broken
+            used += read_item(reader, item, items if numbered else 0, out[used : used + LONGEST_GAME])
+        except ValueError as error:
+            refused.add(chunk.place(items - 1), str(error))
+    return Part(out[:used], items, refused)
 
 
-def read_item(reader: GameReader, item: Game | ValuedMoves, number: int, out: Records) -> int:
-    """The item's records into `out`; returns how many."""
-    return read_valued(reader, item, out) if isinstance(item, ValuedMoves) else read_game(reader, item, number, out)
+@dataclass
+class Totals:
+    """Counts of items and quiet positions so far."""
+
+    items: int = 0
+    positions: int = 0
+    refused: Refused = field(default_factory=Refused)
+
+
+def collect(parts: Iterable[Part], buckets: Buckets, totals: Totals) -> None:
+    """All records into the buckets, the games numbered through."""
+    waiting: list[Records] = []
+    progress = Progress("games")
+    for part in parts:
+        numbers = part.records["game"]
+        numbers[numbers > 0] += totals.items
+        waiting.append(part.records)
+        totals.items += part.items
+        totals.positions += len(part.records)
+        totals.refused.join(part.refused)
+        progress.add(part.items, len(part.records))
+        if sum(map(len, waiting)) >= BATCH:
+            buckets.add(np.concatenate(waiting))
+            waiting = []
+    if waiting:
+        buckets.add(np.concatenate(waiting))
+
+
+def read_item(reader: GameReader, item: Item, number: int, out: Records) -> int:
+    """The item's records into `out`; returns how many. ValueError for an item that cannot be used."""
+    if isinstance(item, Fault):
+        raise SourceError(item.reason)
+    if isinstance(item, ValuedMoves):
+        return read_valued(reader, item, out)
+    return reader.read(item.start, item.moves, item.scores, item.result, number, out)
 
 
 def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
@@ -111,78 +159,60 @@ def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
     return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
 
-def read_game(reader: GameReader, game: Game, number: int, out: Records) -> int:
-    """The game's quiet positions; where a game has scores, positions without one are left out."""
-    written = reader.read(game.start, game.moves, game.scores, game.result, number, out)
-    scored = any(score is not None for score in game.scores)
-    if not scored:
-        return written
-    kept = out[:written][out["score"][:written] != NO_SCORE]
-    out[: len(kept)] = kept.copy()
-    return len(kept)
-
-
 def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, int]:
     """Clean, shuffle and join the buckets; returns how many positions are for training and how many are held out."""
     random = np.random.default_rng(seed)
     counts = [0, 0]
-    with open(folder / TRAINING, "wb") as training, open(folder / HELD_OUT, "wb") as held_out_file:
+    parts = [folder / f"{name}.part" for name in (TRAINING, HELD_OUT)]
+    with open(parts[0], "wb") as training, open(parts[1], "wb") as held_out_file:
         for path in buckets.paths:
             records = np.fromfile(path, dtype=RECORD)
-            records, held = deduplicated(records, held_out(records["game"], every, seed))
-            order = random.permutation(len(records))
-            records, held = records[order], held[order]
-            records[~held].tofile(training)
-            records[held].tofile(held_out_file)
+            chosen, held = deduplicated(records, held_out(records["game"], every, seed))
+            order = random.permutation(len(chosen))
+            chosen, held = chosen[order], held[order]
+            records[chosen[~held]].tofile(training)
+            records[chosen[held]].tofile(held_out_file)
             counts = [counts[0] + int((~held).sum()), counts[1] + int(held.sum())]
             path.unlink()
+    for part in parts:
+        os.replace(part, part.with_suffix(""))
     return counts[0], counts[1]
 
 
-def all_items(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Game | ValuedMoves, int]]:
-    """The items of all files in order: those of `paths` numbered from 1, those of `also` with number 0."""
-    yield from ((item, number) for number, item in enumerate(chain.from_iterable(map(items_of, paths)), 1))
-    yield from ((item, 0) for item in chain.from_iterable(map(items_of, also)))
+def all_chunks(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Chunk, bool]]:
+    """The chunks of all files in order, and whether their games are numbered: those of `paths` alone."""
+    yield from ((chunk, True) for path in paths for chunk in chunks_of(path))
+    yield from ((chunk, False) for path in also for chunk in chunks_of(path))
 
 
 def build_corpus(
-    paths: list[Path],
+    paths: Sequence[Path],
     folder: Path,
     every: int = 50,
     seed: int = 1,
     *,
     also: Sequence[Path] = (),
-    leaf_weights: Evaluation | None = None,
+    leaves: str | None = None,
+    threads: int = 1,
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder`; returns its card. No game of `also` is held out.
 
-    With `leaf_weights`, each position also gives its quiescence leaf by these weights.
-    SourceError, OSError.
+    With `leaves`, a name of weights, each position also gives its quiescence leaf by these weights. SourceError,
+    OSError, WeightsError.
     """
     if not (paths or also):
         raise SourceError("no files of games")
     folder.mkdir(parents=True, exist_ok=True)
-    started = time.monotonic()
-    buckets = Buckets(folder, seed)
+    buckets, totals = Buckets(folder, seed), Totals()
     try:
-        games, positions, broken = collect(
-            all_items(paths, also), GameReader(leaf_weights), buckets, lambda *counts: print_progress(started, *counts)
-        )
-    finally:
+        collect(Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads), buckets, totals)
         buckets.close()
-    training, held = finish(buckets, folder, every, seed)
+        training, held = finish(buckets, folder, every, seed)
+    finally:
+        buckets.remove()
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
-    counted = {"games": games, "broken_games": broken, "quiescence_leaves": leaf_weights is not None}
-    split = {"quiet_positions": positions, "training": training, "held_out": held, "every": every, "seed": seed}
-    card = {**files, **counted, **split}
+    counted = {"games": totals.items, "broken_games": totals.refused.count, "quiescence_leaves": leaves is not None}
+    split = {"quiet_positions": totals.positions, "training": training, "held_out": held, "every": every, "seed": seed}
+    card = {**files, **counted, "first_broken": totals.refused.line, **split}
     (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
     return card
-
-
-def print_progress(started: float, games: int, positions: int, broken: int) -> None:
-    """One line of progress."""
-    seconds = max(time.monotonic() - started, 1e-3)
-    print(
-        f"{games} games, {positions} quiet positions, {positions / seconds:.0f} a second, {broken} games refused",
-        flush=True,
-    )

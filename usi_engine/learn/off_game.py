@@ -10,30 +10,20 @@ from __future__ import annotations
 import os
 import random
 import re
-import time
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from core_ext.board import Board
-from usi_engine.learn.selfplay import Player, PlayRules, map_in_order
-from usi_engine.learn.sources import RESULTS, Game, SourceError, ValuedMoves, items_of
-
-if TYPE_CHECKING:
-    from core_ext.engine import Evaluation
+from usi_engine.learn.game import LETTERS, Game, SourceError
+from usi_engine.learn.pool import Work
+from usi_engine.learn.progress import Progress
+from usi_engine.learn.selfplay import Player, PlayRules, new_player
+from usi_engine.learn.sources import GameSource, Refused
 
 DECIDED_SCORE = 1200  # centipawns from which on a position of a game is not left
 CANDIDATES = 5  # random moves, of which a short search picks the best
 CANDIDATE_NODES = 150
 OFF_GAME_LINE = re.compile(rb"[bwd]\toff-game (\d+)\t")
-LETTERS = {result: letter for letter, result in RESULTS.items()}
-
-
-def games_of(paths: list[Path]) -> Iterator[tuple[int, Game]]:
-    """The games of all files, numbered from 1; positions without a game are skipped. SourceError."""
-    items: Iterator[Game | ValuedMoves] = (item for path in paths for item in items_of(path))
-    yield from enumerate((item for item in items if isinstance(item, Game)), 1)
 
 
 def plies_to_leave(game: Game, rng: random.Random, positions: int) -> set[int]:
@@ -86,23 +76,33 @@ def games_done(path: Path) -> int:
     return whole[-1] if whole else 0
 
 
+def work_off_game(player: Player, task: tuple[int, str, Game, int]) -> tuple[str, Refused]:
+    """The lines of a numbered and placed game, or why there are none."""
+    number, place, game, positions = task
+    refused = Refused()
+    try:
+        return off_game_lines(player, number, game, positions), refused
+    except ValueError as error:
+        refused.add(place, str(error))
+        return "", refused
+
+
 def make_off_game(
-    weights: Evaluation | None, paths: list[Path], out: Path, positions: int, *, rules: PlayRules, threads: int
-) -> int:
-    """Append off-game positions of each game of `paths` to `out`; returns how many games this call read."""
-    begun, started, count = games_done(out), time.monotonic(), 0
+    weights: str, paths: list[Path], out: Path, positions: int, *, rules: PlayRules, threads: int
+) -> tuple[int, Refused]:
+    """Append off-game positions of each game of `paths` to `out`; returns how many games this call read.
 
-    def work(player: Player, task: tuple[int, Game]) -> str:
-        try:
-            return off_game_lines(player, *task, positions)
-        except ValueError:  # an illegal move; the corpus rejects and counts such games
-            return ""
-
-    players = [Player(weights, rules) for _ in range(threads)]
+    Also returns what could not be used. SourceError, OSError, WeightsError.
+    """
+    begun = games_done(out)
+    source, refused = GameSource(paths), Refused()
+    tasks = ((*placed, positions) for placed in source.placed() if placed[0] > begun)
+    progress = Progress("games", sum(1 for _ in islice(GameSource(paths).placed(), begun, None)), begun)
     with open(out, "a", encoding="utf-8") as file:
-        for count, lines in enumerate(map_in_order(players, work, islice(games_of(paths), begun, None)), 1):
+        for lines, faults in Work(new_player, (weights, rules), work_off_game).results(tasks, threads):
             file.write(lines)
             file.flush()
-            if count % 50 == 0:
-                print(f"{begun + count} games, {count / (time.monotonic() - started):.2f} a second", flush=True)
-    return count
+            refused.join(faults)
+            progress.add(1, lines.count("\n"))
+    refused.join(source.refused)
+    return progress.done, refused

@@ -1,25 +1,24 @@
 """Self-play games, labelled by their own search, in the text format that learn.sources reads.
 
 Each game has a number. The seed and that number determine its random choices, so that an interrupted run resumes where
-the file ends. Each thread has its own worker and table; the search holds no lock.
+the file ends. A game that the file holds already is replaced by another one of the same number.
 """
 
 from __future__ import annotations
 
+import os
 import random
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
-from usi_engine.core import load_core
+from usi_engine.core import load_core, load_weights
 from usi_engine.iterative import iterative_deepening
+from usi_engine.learn.pool import Work
+from usi_engine.learn.progress import Progress
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation
@@ -27,10 +26,9 @@ if TYPE_CHECKING:
 # The table: room for ten entries a node of one search, and never less than the megabytes.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
-WAITING_TASKS = 8  # for each player: running, or done and not yet yielded
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+OPENING_LINES = 8  # that an opening move is drawn from, at most
+OPENING_NODES = 2  # times the nodes of a move, for all these lines; the depth in which they are reached is finished
+ATTEMPTS = 10  # to play a game that the file does not hold
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,7 @@ class PlayRules:
     nodes: int = 1500
     random_plies: int = 8
     random_share: float = 0.5  # of the opening moves; the others are searched
+    opening_margin: int = 0  # centipawns; if set, every opening move is drawn from those so near to the best one
     later_random_share: float = 0.0  # of the moves after the opening, while the score is within `later_random_score`
     later_random_score: int = 1500
     longest: int = 320  # plies; then the game is a draw
@@ -62,9 +61,19 @@ class Played:
         """Its line in the file."""
         return f"{self.result}\t{self.ending}\t{self.start}\t{' '.join(self.words)}\n"
 
+    @property
+    def key(self) -> int:
+        """Equal for games of equal moves, whatever their scores; of this process only."""
+        return key_of(self.start, self.words)
+
+
+def key_of(start: str, words: Sequence[str]) -> int:
+    """Hash of start and moves; every other word is a score."""
+    return hash((start, *words[::2]))
+
 
 class Player:
-    """One thread's worker and table."""
+    """One process's worker and table."""
 
     def __init__(self, weights: Evaluation | None, rules: PlayRules) -> None:
         self.rules = rules
@@ -93,6 +102,19 @@ class Player:
             best = line if line.value != -INFINITE and line.bound != "upper" else best
         return best.pv[0], best.value if best.value != -INFINITE else 0
 
+    def near_best(self, board: Board, margin: int) -> list[str]:
+        """The best move and those at most `margin` centipawns below it, of the first OPENING_LINES."""
+        limit = OPENING_NODES * self.rules.nodes
+        lines = min(OPENING_LINES, self.worker.set_root(board))
+        self.table.new_search()
+        found: list[tuple[str, int]] = []
+        for _ in iterative_deepening(self._core, self.worker, MAX_DEPTH, multipv=lines):
+            found = [(line.pv[0], line.value) for line in self.worker.lines(lines)]
+            if self.worker.nodes >= limit or abs(found[0][1]) >= MATE_BOUND:
+                break
+        least = max(value for _, value in found) - margin
+        return [move for move, value in found if value >= least]
+
     def _random_share(self, ply: int, value: int) -> float:
         """How likely the move at this ply is random."""
         rules = self.rules
@@ -100,9 +122,18 @@ class Player:
             return rules.random_share
         return rules.later_random_share if abs(value) <= rules.later_random_score else 0.0
 
-    def play(self, start: str, number: int) -> Played:
-        """One whole game."""
-        rng = random.Random(f"{self.rules.seed} {number}")
+    def _choose(self, board: Board, ply: int, rng: random.Random) -> tuple[str, int | None]:
+        """The next move of a game and its value for the side to move; None where chance chose the move."""
+        if self.rules.opening_margin and ply < self.rules.random_plies:
+            return rng.choice(self.near_best(board, self.rules.opening_margin)), None
+        move, value = self.think(board)
+        if rng.random() < self._random_share(ply, value):
+            return rng.choice(board.legal_moves()), None
+        return move, value
+
+    def play(self, start: str, number: int, attempt: int = 0) -> Played:
+        """One whole game; another one with each `attempt`."""
+        rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
         board, resignable = Board(start), 0
         words: list[str] = []
         self.new_game()
@@ -110,17 +141,24 @@ class Player:
             ended = ending_of(board)
             if ended:
                 return Played(start, words, *ended)
-            move, value = self.think(board)
-            if rng.random() < self._random_share(ply, value):
-                move = rng.choice(board.legal_moves())
-                words += [move, "-"]
-            else:
-                words += [move, str(value)]
+            move, value = self._choose(board, ply, rng)
+            words += [move, "-" if value is None else str(value)]
+            if value is not None:
                 resignable = resignable + 1 if abs(value) >= self.rules.resign else 0
-            if resignable >= self.rules.resign_plies:
-                return Played(start, words, winner(board, value > 0), "score")
+                if resignable >= self.rules.resign_plies:
+                    return Played(start, words, winner(board, value > 0), "score")
             board.push(move)
         return Played(start, words, "d", "length")
+
+
+def new_player(weights: str, rules: PlayRules) -> Player:
+    """A player with the weights of this name. WeightsError."""
+    return Player(load_weights(weights), rules)
+
+
+def play_task(player: Player, task: tuple[str, int]) -> Played:
+    """The game from this start with this number."""
+    return player.play(*task)
 
 
 def winner(board: Board, mover: bool) -> str:
@@ -161,68 +199,50 @@ def opening_of(line: str) -> str:
     return board.sfen()
 
 
-def games_in(path: Path) -> int:
-    """Complete games in a file; an incomplete last line is cut off."""
+def keys_in(path: Path) -> list[int]:
+    """The key of each complete game in a file; an incomplete last line is cut off."""
+    keys: list[int] = []
     if not path.exists():
-        return 0
-    data = path.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
-        path.write_bytes(whole)
-    return whole.count(b"\n")
+        return keys
+    whole = 0
+    with path.open("rb") as lines:
+        for line in lines:
+            if line.endswith(b"\n"):
+                whole += len(line)
+                fields = line.decode(errors="replace").rstrip("\n").split("\t")
+                keys.append(key_of(fields[-2] if len(fields) > 1 else "", fields[-1].split()))
+    if whole < path.stat().st_size:
+        os.truncate(path, whole)
+    return keys
 
 
-def map_in_order(
-    players: Sequence[Player], work: Callable[[Player, Task], Result], tasks: Iterable[Task]
-) -> Iterator[Result]:
-    """Results of the tasks, in their order; each player works on one task at a time."""
-    free: SimpleQueue[Player] = SimpleQueue()
-    for player in players:
-        free.put(player)
-
-    def run(task: Task) -> Result:
-        player = free.get()
-        try:
-            return work(player, task)
-        finally:
-            free.put(player)
-
-    pool, waiting = ThreadPoolExecutor(len(players)), deque[Future[Result]]()
-    try:
-        for task in tasks:
-            waiting.append(pool.submit(run, task))
-            while waiting and (waiting[0].done() or len(waiting) >= WAITING_TASKS * len(players)):
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def play_games(
-    weights: Evaluation | None, openings: list[str], rules: PlayRules, numbers: range, threads: int
-) -> Iterator[Played]:
-    """The games of these numbers in order, several at once."""
+def play_games(weights: str, openings: list[str], rules: PlayRules, numbers: range, threads: int) -> Iterator[Played]:
+    """The games of these numbers in order, several at once in processes of their own."""
     order = random.Random(rules.seed).sample(openings, len(openings))
-    players = [Player(weights, rules) for _ in range(threads)]
-    return map_in_order(players, lambda player, number: player.play(order[number % len(order)], number), numbers)
+    tasks = ((order[number % len(order)], number) for number in numbers)
+    return Work(new_player, (weights, rules), play_task).results(tasks, threads)
 
 
-def selfplay(
-    weights: Evaluation | None, openings: list[str], path: Path, games: int, *, rules: PlayRules, threads: int
-) -> int:
-    """Append games to `path` until it holds `games`; returns how many were played now."""
-    begun = games_in(path)
-    started = time.monotonic()
+def replayed(player: Player, game: Played, number: int, known: set[int]) -> Played:
+    """Another game of this number that is not `known`; `game` itself if there seems to be none."""
+    others = (player.play(game.start, number, attempt) for attempt in range(1, ATTEMPTS))
+    return next((other for other in others if other.key not in known), game)
+
+
+def selfplay(weights: str, openings: list[str], path: Path, games: int, *, rules: PlayRules, threads: int) -> int:
+    """Append games to `path` until it holds `games`; returns how many were played now. OSError, WeightsError."""
+    keys = keys_in(path)
+    begun, known = len(keys), set(keys)
+    player: Player | None = None
+    progress = Progress("games", games - begun, begun)
     with open(path, "a", encoding="utf-8") as file:
-        for count, game in enumerate(play_games(weights, openings, rules, range(begun, games), threads), 1):
+        for number, played in enumerate(play_games(weights, openings, rules, range(begun, games), threads), begun):
+            game = played
+            if game.key in known:
+                player = player or new_player(weights, rules)
+                game = replayed(player, game, number, known)
+            known.add(game.key)
             file.write(game.line)
             file.flush()
-            if count % 50 == 0:
-                seconds = time.monotonic() - started
-                print(
-                    f"{begun + count}/{games} games, {count / seconds:.2f} a second, "
-                    f"{(games - begun - count) * seconds / count / 60:.1f} min left",
-                    flush=True,
-                )
+            progress.add(1, len(game.words) // 2)
     return max(games - begun, 0)

@@ -1,53 +1,44 @@
-"""Games from files: text as self-play writes it, and game records of other programs through rsshogi."""
+"""Games from files: text as self-play writes it, and game records of other programs through rsshogi.
+
+A file is read in chunks, which are small and cheap to read; the items of a chunk may be decoded in another process.
+"""
 
 from __future__ import annotations
 
 import gzip
 import lzma
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
+from usi_engine.learn import packed
+from usi_engine.learn.game import (
+    RESULTS,
+    START,
+    Fault,
+    Game,
+    Item,
+    SourceError,
+    ValuedMoves,
+    clamped_score,
+    rsshogi_module,
+)
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-RESULTS = {"b": 1, "w": -1, "d": 0}
+LINES = 128  # in a chunk
+LONGEST_SCORE = 6  # characters of a score that the core certainly takes
 SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # whose perspective a record's scores have
-
-
-class SourceError(ValueError):
-    """A file that cannot be read as games; the text quotes what is wrong."""
-
-
-@dataclass(frozen=True)
-class Game:
-    """Moves in USI from a start position; scores in centipawns for the side to move, or None."""
-
-    start: str
-    moves: list[str]
-    scores: list[int | None]
-    result: int  # 1 Black won, -1 White, 0 draw
-
-
-@dataclass(frozen=True)
-class ValuedMoves:
-    """Moves from one position with their values in centipawns for the side that makes them; no game, no result."""
-
-    start: str
-    moves: list[str]
-    values: list[int]
 
 
 def open_text(path: Path) -> IO[str]:
     """A text file, decompressed by its suffix."""
     if path.suffix == ".xz":
-        return lzma.open(path, "rt", encoding="utf-8")
+        return lzma.open(path, "rt", encoding="utf-8", errors="replace")
     if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8")
-    return open(path, encoding="utf-8")
+        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
+    return open(path, encoding="utf-8", errors="replace")
 
 
 def parse_game_line(line: str) -> Game:
@@ -62,9 +53,10 @@ def parse_game_line(line: str) -> Game:
         scores = [None if word == "-" else int(word) for word in words[1::2]]
     except ValueError as error:
         raise SourceError(f"not a score: {error}") from None
-    return Game(
-        START if fields[2] == "startpos" else fields[2].removeprefix("sfen "), words[::2], scores, RESULTS[fields[0]]
-    )
+    start = START if fields[2] == "startpos" else fields[2].removeprefix("sfen ")
+    if len(max(words[1::2], key=len, default="")) > LONGEST_SCORE:
+        scores = [None if score is None else clamped_score(score) for score in scores]
+    return Game(start, words[::2], scores, RESULTS[fields[0]], fields[1])
 
 
 def parse_valued_line(line: str) -> ValuedMoves:
@@ -72,7 +64,8 @@ def parse_valued_line(line: str) -> ValuedMoves:
     sfen, _, rest = line.partition("\t")
     pairs = [word.partition(":") for word in rest.split()]
     try:
-        return ValuedMoves(sfen, [move for move, _, _ in pairs], [int(value) for _, _, value in pairs])
+        values = [clamped_score(int(value)) for _, _, value in pairs]
+        return ValuedMoves(sfen, [move for move, _, _ in pairs], values)
     except ValueError as error:
         raise SourceError(f"not a value: {error}") from None
 
@@ -82,22 +75,20 @@ def parse_line(line: str) -> Game | ValuedMoves:
     return parse_valued_line(line) if line.count("\t") == 1 else parse_game_line(line)
 
 
-def read_lines(path: Path) -> Iterator[Game | ValuedMoves]:
-    """The games and valued positions of a .tsv file, compressed or not."""
+def read_lines(path: Path) -> Iterator[list[str]]:
+    """The lines of a .tsv file, compressed or not, some at a time."""
     with open_text(path) as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                yield parse_line(line)
-            except SourceError as error:
-                raise SourceError(f"{path}, line {number}: {error}") from None
+        while chunk := list(islice(lines, LINES)):
+            yield chunk
 
 
-def rsshogi_module(name: str) -> Any:
-    """A module of rsshogi, which reads other programs' records. SourceError where it is not installed."""
-    try:
-        return import_module(f"rsshogi.{name}")
-    except ImportError:
-        raise SourceError("rsshogi reads CSA, KIF, sbinpack and packed sfen: pip install rsshogi") from None
+def decode_lines(lines: list[str]) -> Iterator[Item]:
+    """The item of each line."""
+    for line in lines:
+        try:
+            yield parse_line(line)
+        except SourceError as error:
+            yield Fault(str(error))
 
 
 def result_of(result: Any) -> int | None:
@@ -109,17 +100,17 @@ def result_of(result: Any) -> int | None:
     return 0 if result.is_draw() else None
 
 
-def game_of_record(record: Any, scores: str) -> Game | None:
-    """An rsshogi record; None without a result. `scores`: their perspective, `black` or `mover`; `none`: unused."""
+def game_of_record(record: Any, scores: str) -> Game | Fault:
+    """An rsshogi record. `scores`: their perspective, `black` or `mover`; `none`: unused."""
     result = result_of(record.result)
     if result is None:
-        return None
+        return Fault(f"no result: {record.result}")
     start = record.init_position_sfen
     found: list[int | None] = []
     sign = -1 if scores == "black" and start.split()[1] == "w" else 1
     for entry in record.moves:
         score = entry.engine_info.eval if scores != "none" and entry.engine_info else None
-        found.append(None if score is None else sign * score)
+        found.append(None if score is None else sign * clamped_score(score))
         sign = -sign if scores == "black" else 1
     return Game(start, [str(entry.move) for entry in record.moves], found, result)
 
@@ -133,53 +124,136 @@ def records_in(reader: Any, path: Path, kind: str) -> list[Any]:
     return [reader.Record.from_kif_file(str(path))]
 
 
-def read_records(path: Path, kind: str) -> Iterator[Game]:
+def read_whole(path: Path) -> Iterator[list[Path]]:
+    """The file itself: rsshogi reads it at once. OSError where it cannot be opened."""
+    with path.open("rb"):
+        yield [path]
+
+
+def decode_records(paths: list[Path], kind: str) -> Iterator[Item]:
     """Games of CSA, of ShogiArena's sbinpack, or one of KIF, whose result alone is used: scores differ by program."""
     reader = rsshogi_module("record")
-    try:
-        records = records_in(reader, path, kind)
-    except (ValueError, OSError) as error:
-        raise SourceError(f"{path}: {error}") from None
-    for record in records:
-        game = game_of_record(record, SCORES[kind])
-        if game is not None:
-            yield game
+    for path in paths:
+        try:
+            records = records_in(reader, path, kind)
+        except (ValueError, OSError) as error:
+            yield Fault(" ".join(str(error).split()))
+            continue
+        yield from (game_of_record(record, SCORES[kind]) for record in records)
 
 
-def read_packed(path: Path) -> Iterator[Game]:
-    """Packed sfen values, 40 bytes each: every position is a game of one move."""
-    layout, core = rsshogi_module("numpy").PackedSfenValue, rsshogi_module("core")
-    with open(path, "rb") as file:
-        while len(block := file.read(40 * 4096)) >= 40:
-            for value in np.frombuffer(block[: len(block) // 40 * 40], dtype=layout):
-                yield game_of_packed(core, value)
+@dataclass(frozen=True)
+class Format:
+    """How the files with an ending are read: in chunks, each of which is decoded to its items."""
+
+    unit: str  # what an item is in the file
+    chunks: Callable[[Path], Iterator[list[Any]]]
+    decode: Callable[[list[Any]], Iterator[Item]]
 
 
-def game_of_packed(core: Any, value: Any) -> Game:
-    """One packed position with the move chosen in it; its score and result are those of the side to move."""
-    board = core.Board()
-    board.set_packed_sfen(value["sfen"].tobytes())
-    sfen = board.to_sfen()
-    sign = 1 if sfen.split()[1] == "b" else -1
-    return Game(sfen, [str(core.Move(int(value["move"])))], [int(value["score"])], sign * int(value["game_result"]))
-
-
-def items_of(path: Path) -> Iterator[Game | ValuedMoves]:
-    """The games, or the positions with valued moves, of a file, read by its suffix. SourceError, OSError."""
-    name = path.name.lower()
-    for ending, read in READERS.items():
-        if name.endswith(ending):
-            return read(path)
-    raise SourceError(f"{path}: expected a name ending in {', '.join(READERS)}")
-
-
-READERS: dict[str, Callable[[Path], Iterator[Game | ValuedMoves]]] = {
-    ".tsv": read_lines,
-    ".tsv.xz": read_lines,
-    ".tsv.gz": read_lines,
-    ".csa": partial(read_records, kind="csa"),
-    ".kif": partial(read_records, kind="kif"),
-    ".sbinpack": partial(read_records, kind="sbinpack"),
-    ".psv": read_packed,
-    ".bin": read_packed,
+LINE_FORMAT = Format("line", read_lines, decode_lines)
+PSV_FORMAT = Format(
+    "position",
+    partial(packed.read_blocks, size=packed.PSV.size),
+    partial(packed.decode, game_of=packed.game_of_psv),
+)
+FORMATS: dict[str, Format] = {
+    ".tsv": LINE_FORMAT,
+    ".tsv.xz": LINE_FORMAT,
+    ".tsv.gz": LINE_FORMAT,
+    ".csa": Format("game", read_whole, partial(decode_records, kind="csa")),
+    ".kif": Format("game", read_whole, partial(decode_records, kind="kif")),
+    ".sbinpack": Format("game", read_whole, partial(decode_records, kind="sbinpack")),
+    ".psv": PSV_FORMAT,
+    ".bin": PSV_FORMAT,
+    ".hcpe": Format(
+        "position",
+        partial(packed.read_blocks, size=packed.HCPE.size),
+        partial(packed.decode, game_of=packed.game_of_hcpe),
+    ),
+    ".hcpe3": Format("game", packed.read_hcpe3, partial(packed.decode, game_of=packed.game_of_hcpe3)),
 }
+
+
+def format_of(path: Path) -> Format:
+    """By the ending of the name. SourceError."""
+    for ending, found in FORMATS.items():
+        if path.name.lower().endswith(ending):
+            return found
+    raise SourceError(f"{path}: expected a name ending in {', '.join(FORMATS)}")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some of the items of a file, not yet decoded."""
+
+    path: Path
+    first: int  # number of its first item in the file, from 1
+    data: list[Any]
+
+    def items(self) -> Iterator[Item]:
+        """What it holds. SourceError where rsshogi is needed and missing."""
+        return format_of(self.path).decode(self.data)
+
+    def place(self, index: int) -> str:
+        """Where in the file the item is, counted from 0 in the chunk."""
+        return f"{self.path}, {format_of(self.path).unit} {self.first + index}"
+
+
+def chunks_of(path: Path) -> Iterator[Chunk]:
+    """The chunks of a file. SourceError, OSError."""
+    first = 1
+    try:
+        for data in format_of(path).chunks(path):
+            yield Chunk(path, first, data)
+            first += len(data)
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+        raise SourceError(f"{path}: {error}") from None
+
+
+@dataclass
+class Refused:
+    """Counts what is not used and keeps the first reason."""
+
+    count: int = 0
+    first: str = ""
+
+    def add(self, place: str, reason: str) -> None:
+        """Count one item."""
+        self.first = self.first or f"{place}: {reason}"
+        self.count += 1
+
+    def join(self, other: Refused) -> None:
+        """Count those of another count as well."""
+        self.first = self.first or other.first
+        self.count += other.count
+
+    @property
+    def line(self) -> str:
+        """For the user; empty where nothing was refused."""
+        return f"{self.count} not used; the first: {self.first}" if self.count else ""
+
+
+@dataclass
+class GameSource:
+    """The games of files, numbered from 1; positions with valued moves are left out, faults are counted."""
+
+    paths: Iterable[Path]
+    refused: Refused = field(default_factory=Refused)
+
+    def placed(self) -> Iterator[tuple[int, str, Game]]:
+        """Number, place and game."""
+        number = 0
+        for path in self.paths:
+            for chunk in chunks_of(path):
+                for index, item in enumerate(chunk.items()):
+                    if isinstance(item, Game):
+                        number += 1
+                        yield number, chunk.place(index), item
+                    elif isinstance(item, Fault):
+                        self.refused.add(chunk.place(index), item.reason)
+
+
+def items_of(path: Path) -> Iterator[Item]:
+    """The items of a file, read by its suffix. SourceError, OSError."""
+    return (item for chunk in chunks_of(path) for item in chunk.items())

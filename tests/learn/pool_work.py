@@ -1,0 +1,48 @@
+"""Work for the tests of the pool; processes import it by its name."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+
+def new_counter(start: int) -> list[int]:
+    """A state: how many tasks this process has done, from `start`."""
+    if start < 0:
+        raise ValueError(f"no start: {start}")
+    return [start]
+
+
+def slow_square(counter: list[int], task: int) -> tuple[int, int, int]:
+    """The square, the process and its count. Task 13 fails; early tasks last longest."""
+    if task == 13:
+        raise ValueError("no thirteen")
+    time.sleep(max(5 - task, 0) * 0.01)
+    counter[0] += 1
+    return task * task, os.getpid(), counter[0]
+
+
+def die(_: list[int], task: int) -> int:
+    """End the process as the system does where memory runs out."""
+    os._exit(task)
+
+
+def wait_for(_: list[int], task: str) -> str:
+    """Write this process's number to a file and wait for ever."""
+    Path(task).write_text(str(os.getpid()), encoding="utf-8")
+    time.sleep(600)
+    return task
+
+
+def main() -> None:
+    """A parent that is killed while its processes work."""
+    import sys  # noqa: PLC0415
+
+    from usi_engine.learn.pool import Work  # noqa: PLC0415
+
+    list(Work(new_counter, (0,), wait_for).results(sys.argv[1:], 2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+"""Packed positions: what is written is read again, as rsshogi reads it too, and damage is a fault and no crash."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_ext.board import Board
+from core_ext.records import NO_SCORE
+from tests.learn.helpers import read_games
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus import build_corpus, new_reader, read_chunk
+from usi_engine.learn.game import Fault, Game
+from usi_engine.learn.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
+from usi_engine.learn.sources import chunks_of, items_of, parse_game_line
+
+LINE = "w\tresign\tstartpos\t7g7f 35 3c3d -28 8h2b+ 41 3a2b - B*4e -3 2h3h+ 0"
+GAME = (
+    "b\tscore\tstartpos\t7g7f 35 3c3d -28 8h2b+ 41 3a2b - B*4e -3 1c1d 99999\n"
+    "w\tscore\t4k4/9/9/9/9/9/4P4/9/4K4 w Gr2p 31\t5a5b 7 G*5c -8\n"
+    "d\tscore\tstartpos\t2g2f 1\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def rsshogi() -> Any:
+    """The library that codes positions."""
+    return pytest.importorskip("rsshogi.core", reason="rsshogi codes packed positions")
+
+
+@pytest.fixture
+def games(tmp_path: Path) -> Path:
+    """A file of three games, some moves unscored."""
+    path = tmp_path / "games.tsv"
+    path.write_text(GAME)
+    return path
+
+
+def scored_positions(path: Path) -> Iterator[Game]:
+    """What the packed file of these games has to hold."""
+    for game in read_games(path):
+        board = Board(game.start)
+        for move, score in zip(game.moves, game.scores, strict=True):
+            if score is not None:
+                yield Game(board.sfen(), [move], [min(score, 32767)], game.result)
+            board.push(move)
+
+
+def without_ply(game: Game) -> tuple[str, list[str], list[int | None], int]:
+    return game.start.rpartition(" ")[0], game.moves, game.scores, game.result
+
+
+def test_psv_keeps_position_move_score_result_and_ply(games: Path, tmp_path: Path) -> None:
+    assert main(["export", str(games), "--out", str(tmp_path / "out.psv")]) == 0
+    expected = list(scored_positions(games))
+    assert len(expected) == 8
+    assert read_games(tmp_path / "out.psv") == expected
+    assert (tmp_path / "out.psv").stat().st_size == 40 * 8
+
+
+def test_hcpe_keeps_all_but_the_ply(games: Path, tmp_path: Path) -> None:
+    assert main(["export", str(games), "--out", str(tmp_path / "out.hcpe")]) == 0
+    assert list(map(without_ply, read_games(tmp_path / "out.hcpe"))) == list(map(without_ply, scored_positions(games)))
+    assert (tmp_path / "out.hcpe").stat().st_size == 38 * 8
+
+
+def test_random_games_make_the_round_trip(teacher: Path, tmp_path: Path) -> None:
+    """Long games, so that promoted pieces and full hands occur."""
+    for ending in ("psv", "hcpe"):
+        assert main(["export", str(teacher), "--out", str(tmp_path / f"out.{ending}")]) == 0
+        found = list(map(without_ply, read_games(tmp_path / f"out.{ending}")))
+        assert found == list(map(without_ply, scored_positions(teacher)))
+
+
+def test_a_position_is_as_the_library_writes_it(games: Path, tmp_path: Path, rsshogi: Any) -> None:
+    for ending, layout in (("psv", PSV), ("hcpe", HCPE)):
+        main(["export", str(games), "--out", str(tmp_path / f"out.{ending}")])
+        value = layout.unpack((tmp_path / f"out.{ending}").read_bytes()[layout.size : 2 * layout.size])
+        board = rsshogi.Board()
+        board.apply_usi("7g7f")
+        assert value[0] == (board.to_packed_sfen() if ending == "psv" else board.to_hcp())
+        assert value[1] == -28
+        assert value[-1] == (-1 if ending == "psv" else 1)  # White is to move, Black won
+
+
+def test_drops_have_the_bits_of_each_format(tmp_path: Path, rsshogi: Any) -> None:
+    (tmp_path / "drop.tsv").write_text("b\t-\t4k4/9/9/9/9/9/9/9/4K4 b P 1\tP*5e 5\n")
+    for ending, layout, made in (
+        ("psv", PSV, rsshogi.Move.from_usi("P*5e").value),
+        ("hcpe", HCPE, rsshogi.AperyMove.from_usi("P*5e").value),
+    ):
+        main(["export", str(tmp_path / "drop.tsv"), "--out", str(tmp_path / f"out.{ending}")])
+        assert layout.unpack((tmp_path / f"out.{ending}").read_bytes())[2] == made
+        assert read_games(tmp_path / f"out.{ending}")[0].moves == ["P*5e"]
+
+
+def hcpe3_of(game: Game, core: Any, candidates: int = 2) -> bytes:
+    """A game as hcpe3; a score of None has no candidates."""
+    data = HCPE3.pack(core.Board(game.start).to_hcp(), len(game.moves), {1: 1, -1: 2, 0: 4}[game.result], 0)
+    for text, score in zip(game.moves, game.scores, strict=True):
+        move = core.AperyMove.from_usi(text).value
+        visited = candidates if score is not None else 0
+        data += HCPE3_MOVE.pack(move, min(score or 0, 32767), visited) + bytes(4 * visited)
+    return data
+
+
+def test_hcpe3_holds_games(tmp_path: Path, rsshogi: Any) -> None:
+    lines = [GAME.splitlines()[0].replace("99999", "-5"), GAME.splitlines()[2]]
+    made = [parse_game_line(line) for line in lines] * 20
+    (tmp_path / "games.hcpe3").write_bytes(b"".join(hcpe3_of(game, rsshogi) for game in made))
+    found = read_games(tmp_path / "games.hcpe3")
+    assert [(game.start, game.moves, game.scores, game.result) for game in found] == [
+        (game.start, game.moves, game.scores, game.result) for game in made
+    ]
+
+
+def test_hcpe3_is_read_up_to_damage(tmp_path: Path, rsshogi: Any) -> None:
+    data = hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi)
+    (tmp_path / "cut.hcpe3").write_bytes(data + data[:-3])
+    assert [type(item) for item in items_of(tmp_path / "cut.hcpe3")] == [Game, Fault]
+    (tmp_path / "count.hcpe3").write_bytes(data + data[:40] + b"\xff\xff" + data)
+    assert [type(item) for item in items_of(tmp_path / "count.hcpe3")] == [Game, Fault]
+
+
+def test_values_out_of_range_are_faults_with_their_place(games: Path, tmp_path: Path) -> None:
+    path = tmp_path / "out.psv"
+    main(["export", str(games), "--out", str(path)])
+    good = [PSV.unpack(value) for value in (path.read_bytes()[at : at + 40] for at in range(0, 320, 40))]
+    sfen, score, move, ply, _ = good[0]
+    bad = [
+        PSV.pack(b"\xff" * 32, score, move, ply, 1),  # kings nowhere
+        PSV.pack(sfen, score, 0xFFFF, ply, 1),
+        PSV.pack(sfen, score, move ^ 1, ply, 1),  # a pawn's move by two squares or none
+        PSV.pack(sfen, score, move, ply, 7),
+        PSV.pack(sfen, -32768, move, 0, 1),  # used: another program's mate, and no ply
+    ]
+    path.write_bytes(b"".join([*bad, path.read_bytes()[:40], b"end"]))
+    card = build_corpus([path], tmp_path / "corpus")
+    assert (card["games"], card["broken_games"], card["quiet_positions"]) == (7, 5, 1)
+    assert f"{path}, position 1: not a position" in card["first_broken"]
+
+
+@pytest.mark.parametrize("ending", ["psv", "hcpe", "hcpe3"])
+def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str, rsshogi: Any) -> None:
+    """Noise, and good values with bits turned over."""
+    random.seed(5)
+    if ending == "hcpe3":
+        good = b"".join(hcpe3_of(game, rsshogi) for game in read_games(games))
+    else:
+        main(["export", str(games), "--out", str(tmp_path / f"good.{ending}")])
+        good = (tmp_path / f"good.{ending}").read_bytes()
+    path, reader, refused = tmp_path / f"bad.{ending}", new_reader(None), 0
+    for _ in range(500):
+        data = bytearray(good)
+        for _ in range(random.randint(1, 6)):
+            data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+        path.write_bytes(data)
+        parts = [read_chunk(reader, (chunk, True)) for chunk in chunks_of(path)]
+        refused += sum(part.refused.count for part in parts)
+        assert all(abs(int(score)) < 3000 for part in parts for score in part.records["score"] if score != NO_SCORE)
+    assert refused > 300
+    path.write_bytes(np.random.default_rng(6).bytes(20000))
+    assert sum(read_chunk(reader, (chunk, True)).refused.count for chunk in chunks_of(path)) > 0
+
+
+def test_games_that_cannot_be_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "games.tsv"
+    path.write_text(f"{LINE}\nb\t-\t4k4/9/9/9/9/9/9/9/9 b P 1\tP*5e 5\nb\t-\tstartpos\t7g7f 3\n")
+    assert main(["export", str(path), "--out", str(tmp_path / "out.psv")]) == 0
+    shown = capsys.readouterr()
+    assert f"2 not used; the first: {path}, line 1: illegal move '2h3h+'" in shown.err
+    assert "1 positions" in shown.out
+
+
+def test_another_ending_is_refused(games: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["export", str(games), "--out", str(tmp_path / "out.txt")]) == 1
+    assert "out.txt: expected a name ending in .psv, .bin, .hcpe" in capsys.readouterr().err
+
+
+def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.psv"
+    out.write_bytes(b"before")
+    assert main(["export", str(games), str(tmp_path / "none.tsv"), "--out", str(out)]) == 1
+    assert out.read_bytes() == b"before"

@@ -1,0 +1,94 @@
+"""Work in processes: results in order, errors where they belong, nothing left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.learn.pool_work import die, new_counter, slow_square
+from usi_engine.learn.pool import WAITING_TASKS, Work
+
+WORK = Work(new_counter, (100,), slow_square)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_results_come_in_order_however_long_each_takes(processes: int) -> None:
+    found = list(WORK.results(range(12), processes))
+    assert [square for square, _, _ in found] == [task * task for task in range(12)]
+    assert len({process for _, process, _ in found}) <= processes
+    assert (os.getpid() in {process for _, process, _ in found}) == (processes == 1)
+
+
+def test_each_process_has_a_state_of_its_own() -> None:
+    found = list(WORK.results(range(10), 2))
+    counts = {process: max(count for _, its, count in found if its == process) for _, process, _ in found}
+    assert sum(counts.values()) == 100 * len(counts) + 10
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_error_is_raised_in_the_place_of_its_result(processes: int) -> None:
+    results = WORK.results(range(12, 15), processes)
+    assert next(results)[0] == 144
+    with pytest.raises(ValueError, match="no thirteen"):
+        next(results)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_an_error_of_the_set_up_reaches_the_caller(processes: int) -> None:
+    with pytest.raises(ValueError, match="no start: -1"):
+        list(Work(new_counter, (-1,), slow_square).results(range(3), processes))
+
+
+def test_a_process_that_dies_is_an_error_of_one_line() -> None:
+    with pytest.raises(ChildProcessError, match="worker process was killed"):
+        list(Work(new_counter, (0,), die).results(range(1, 4), 2))
+
+
+def test_tasks_are_taken_only_a_little_in_advance() -> None:
+    taken = []
+
+    def endless() -> Iterator[int]:
+        for number in itertools.count(20):
+            taken.append(number)
+            yield number
+
+    results = WORK.results(endless(), 2)
+    for _ in range(5):
+        next(results)
+    results.close()  # type: ignore[attr-defined]  # a generator
+    assert len(taken) <= 5 + 2 * WAITING_TASKS + 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a signal of POSIX")
+def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    files = [tmp_path / "one", tmp_path / "two"]
+    parent = subprocess.Popen([sys.executable, "-m", "tests.learn.pool_work", *map(str, files)])
+    wait_until(lambda: all(file.exists() and file.read_text() for file in files))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    wait_until(lambda: not any(is_running(int(file.read_text())) for file in files))
+
+
+def wait_until(condition: object, seconds: float = 60) -> None:
+    """Fails if the condition does not become true."""
+    assert callable(condition)
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(process, 0)
+        return True
+    return False

@@ -1,0 +1,181 @@
+"""Packed positions as trainers of other programs read and write them; rsshogi codes the positions themselves.
+
+All numbers are little-endian, scores are centipawns for the side to move.
+
+    psv    40 bytes: packed sfen 32, score i16, move u16, ply u16, result i8 (1 the side to move won, -1, 0), padding
+    hcpe   38 bytes: Huffman-coded position 32, score i16, move u16 (Apery's bits), result u8 (0 draw, 1 Black won,
+           2 White), padding
+    hcpe3  a game: position 32, plies u16, result u8 (as in hcpe, in the low two bits), opponent u8; then for each ply
+           move u16, score i16, number of candidates u16 (0: the move was not searched), and for each candidate
+           move u16, visits u16
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from core_ext.board import Board
+from usi_engine.learn.game import Fault, Game, SourceError, clamped_score, rsshogi_module
+
+POSITION = 32  # bytes
+PSV, HCPE = struct.Struct("<32shHHbx"), struct.Struct("<32shHBx")
+HCPE3, HCPE3_MOVE, CANDIDATE = struct.Struct("<32sHBB"), struct.Struct("<HhH"), 4
+HCPE_RESULTS = {0: 0, 1: 1, 2: -1}  # to that of a Game
+BLOCK = 1024  # positions
+GAMES = 16
+MAX_MOVES = 593  # in a position
+
+
+def sfen_of(packed: bytes, huffman: bool) -> str:
+    """The sfen of a packed position. SourceError where it is none."""
+    board = rsshogi_module("core").Board()
+    try:
+        board.set_hcp(packed) if huffman else board.set_packed_sfen(packed)
+    except ValueError as error:
+        raise SourceError(f"not a position: {error}") from None
+    return str(board.to_sfen())
+
+
+def with_ply(sfen: str, ply: int) -> str:
+    """The sfen with this number of the next move."""
+    return f"{sfen.rpartition(' ')[0]} {max(ply, 1)}"
+
+
+def move_of(bits: int, apery: bool) -> str:
+    """The USI text of the move's bits; of bits that are no move, text that is no legal move."""
+    core = rsshogi_module("core")
+    return str(core.AperyMove(bits).to_move() if apery else core.Move(bits))
+
+
+def result_in(results: dict[int, int], found: int) -> int:
+    """The result of a Game. SourceError."""
+    if found not in results:
+        raise SourceError(f"not a result: '{found}'")
+    return results[found]
+
+
+def game_of_psv(value: bytes) -> Game:
+    """A position as a game of one move. SourceError."""
+    packed, score, move, ply, result = PSV.unpack(value)
+    start = with_ply(sfen_of(packed, huffman=False), ply)
+    sign = 1 if start.split()[1] == "b" else -1
+    won = result_in({0: 0, 1: 1, -1: -1}, result)
+    return Game(start, [move_of(move, apery=False)], [clamped_score(score)], sign * won)
+
+
+def game_of_hcpe(value: bytes) -> Game:
+    """A position as a game of one move; its ply is not stored. SourceError."""
+    packed, score, move, result = HCPE.unpack(value)
+    won = result_in(HCPE_RESULTS, result)
+    return Game(sfen_of(packed, huffman=True), [move_of(move, apery=True)], [clamped_score(score)], won)
+
+
+def game_of_hcpe3(value: bytes) -> Game:
+    """A game. SourceError."""
+    packed, plies, result, _ = HCPE3.unpack_from(value)
+    at = HCPE3.size
+    moves: list[str] = []
+    scores: list[int | None] = []
+    for _ in range(plies):
+        move, score, candidates = HCPE3_MOVE.unpack_from(value, at)
+        at += HCPE3_MOVE.size + candidates * CANDIDATE
+        moves.append(move_of(move, apery=True))
+        scores.append(clamped_score(score) if candidates else None)  # without candidates: not to be learned
+    if at > len(value):
+        raise SourceError(f"cut off after {len(value)} bytes")
+    return Game(sfen_of(packed, huffman=True), moves, scores, result_in(HCPE_RESULTS, result & 3))
+
+
+def read_blocks(path: Path, size: int) -> Iterator[list[bytes]]:
+    """The values of a file of values of this size, some at a time; the last one may be cut off."""
+    with path.open("rb") as file:
+        while block := file.read(size * BLOCK):
+            yield [block[at : at + size] for at in range(0, len(block), size)]
+
+
+def read_hcpe3_game(file: IO[bytes]) -> tuple[bytes, bool]:
+    """The bytes of the next game, and whether it is whole and its counts are possible."""
+    data = file.read(HCPE3.size)
+    if len(data) < HCPE3.size:
+        return data, False
+    for _ in range(HCPE3.unpack(data)[1]):
+        data += (head := file.read(HCPE3_MOVE.size))
+        candidates = HCPE3_MOVE.unpack(head)[2] if len(head) == HCPE3_MOVE.size else MAX_MOVES + 1
+        if candidates > MAX_MOVES:
+            return data, False
+        data += file.read(candidates * CANDIDATE)
+    return data, True
+
+
+def read_hcpe3(path: Path) -> Iterator[list[bytes]]:
+    """The games of a file, some at a time, up to one that is damaged or cut off."""
+    with path.open("rb") as file:
+        games: list[bytes] = []
+        whole = True
+        while whole:
+            game, whole = read_hcpe3_game(file)
+            games += [game] if game else []
+            if len(games) == GAMES or not whole:
+                yield games
+                games = []
+
+
+def decode(values: list[bytes], game_of: Callable[[bytes], Game]) -> Iterator[Game | Fault]:
+    """A game, or what is wrong with it, for each of the values."""
+    rsshogi_module("core")  # missing, it is the file's fault and not each value's
+    for value in values:
+        try:
+            yield game_of(value)
+        except struct.error:
+            yield Fault(f"cut off after {len(value)} bytes")
+        except SourceError as error:
+            yield Fault(str(error))
+
+
+@dataclass(frozen=True)
+class PackedPosition:
+    """What the formats of positions hold."""
+
+    board: Any  # rsshogi's
+    move: Any
+    score: int  # for the side to move
+    ply: int
+    result: int  # for Black
+    black: bool  # to move
+
+
+def psv_of(position: PackedPosition) -> bytes:
+    """As psv."""
+    result = position.result if position.black else -position.result
+    packed = bytes(position.board.to_packed_sfen())
+    return PSV.pack(packed, position.score, position.move.value, min(position.ply, 0xFFFF), result)
+
+
+def hcpe_of(position: PackedPosition) -> bytes:
+    """As hcpe."""
+    result = {1: 1, -1: 2, 0: 0}[position.result]
+    packed = bytes(position.board.to_hcp())
+    return HCPE.pack(packed, position.score, position.move.to_apery().value, result)
+
+
+WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": psv_of, ".bin": psv_of, ".hcpe": hcpe_of}
+
+
+def packed_positions(game: Game) -> Iterator[PackedPosition]:
+    """The scored positions of a game with the moves made in them. ValueError for an illegal move or a lacking king."""
+    core = rsshogi_module("core")
+    board = Board(game.start)
+    if None in (board.king_square(0), board.king_square(1)):
+        raise SourceError(f"a king is missing in '{game.start}'")
+    twin = core.Board(board.sfen())
+    for text, score in zip(game.moves, game.scores, strict=True):
+        ply, black = board.ply, board.turn == 0
+        board.push(text)
+        move = core.Move.from_usi(text)
+        if score is not None:
+            yield PackedPosition(twin, move, clamped_score(score), ply, game.result, black)
+        twin.apply_move(move)

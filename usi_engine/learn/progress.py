@@ -1,0 +1,35 @@
+"""One line of progress every few seconds: count, positions a second, time left."""
+
+from __future__ import annotations
+
+import time
+
+REPORT_SECONDS = 10.0
+
+
+class Progress:
+    """Counts `unit`s, of which `total` are to be done now and `begun` were done before; 0: `total` is unknown."""
+
+    def __init__(self, unit: str, total: int = 0, begun: int = 0, every: float = REPORT_SECONDS) -> None:
+        self.unit, self.total, self.begun, self.every = unit, total, begun, every
+        self.done = self.positions = 0
+        self._started = self._reported = time.monotonic()
+
+    def add(self, done: int, positions: int) -> None:
+        """Count; print a line where the last one is old enough, or where all is done."""
+        self.done += done
+        self.positions += positions
+        now = time.monotonic()
+        if now - self._reported >= self.every or self.done == self.total:
+            self._reported = now
+            print(self.line(now - self._started), flush=True)
+
+    def line(self, seconds: float) -> str:
+        """The counts after this time."""
+        seconds = max(seconds, 1e-3)
+        of_all = f"/{self.begun + self.total}" if self.total else ""
+        text = f"{self.begun + self.done}{of_all} {self.unit}, {self.positions} positions, "
+        text += f"{self.positions / seconds:.0f} a second"
+        if self.done < self.total and self.done:
+            text += f", {(self.total - self.done) * seconds / self.done / 60:.1f} min left"
+        return text
