@@ -33,7 +33,7 @@ class Mating:
         """Search for a mate by checks in `board`; None where the last position was refused."""
         status, moves = "unknown", list[str]()
         try:
-            if board is not None:
+            if board is not None and not go.faults:
                 self._resources.load()
                 status, moves = self._solve(go, board)
         except (CoreError, MemoryError) as error:

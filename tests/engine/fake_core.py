@@ -22,6 +22,7 @@ class Script:
     value: Callable[[int], int] = lambda depth: 10 + depth
     best: Callable[[int], int] = lambda depth: 0
     seconds: Callable[[int], float] = lambda depth: 0.0005 * depth
+    stuck: tuple[int, int] | None = None  # depth and number of the line whose search never ends
     pv_length: int = 3
     load_seconds: float = 0.0
     most_megabytes: int = 1 << 20
@@ -113,7 +114,8 @@ class ScriptedWorker:
         self.seldepth = depth + 2
         self.nodes += 100 * depth
         too_many = bool(node_limit and self.nodes >= node_limit)
-        self.stopped = stopped_within(self.stop, self.script.seconds(depth)) or too_many
+        seconds = 30.0 if self.script.stuck == (depth, first) else self.script.seconds(depth)
+        self.stopped = stopped_within(self.stop, seconds) or too_many
         return 0 if self.stopped else self.finish(depth, alpha, beta, first)
 
     def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:

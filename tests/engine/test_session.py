@@ -98,6 +98,21 @@ def test_stop_in_mid_depth_keeps_the_last_depth(scripted: ScriptedEngine) -> Non
     assert depth_of(engine.seen[-2]) == 3
 
 
+def test_interrupted_multipv_reprints_no_old_line_as_a_new_depth(scripted: ScriptedEngine) -> None:
+    """Where the second line of depth 4 was cut short, the first is of depth 4, the others still of depth 3."""
+    engine = scripted(Script(seconds=lambda depth: 0.0, value=lambda depth: 100 * depth, stuck=(4, 1)))
+    engine.send("setoption name MultiPV value 3", "go infinite")
+    engine.expect("^info depth 3 .* multipv 3 ")
+    engine.silent("^bestmove", 0.1)
+    engine.seen.clear()
+    engine.send("stop")
+    engine.expect("^bestmove", timeout=1)
+    printed = [(depth_of(line), line.split(" multipv ")[1].split()[0], line) for line in engine.seen[:-1]]
+    assert [head[:2] for head in printed] == [(3, "3"), (3, "2"), (4, "1")]
+    assert [line.split(" cp ")[1].split()[0] for *_, line in printed] == ["200", "250", "400"]
+    assert len({line.split(" pv ")[1].split()[0] for *_, line in printed}) == 3
+
+
 def test_memory_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     """The table is made smaller, one info string a step, and the game goes on."""
     engine = scripted(Script(most_megabytes=8))
