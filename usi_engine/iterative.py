@@ -155,11 +155,12 @@ class Search:
             yield SearchResult(depth, (Line(tuple(best.pv), best.value, depth, best.seldepth),))
 
     def _should_stop(self, result: SearchResult, forced: bool) -> bool:
-        optimum = self._control.limits.optimum
+        optimum, brief = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
             return False
         self._time_scale.iteration_done(result.best.move, result.best.value)
-        if forced or self._is_proved(result):
+        valued = forced and brief is not None and self._control.elapsed >= brief
+        if valued or self._is_proved(result):
             return self._control.try_stop(without_minimum=True)
         return self._time_scale.used_up(self._control.elapsed, optimum) and self._control.try_stop()
 

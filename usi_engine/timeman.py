@@ -13,7 +13,7 @@ All times are milliseconds since the clock of this move started. The options hav
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
@@ -30,6 +30,8 @@ RESERVED_MOVES = 80
 MOVES_AT_START = 48
 MOVES_AT_LEAST = 30
 PONDER_FACTOR = 1.25
+# Of the optimum time, for a true score of the only legal move.
+FORCED_SHARE = 0.05
 # The maximum time as a multiple of the optimum time, and the shares of the main time that either may use.
 MAXIMUM_RATIO = 4.0
 MAXIMUM_SHARE = 0.15
@@ -91,11 +93,15 @@ ON_TIME = Lateness()
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Optimum, maximum and minimum time of one move. None = no such limit."""
+    """Optimum, maximum and minimum time of one move. None = no such limit.
+
+    `forced`: the time of the only legal move of a game, whose search serves the score alone. None: no less than others.
+    """
 
     optimum: int | None = None
     maximum: int | None = None
     minimum: int = 0
+    forced: int | None = None
     round_up: bool = False
     delay: int = 0
 
@@ -131,7 +137,13 @@ def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Laten
         return _fixed(max(go.movetime - min(MIN_MARGIN, go.movetime // 10), MIN_TIME))
     if not go.times.given() or go.infinite:
         return TimeLimits()
-    clock = read_clock(go.times, black)
+    limits = _clock_limits(read_clock(go.times, black), ply, options, lateness)
+    if limits.optimum is None or go.searchmoves or go.nodes or go.depth:
+        return limits
+    return replace(limits, forced=int(limits.optimum * FORCED_SHARE))
+
+
+def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
     cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
     if clock.byoyomi and clock.main < clock.byoyomi:
         return _fixed(cap)
@@ -181,7 +193,7 @@ def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int
     rounded = clock.whole_seconds and options.flag("RoundUpToFullSecond")
     maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
     minimum = _minimum(clock, maximum, options)
-    return TimeLimits(min(optimum, maximum), maximum, minimum, rounded, options.number("NetworkDelay"))
+    return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))
 
 
 def _minimum(clock: Clock, maximum: int, options: Options) -> int:

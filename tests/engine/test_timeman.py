@@ -125,6 +125,17 @@ def test_slow_mover_and_ponder() -> None:
     assert limits_of(times, USI_Ponder=True).optimum == pytest.approx(usual * 1.25, abs=2)
 
 
+def test_a_forced_move_gets_a_share_on_a_game_clock_only() -> None:
+    """A twentieth of the usual time; with movetime, nodes, depth or searchmoves whatever was given."""
+    game = Times(600_000, 600_000)
+    limits = time_limits(Go(game), True, 1, Options())
+    assert limits.forced is not None and limits.optimum is not None
+    assert limits.forced == limits.optimum // 20 > 0
+    assert limits_of(Times(0, 0, 10_000)).forced is not None
+    for go in (Go(movetime=1000), Go(game, searchmoves=("7g7f",)), Go(game, nodes=1), Go(game, depth=1), Go()):
+        assert time_limits(go, True, 1, Options()).forced is None
+
+
 def test_moves_to_go() -> None:
     """Fewer moves are left later in the game, never none; a move limit counts."""
     left = [moves_to_go(ply, 0) for ply in (1, 60, 120, 500)]
