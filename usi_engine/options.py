@@ -106,7 +106,7 @@ DECLARED: dict[str, Kind] = {
     "PvInterval": Spin(300, 0, 1000000),
     "ConsiderationMode": Check(False),
     "DepthLimit": Spin(0, 0, 1000),
-    "MateShortest": Check(False),
+    "MateShortest": Check(True),
     "NodesLimit": Spin(0, 0, 2**31 - 1),
 }
 

@@ -27,7 +27,9 @@ class Script:
     load_seconds: float = 0.0
     most_megabytes: int = 1 << 20
     solution: tuple[str, list[str]] = ("unknown", [])
-    solve_seconds: float = 0.2  # where there is no node limit
+    solve_seconds: float = 0.2  # for the first mate
+    shorten_seconds: float = 0.0  # for the shortest
+    shortest: list[str] = field(default_factory=list)  # where it is another than that of the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
@@ -154,8 +156,11 @@ class ScriptedSolver:
         self.script, self.stop, self.nodes, self.hashfull = script, stop, 1234, 5
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
-        stopped = stopped_within(self.stop, 0 if node_limit else self.script.solve_seconds)
-        return ("unknown", []) if stopped else self.script.solution
+        seconds = self.script.shorten_seconds if aim == "shortest" else self.script.solve_seconds
+        stopped = stopped_within(self.stop, seconds)
+        if stopped:
+            return "unknown", []
+        return ("mate", self.script.shortest) if aim == "shortest" and self.script.shortest else self.script.solution
 
 
 def make_core(script: Script) -> Core:

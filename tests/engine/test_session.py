@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+
+import pytest
 
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
@@ -181,6 +184,24 @@ def test_mate_solver_is_stopped_by_its_clock(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(solution=("nomate", []), solve_seconds=30))
     engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", "go mate 50")
     assert engine.expect("^checkmate", timeout=1) == "checkmate timeout"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "option", "answer"),
+    [(0.0, "true", "G*2b"), (30.0, "true", "G*2b 2a2b G*2c"), (0.0, "false", "G*2b 2a2b G*2c")],
+)
+def test_a_shorter_mate_is_answered_where_there_is_time(
+    scripted: ScriptedEngine, seconds: float, option: str, answer: str
+) -> None:
+    """With MateShortest the first mate is printed as it comes, and answered where no shorter one comes in time."""
+    first = "G*2b 2a2b G*2c"
+    script = Script(solution=("mate", first.split()), solve_seconds=0, shorten_seconds=seconds, shortest=["G*2b"])
+    engine = scripted(script)
+    engine.send(f"setoption name MateShortest value {option}")
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1", "go mate 200")
+    if option == "true":
+        engine.expect(f"^info score mate 3 .* pv {re.escape(first)}$")
+    assert engine.expect("^checkmate", timeout=1) == f"checkmate {answer}"
 
 
 def test_a_core_that_cannot_run() -> None:
