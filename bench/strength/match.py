@@ -1,4 +1,4 @@
-"""A match of two USI engines through cshogi's runner: score and Elo with error bars, illegal moves, lateness.
+"""A match of two USI engines through cshogi's runner: score and Elo with intervals, illegal moves, lateness.
 
     python -m bench.strength.match usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
 
@@ -17,7 +17,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from cshogi import cli
 from cshogi.usi import Engine
 
 from bench import OPENINGS
-from bench.strength.elo import with_error
+from bench.strength.elo import Estimate, estimate
 
 ENDINGS = {
     "反則負け": "illegal",
@@ -143,9 +143,9 @@ def allowed_for(limits: dict[str, Any], black: bool) -> float:
 
 
 def summary(wins: int, draws: int, losses: int) -> dict[str, float]:
-    """Score and Elo, each with the half-width of its 95 % interval (from the spread of the games' points)."""
+    """Number of games, score and the ends of its 95 % interval (from the games' points)."""
     points = [1.0] * wins + [0.5] * draws + [0.0] * losses
-    return {"games": len(points), **with_error(points)}
+    return {"games": len(points), **asdict(estimate(points))}
 
 
 def play(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -220,8 +220,7 @@ def report(figures: dict[str, Any]) -> str:
     first, second = figures["engines"]
     lines = [
         f"{first} - {second}: +{figures['wins']} ={figures['draws']} -{figures['losses']} of {figures['games']}",
-        f"score {figures['score']:.1%} +- {figures['score_error']:.1%}, "
-        f"Elo {figures['elo']:+.0f} +- {figures['elo_error']:.0f} (95 %)",
+        Estimate(figures["score"], figures["low"], figures["high"]).text() + " (95 %)",
         f"endings: {figures['endings']}",
     ]
     for name, kept in figures["time"].items():
