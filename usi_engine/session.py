@@ -111,7 +111,7 @@ class Session:
     def _end_job(self, at: float) -> None:
         control = self._job.control if self._job else None
         self._job = None
-        if control is not None:
+        if control is not None and control.lateness is not None:
             self._lateness.record(control.lateness)
         # The clock of a queued go starts at the answer of this job. A go that arrives later starts its own.
         self._clock_start = max(self._clock_start, control.answered_at if control else at)
