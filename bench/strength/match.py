@@ -37,6 +37,8 @@ ENDINGS = {
 USUAL_OPTIONS = {
     "fairy-stockfish": "Threads:1,Hash:64,UCI_Variant:shogi",
     "gpsusi": "Thread:1,BookDepth:0,Verbose:0",
+    "usi_engine": "Threads:1",
+    "usi_engine.exe": "Threads:1",
 }
 
 
@@ -210,8 +212,8 @@ def program(name: str) -> str:
 
 
 def options(text: str, engine: str) -> dict[str, str]:
-    """`A:1,B:2` as the runner takes it; empty: what this engine needs to play shogi on one thread."""
-    chosen = text or USUAL_OPTIONS.get(Path(engine).name, "")
+    """`A:1,B:2` as the runner takes it, after what this engine needs to play shogi on one thread."""
+    chosen = f"{USUAL_OPTIONS.get(Path(engine).name, '')},{text}"
     return dict(pair.split(":", 1) for pair in chosen.split(",") if pair)
 
 
@@ -236,7 +238,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("engine1")
     parser.add_argument("engine2")
     for number in "12":
-        parser.add_argument(f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE")
+        parser.add_argument(f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; Threads:1 unless set")
         parser.add_argument(f"--name{number}")
     parser.add_argument("--games", type=int, default=10)
     for name in ("byoyomi", "time", "inc"):

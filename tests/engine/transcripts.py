@@ -88,10 +88,11 @@ TRANSCRIPTS = {
         > getoption Threads
         < ^Threads = 1$""",
     "setoption with a bad value": """
+        > setoption name Threads value 3
         > setoption name Threads value many
         < ^info string .*Threads.*'many'
         > getoption Threads
-        < ^Threads = 1$""",
+        < ^Threads = 3$""",
     "setoption of an unknown option": """
         > setoption name Contempt value 10
         < ^info string .*'Contempt'
