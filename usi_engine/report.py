@@ -77,9 +77,12 @@ def legal_part(board: Board, moves: Sequence[str]) -> tuple[str, ...]:
 
 
 def score_text(core: Core, value: int, bound: str = "exact") -> str:
-    """`score cp X` or `score mate X`, followed by `lowerbound` or `upperbound` where it is one."""
-    plies = core.in_plies(value)
-    number = f"cp {value}" if plies is None else f"mate {plies}"
+    """`score cp X` or `score mate X`, followed by `lowerbound` or `upperbound` where it is one.
+
+    What is won by rule, not by mate, is shown as the greatest evaluation.
+    """
+    plies, most = core.in_plies(value), core.max_evaluation
+    number = f"cp {max(min(value, most), -most)}" if plies is None else f"mate {plies}"
     return f"score {number}{BOUND_WORDS[bound]}"
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from core_ext.board import BLACK, Board
-from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, StopToken
+from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken
 from usi_engine.core import Core
 
 POLL_SECONDS = 0.0005
@@ -175,6 +175,7 @@ def make_core(script: Script) -> Core:
         mate_bound=MATE_BOUND,
         infinite=INFINITE,
         max_depth=MAX_DEPTH,
+        max_evaluation=MAX_EVALUATION,
         set_tunable=lambda name, value: None,
         tunable=lambda name: 5,
         load_weights=lambda name, fv_scale: None,

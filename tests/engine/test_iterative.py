@@ -210,7 +210,7 @@ ONE_REPLY = "position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1"
         (ONE_REPLY, "go nodes 20000", 0.15, 1.0),
         ("position startpos", "go btime 0 wtime 0 byoyomi 300 searchmoves 7g7f", 0.15, 1.0),
         (ONE_REPLY, "go btime 0 wtime 0 byoyomi 3000", 0.1, 1.0),
-        (ONE_REPLY, "go btime 60000 wtime 60000", 0.03, 1.0),
+        (ONE_REPLY, "go btime 300000 wtime 300000", 0.15, 1.5),
     ],
 )
 def test_a_single_move_is_searched(engine: InProcess, position: str, go: str, least: float, most: float) -> None:
