@@ -13,6 +13,7 @@ MATE: int  # 32000
 MATE_BOUND: int  # 31000
 INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
+MAX_EVALUATION: int  # 20000
 
 BONAPIECES: int  # 1548
 HALF_SQUARES: int  # 45, the king squares of files 1 to 5

@@ -1,7 +1,8 @@
 """The search of one depth for Python: transposition table, stop token, one Worker per thread, the mate solver.
 
 Values are centipawns for the side to move at the root. A mate in n plies is MATE - n (for the side that mates) or
-n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. engine.pyi holds the types.
+n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. An evaluation is at most
+MAX_EVALUATION; values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi holds the types.
 """
 
 from core_ext.board cimport Board, declaration_rule
@@ -31,14 +32,15 @@ from core_ext.search.tt cimport (
     tt_new_search, tt_touch,
 )
 from core_ext.shogi.types cimport (
-    INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH, MAX_MOVES, MAX_PLY, Move,
-    NO_MOVE, SQUARES as _SQUARES,
+    INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH,
+    MAX_EVALUATION as _MAX_EVALUATION, MAX_MOVES, MAX_PLY, Move, NO_MOVE, SQUARES as _SQUARES,
 )
 
 MATE = _MATE
 MATE_BOUND = _MATE_BOUND
 INFINITE = _INFINITE
 MAX_DEPTH = _MAX_DEPTH
+MAX_EVALUATION = _MAX_EVALUATION
 
 BONAPIECES = _BONAPIECES
 HALF_SQUARES = _HALF_SQUARES

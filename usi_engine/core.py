@@ -39,6 +39,7 @@ class Core:
     mate_bound: int
     infinite: int
     max_depth: int
+    max_evaluation: int
     set_tunable: Callable[[str, int], None]
     tunable: Callable[[str], int]
     load_weights: Callable[[str, int], Evaluation | None]
@@ -80,6 +81,7 @@ def load_core() -> Core:
         mate_bound=engine.MATE_BOUND,
         infinite=engine.INFINITE,
         max_depth=engine.MAX_DEPTH,
+        max_evaluation=engine.MAX_EVALUATION,
         set_tunable=engine.set_tunable,
         tunable=engine.tunable,
         load_weights=load_weights,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
@@ -135,15 +135,15 @@ class Search:
         def on_bound(depth: int, pv_index: int, value: int, bound: str) -> None:
             root = main.lines(pv_index + 1)[pv_index]
             if root.pv:
-                line = Line(legal_part(board, root.pv), value, main.seldepth, bound)
-                self._reporter.bound(depth, line, pv_index + 1)
+                line = Line(legal_part(board, root.pv), value, depth, main.seldepth, bound)
+                self._reporter.bound(line, pv_index + 1)
 
         main, result = self._pool.main, SearchResult(0, ())
         depths = iterative_deepening(
             self._core, main, self._limits.max_depth, self._node_share, multipv=multipv, on_bound=on_bound
         )
         for depth in depths:
-            result = SearchResult(depth, self._lines(board, multipv))
+            result = SearchResult(depth, self._lines(board, multipv, depth))
             self._reporter.iteration(result)
             if self._should_stop(result, forced):
                 return result
@@ -152,14 +152,15 @@ class Search:
     def _helper(self, worker: Worker) -> Iterator[SearchResult]:
         for depth in iterative_deepening(self._core, worker, self._limits.max_depth, self._node_share):
             best = worker.lines(1)[0]
-            yield SearchResult(depth, (Line(tuple(best.pv), best.value, best.seldepth),))
+            yield SearchResult(depth, (Line(tuple(best.pv), best.value, depth, best.seldepth),))
 
     def _should_stop(self, result: SearchResult, forced: bool) -> bool:
-        optimum = self._control.limits.optimum
+        optimum, brief = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
             return False
         self._time_scale.iteration_done(result.best.move, result.best.value)
-        if forced or self._is_proved(result):
+        valued = forced and brief is not None and self._control.elapsed >= brief
+        if valued or self._is_proved(result):
             return self._control.try_stop(without_minimum=True)
         return self._time_scale.used_up(self._control.elapsed, optimum) and self._control.try_stop()
 
@@ -169,17 +170,23 @@ class Search:
         return plies is not None and abs(plies) <= result.depth
 
     def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
-        """The result where the depth after `last` was cut short: its new best move if it has one, else `last`."""
+        """The result where the depth after `last` was cut short: its lines if it has any, then the rest of `last`."""
         if not last.lines:
             self._pool.search_depth_one()
-        root = self._pool.main.lines(1)[0]
-        if root.value <= -self._core.infinite or root.bound == "upper" or not root.pv:
+        count, depth = max(len(last.lines), 1), last.depth + 1
+        best, *others = self._pool.main.lines(count)
+        if not self._was_searched(best) or best.bound == "upper":
             return last
-        best = as_line(board, root)
-        if root.bound == "lower" and last.lines and best.move == last.best.move:
+        if best.bound == "lower" and last.lines and best.pv[0] == last.best.move:
             return last
-        others = tuple(line for line in last.lines if line.move != best.move)
-        return SearchResult(last.depth + 1, (best, *others[: max(len(last.lines) - 1, 0)]))
+        exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
+        new = [as_line(board, root, depth) for root in (best, *exact)]
+        moves = {line.move for line in new}
+        return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
+
+    def _was_searched(self, root: RootLine) -> bool:
+        """In the depth that was cut short; what it did not reach has no value."""
+        return root.value > -self._core.infinite and bool(root.pv)
 
     def _best_thread(self, board: Board, result: SearchResult) -> SearchResult:
         """The result of the best thread; the main thread's where there are several lines or no helpers."""
@@ -190,13 +197,13 @@ class Search:
         if chosen.best.move == result.best.move:
             return result
         line = chosen.best
-        return SearchResult(chosen.depth, (Line(legal_part(board, line.pv), line.value, line.seldepth),))
+        return SearchResult(chosen.depth, (replace(line, pv=legal_part(board, line.pv)),))
 
-    def _lines(self, board: Board, multipv: int) -> tuple[Line, ...]:
-        lines = [as_line(board, root) for root in self._pool.main.lines(multipv)]
+    def _lines(self, board: Board, multipv: int, depth: int) -> tuple[Line, ...]:
+        lines = [as_line(board, root, depth) for root in self._pool.main.lines(multipv)]
         return tuple(sorted(lines, key=lambda line: -line.value))
 
 
-def as_line(board: Board, root: RootLine) -> Line:
+def as_line(board: Board, root: RootLine, depth: int) -> Line:
     """A root line of the core with the legal part of its moves, its value taken as exact."""
-    return Line(legal_part(board, root.pv), root.value, root.seldepth)
+    return Line(legal_part(board, root.pv), root.value, depth, root.seldepth)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 # Seconds between info lines.
 INFO_SECONDS = 1.0
+# Without a limit, the search for the shortest mate ends after so many times the nodes of the proof, and at least these.
+PATIENCE = 10
+PATIENCE_NODES = 10_000_000
 
 
 class Mating:
@@ -28,12 +31,13 @@ class Mating:
         self._options = options
         self._writer = writer
         self._control = control
+        self._nodes_before = 0
 
     def run(self, go: GoMate, board: Board | None) -> None:
         """Search for a mate by checks in `board`; None where the last position was refused."""
         status, moves = "unknown", list[str]()
         try:
-            if board is not None:
+            if board is not None and not go.faults:
                 self._resources.load()
                 status, moves = self._solve(go, board)
         except (CoreError, MemoryError) as error:
@@ -55,14 +59,27 @@ class Mating:
         return self._prove(core.mate_solver(megabytes, self._resources.stop), go, board)
 
     def _prove(self, solver: MateSolver, go: GoMate, board: Board) -> tuple[str, list[str]]:
-        aim = "shortest" if self._options.flag("MateShortest") else "shorter"
+        shortest = self._options.flag("MateShortest")
         with repeated(lambda: self._print_info(solver, []), INFO_SECONDS):
-            status, moves = solver.solve(board, go.nodes or 0, aim)
+            status, moves = solver.solve(board, go.nodes or 0, "first" if shortest else "shorter")
+            if moves and shortest:
+                self._print_info(solver, moves)
+                moves = self._shorten(solver, go, board, moves)
         self._print_info(solver, moves)
         return status, moves
 
+    def _shorten(self, solver: MateSolver, go: GoMate, board: Board, first: list[str]) -> list[str]:
+        """The line of the shortest mate; the first one where the limits end the search for it."""
+        self._nodes_before, limit = solver.nodes, 0
+        if go.nodes:
+            limit = max(go.nodes - solver.nodes, 1)
+        elif go.milliseconds is None:
+            limit = max(PATIENCE * solver.nodes, PATIENCE_NODES)
+        status, moves = solver.solve(board, limit, "shortest")
+        return moves if status == "mate" and len(moves) < len(first) else first
+
     def _print_info(self, solver: MateSolver, moves: list[str]) -> None:
-        stats = SearchStats(solver.nodes, self._control.total, solver.hashfull)
+        stats = SearchStats(self._nodes_before + solver.nodes, self._control.total, solver.hashfull)
         pv = f"multipv 1 pv {' '.join(moves)}" if moves else ""
         score = f"score mate {len(moves)} " if moves else ""
         self._writer.line(f"info {score}{stats.text()} {pv}".rstrip())

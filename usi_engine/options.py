@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 
+# Of `Threads`: more cores are left to the GUI and the opponent.
+MOST_THREADS_BY_DEFAULT = 4
 ENTERING_KING_RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
 TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
 FALSE_WORDS = frozenset({"false", "0", "no", "off"})
@@ -78,13 +82,19 @@ class Text:
         return text
 
 
+def default_threads() -> int:
+    """One for each core that this process may use, but not more than MOST_THREADS_BY_DEFAULT."""
+    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(usable, MOST_THREADS_BY_DEFAULT)
+
+
 Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
 DECLARED: dict[str, Kind] = {
     "USI_Hash": Spin(256, 1, 1048576),
     "USI_Ponder": Check(False),
-    "Threads": Spin(1, 1, 512),
+    "Threads": Spin(default_threads(), 1, 512),
     "MultiPV": Spin(1, 1, 593),
     "USI_OwnBook": Check(True),
     "BookFile": Text(),
@@ -106,7 +116,7 @@ DECLARED: dict[str, Kind] = {
     "PvInterval": Spin(300, 0, 1000000),
     "ConsiderationMode": Check(False),
     "DepthLimit": Spin(0, 0, 1000),
-    "MateShortest": Check(False),
+    "MateShortest": Check(True),
     "NodesLimit": Spin(0, 0, 2**31 - 1),
 }
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 STARTPOS = "startpos"
-# Greater numbers are clamped to it; no clock or node count gets there.
+# Greater numbers are clamped: counts, and times in milliseconds, to a day.
 LARGEST = 2**62
+LONGEST_TIME = 24 * 60 * 60 * 1000
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,11 @@ class Times:
 
 @dataclass(frozen=True)
 class Go:
-    """`go`: every limit named. With no limit at all the search runs until `stop`."""
+    """`go`: every limit named. With no limit at all the search runs until `stop`.
+
+    `faults`: a sentence for each number that could not be read. Where one of them was the only limit, `depth` is 1, as
+    a search without end is not what was asked for.
+    """
 
     times: Times = field(default_factory=Times)
     ponder: bool = False
@@ -92,6 +97,7 @@ class Go:
     depth: int | None = None
     nodes: int | None = None
     searchmoves: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
 
     def open_ended(self) -> bool:
         """Whether only `stop` ends it (a pondering search aside)."""
@@ -101,10 +107,11 @@ class Go:
 
 @dataclass(frozen=True)
 class GoMate:
-    """`go mate infinite|MS` or `go mate nodes N`; None = no such limit."""
+    """`go mate infinite|MS` or `go mate nodes N`; None = no such limit. `faults`: what could not be read, and why."""
 
     milliseconds: int | None = None
     nodes: int | None = None
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -170,7 +177,9 @@ Command = (
 
 QUESTIONS = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
 TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
-LIMITS = frozenset({"movetime", "depth", "nodes"})
+COUNTS = frozenset({"depth", "nodes"})
+LIMITS = COUNTS | {"movetime"}
+COUNT = "a number from 1 on"
 GO_WORDS = TIMES | LIMITS | {"ponder", "infinite", "mate", "searchmoves"}
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 
@@ -219,11 +228,12 @@ def parse_position(rest: str) -> Command:
 
 
 def parse_go(rest: str) -> Command:
-    """Every form of `go`; unknown words are skipped, unreadable numbers count as not given."""
+    """Every form of `go`; unknown words are skipped, unreadable numbers count as not given and are in `faults`."""
     words = iter(rest.split())
     times: dict[str, int] = {}
     limits: dict[str, int] = {}
     flags: set[str] = set()
+    faults: list[str] = []
     searchmoves: tuple[str, ...] = ()
     for word in words:
         if word == "mate":
@@ -233,16 +243,26 @@ def parse_go(rest: str) -> Command:
         elif word in ("ponder", "infinite"):
             flags.add(word)
         elif word in TIMES or word in LIMITS:
-            _take_number(times if word in TIMES else limits, word, words)
-    return Go(Times(**times), "ponder" in flags, "infinite" in flags, searchmoves=searchmoves, **limits)
+            faults += _take_number(times if word in TIMES else limits, word, words)
+    if faults and not (times or limits or "infinite" in flags):
+        limits["depth"] = 1
+    ponder, infinite = "ponder" in flags, "infinite" in flags
+    return Go(Times(**times), ponder, infinite, searchmoves=searchmoves, faults=tuple(faults), **limits)
 
 
 def parse_mate(words: Iterator[str]) -> GoMate:
-    """What follows `go mate`: `infinite`, nothing, milliseconds, or `nodes N`."""
+    """What follows `go mate`: `infinite`, nothing, milliseconds, `nodes N`. With an unreadable one it ends at once."""
     word = next(words, "infinite")
+    if word == "infinite":
+        return GoMate()
     if word == "nodes":
-        return GoMate(nodes=read_number(next(words, "")))
-    return GoMate(milliseconds=read_number(word))
+        text = next(words, "")
+        nodes = read_number(text)
+        return GoMate(nodes=nodes) if nodes else GoMate(0, faults=(f"go mate nodes wants {COUNT}, not '{text}'",))
+    milliseconds = read_number(word, LONGEST_TIME)
+    if milliseconds is None:
+        return GoMate(0, faults=(f"go mate wants milliseconds or 'infinite', not '{word}'",))
+    return GoMate(milliseconds)
 
 
 def parse_ponderhit(rest: str) -> Command:
@@ -269,19 +289,24 @@ def parse_bench(rest: str) -> Command:
     return Bench(*numbers)
 
 
-def read_number(text: str) -> int | None:
-    """A number from 0 on; `0.9` is read as 0, a negative clock as 0, anything else as None."""
+def read_number(text: str, most: int = LARGEST) -> int | None:
+    """A number from 0 to `most`; `0.9` is read as 0, a negative clock as 0, anything that is no number as None."""
     try:
         value = float(text)
     except ValueError:
         return None
-    return min(max(int(value), 0), LARGEST) if math.isfinite(value) else None
+    return None if math.isnan(value) else int(min(max(value, 0), most))
 
 
-def _take_number(into: dict[str, int], name: str, words: Iterator[str]) -> None:
-    value = read_number(next(words, ""))
-    if value is not None:
-        into[name] = value
+def _take_number(into: dict[str, int], name: str, words: Iterator[str]) -> list[str]:
+    """Read the next word as the number of this name; returns the fault where it is none."""
+    text = next(words, "")
+    counts = name in COUNTS
+    value = read_number(text, LARGEST if counts else LONGEST_TIME)
+    if value is None or (counts and value == 0):
+        return [f"go {name} wants {COUNT if counts else 'milliseconds'}, not '{text}'"]
+    into[name] = value
+    return []
 
 
 SIMPLE: dict[str, Command] = {

@@ -19,10 +19,13 @@ FIRST_BOUND_TIME = 3000
 
 @dataclass(frozen=True)
 class Line:
-    """A principal variation: legal moves, value in centipawns for the side to move, greatest ply reached, bound."""
+    """A principal variation: legal moves, value in centipawns for the side to move, depth of the iteration that it is
+    of, greatest ply reached, bound.
+    """
 
     pv: tuple[str, ...]
     value: int
+    depth: int = 1
     seldepth: int = 0
     bound: str = "exact"
 
@@ -34,7 +37,10 @@ class Line:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The lines of the last iteration, best first; none where not even depth 1 was finished."""
+    """The lines of the last iteration, best first; none where not even depth 1 was finished.
+
+    Where the iteration was cut short, the lines that it did not reach are those of the one before.
+    """
 
     depth: int
     lines: tuple[Line, ...]
@@ -71,15 +77,23 @@ def legal_part(board: Board, moves: Sequence[str]) -> tuple[str, ...]:
 
 
 def score_text(core: Core, value: int, bound: str = "exact") -> str:
-    """`score cp X` or `score mate X`, followed by `lowerbound` or `upperbound` where it is one."""
-    plies = core.in_plies(value)
-    number = f"cp {value}" if plies is None else f"mate {plies}"
+    """`score cp X` or `score mate X`, followed by `lowerbound` or `upperbound` where it is one.
+
+    What is won by rule, not by mate, is shown as the greatest evaluation.
+    """
+    plies, most = core.in_plies(value), core.max_evaluation
+    number = f"cp {max(min(value, most), -most)}" if plies is None else f"mate {plies}"
     return f"score {number}{BOUND_WORDS[bound]}"
 
 
-def info_line(core: Core, depth: int, line: Line, stats: SearchStats, multipv: int = 1) -> str:
+def lost_line(stats: SearchStats) -> str:
+    """The info line of a side without a legal move: it has lost. USI has no mate in 0 plies; -1 comes nearest."""
+    return f"info depth 0 seldepth 0 score mate -1 {stats.text()}"
+
+
+def info_line(core: Core, line: Line, stats: SearchStats, multipv: int = 1) -> str:
     """The info line of one principal variation."""
-    head = f"info depth {depth} seldepth {max(line.seldepth, depth)}"
+    head = f"info depth {line.depth} seldepth {max(line.seldepth, line.depth)}"
     score = score_text(core, line.value, line.bound)
     return f"{head} {score} {stats.text()} multipv {multipv} pv {' '.join(line.pv)}"
 
@@ -101,17 +115,17 @@ class Reporter:
             self._printed_at = stats.time
             self._writer.lines(self._texts(result, stats))
 
-    def bound(self, depth: int, line: Line, multipv: int) -> None:
+    def bound(self, line: Line, multipv: int) -> None:
         """Print a line whose value fell outside the aspiration window and is only a bound, if it is due."""
         stats = self._stats()
         due = stats.time >= FIRST_BOUND_TIME and stats.time - self._printed_at >= self._interval
         if due or self._interval == 0:
             self._printed_at = stats.time
-            self._writer.line(info_line(self._core, depth, line, stats, multipv))
+            self._writer.line(info_line(self._core, line, stats, multipv))
 
     def final(self, result: SearchResult) -> list[str]:
         """The lines to print before bestmove, multipv 1 last."""
         return self._texts(result, self._stats())[::-1]
 
     def _texts(self, result: SearchResult, stats: SearchStats) -> list[str]:
-        return [info_line(self._core, result.depth, line, stats, n) for n, line in enumerate(result.lines, 1)]
+        return [info_line(self._core, line, stats, n) for n, line in enumerate(result.lines, 1)]

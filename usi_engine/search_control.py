@@ -48,7 +48,7 @@ class SearchControl:
         self._stopped = self._finished = False
         self._stop_on_ponderhit = self._without_minimum = False
         self._deadline: float | None = None
-        self._lateness: float = 0
+        self._lateness: float | None = None
         self._answered_at = self._begun
         if not pondering:
             self._set_deadline(self._moment(limits.maximum))
@@ -129,9 +129,9 @@ class SearchControl:
                 self._lateness = max(now - self._deadline, 0.0)
 
     @property
-    def lateness(self) -> int:
-        """Milliseconds from the deadline to the answer; 0 where it came sooner."""
-        return int(self._lateness * 1000)
+    def lateness(self) -> float | None:
+        """Milliseconds from the deadline to the answer, 0 where it came sooner; None where there was no deadline."""
+        return None if self._lateness is None else self._lateness * 1000
 
     @property
     def answered_at(self) -> float:

@@ -111,7 +111,7 @@ class Session:
     def _end_job(self, at: float) -> None:
         control = self._job.control if self._job else None
         self._job = None
-        if control is not None:
+        if control is not None and control.lateness is not None:
             self._lateness.record(control.lateness)
         # The clock of a queued go starts at the answer of this job. A go that arrives later starts its own.
         self._clock_start = max(self._clock_start, control.answered_at if control else at)
@@ -269,17 +269,23 @@ class Session:
         return self._board
 
     def _go(self, command: Go) -> None:
+        self._name_faults(command)
         control = self._control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root()
         thinking = Thinking(self._resources, self._options, self._writer, control)
         self._start_job(lambda: thinking.run(command, board), control, command)
 
     def _go_mate(self, command: GoMate) -> None:
+        self._name_faults(command)
         unlimited = command.milliseconds is None and command.nodes is None
         control = self._control(command, TimeLimits(maximum=command.milliseconds), unlimited)
         board = self._root()
         mating = Mating(self._resources, self._options, self._writer, control)
         self._start_job(lambda: mating.run(command, board), control, command)
+
+    def _name_faults(self, command: Go | GoMate) -> None:
+        for fault in command.faults:
+            self._writer.info(fault)
 
     def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
         """The control of a new search, started; it stops the search at once where `quit` has been received."""

@@ -12,7 +12,7 @@ from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Go
-from usi_engine.report import Line, Reporter, SearchResult, SearchStats, info_line, legal_part
+from usi_engine.report import Line, Reporter, SearchResult, SearchStats, info_line, legal_part, lost_line
 from usi_engine.resources import Resources
 from usi_engine.search_control import SearchControl
 
@@ -78,6 +78,7 @@ class Thinking:
     def _without_search(self, board: Board, go: Go) -> Finish | None:
         """The answer where nothing needs to be searched; None elsewhere."""
         if not board.legal_moves(include_all=True):
+            self._writer.line(lost_line(self._no_nodes()))
             return resign
         rule = self._options.text("EnteringKingRule")
         declaration = board.declaration_move(rule)
@@ -90,7 +91,7 @@ class Thinking:
             return [f"info string the game is won by declaration under {rule}", WIN.text()]
         core = self._resources.core
         line = Line((declaration,), core.mate - 1)
-        return [info_line(core, 1, line, SearchStats(0, self._control.total, 0)), Answer(declaration).text()]
+        return [info_line(core, line, self._no_nodes()), Answer(declaration).text()]
 
     def _from_book(self, board: Board) -> Finish | None:
         book = self._resources.book
@@ -100,9 +101,9 @@ class Thinking:
         chosen = choose(moves, self._resources.random)
         if chosen is None:
             return None
-        line = Line(legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])]), chosen.value)
-        stats = SearchStats(0, self._control.total, 0)
-        text = info_line(self._resources.core, max(chosen.depth, 1), line, stats)
+        pv = legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])])
+        line = Line(pv, chosen.value, max(chosen.depth, 1))
+        text = info_line(self._resources.core, line, self._no_nodes())
         return lambda: [text, answer_of(line.pv).text()]
 
     def _search(self, board: Board, go: Go) -> Finish:
@@ -111,7 +112,7 @@ class Thinking:
         reporter = Reporter(self._writer, core, self._interval(go), self._stats)
         mate = self._mate_at_root(board, go)
         if mate:
-            line = Line(tuple(mate), core.mate - len(mate), len(mate))
+            line = Line(tuple(mate), core.mate - len(mate), len(mate), len(mate))
             return lambda: self._conclude(reporter, SearchResult(len(mate), (line,)))
         result = Search(core, pool, self._control, self._limits(core, go), reporter).run(board, root_moves)
         if not result.lines:
@@ -156,6 +157,10 @@ class Thinking:
     def _stats(self) -> SearchStats:
         pool = self._resources.pool
         return SearchStats(pool.nodes, self._control.total, pool.table.hashfull())
+
+    def _no_nodes(self) -> SearchStats:
+        """Of an answer without a search."""
+        return SearchStats(0, self._control.total, 0)
 
     def _conclude(self, reporter: Reporter, result: SearchResult) -> list[str]:
         lost = result.best.value <= -self._options.number("ResignValue")

@@ -3,8 +3,8 @@
 All times are milliseconds since the clock of this move started. The options have YaneuraOu's names and meanings:
 
 - NetworkDelay: the usual delay between engine and server; subtracted where thinking is rounded up to a full second.
-- NetworkDelay2: the worst delay; every move ends at least this long before the flag falls. Where the time left is so
-  short that this would use it up, a fifth of it is kept instead, and more after late answers.
+- NetworkDelay2: the worst delay; every move ends at least this long before the flag falls. Where little time is left,
+  less is kept: a twentieth of it, a quarter of what is beyond a second, and more after late answers.
 - MinimumThinkingTime: on clocks that count whole seconds, the least time of a move (book and forced moves aside).
 - SlowMover: percent of the usual optimum time.
 - RoundUpToFullSecond: on clocks that count whole seconds, rounding down, use up the second that has begun.
@@ -13,13 +13,20 @@ All times are milliseconds since the clock of this move started. The options hav
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, replace
 
 from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
 
-# Printing the answer, the pipe, and the GUI's reaction, on an idle machine.
-MIN_MARGIN = 30
+# The usual margin: printing the answer, the pipe and the GUI take a few milliseconds.
+MIN_MARGIN = 5
+MARGIN_SHARE = 0.05
+# Clocks of more than this may be those of a server: of what is beyond it, this share is added, up to NetworkDelay2.
+LOCAL_TIME = 1000
+SERVER_SHARE = 0.2
+# The most that is taken off a movetime.
+MOVETIME_MARGIN = 30
 MIN_TIME = 10
 # The time of a move where only that reserve is left.
 EMERGENCY_TIME = 2
@@ -30,18 +37,25 @@ RESERVED_MOVES = 80
 MOVES_AT_START = 48
 MOVES_AT_LEAST = 30
 PONDER_FACTOR = 1.25
+# Of the optimum time, for a true score of the only legal move.
+FORCED_SHARE = 0.05
 # The maximum time as a multiple of the optimum time, and the shares of the main time that either may use.
 MAXIMUM_RATIO = 4.0
 MAXIMUM_SHARE = 0.15
 OPTIMUM_SHARE = 0.10
 
-# Decay of the greatest lateness, per move.
-LATENESS_DECAY = 0.98
-# The engine measures its own lateness only; the delay between its output and the GUI's clock is not measured.
+# Answers whose lateness is kept. The second greatest of them counts: one halt of the process is no habit.
+RECENT_ANSWERS = 100
+# The engine measures its own lateness only, not the delay between its output and the GUI's clock; and the fewer the
+# answers, the less of the worst they have shown.
 LATENESS_FACTOR = 2.0
+FEW_ANSWERS = 16
 MAX_LATENESS = 400
-# Assumed before the first move; on an idle machine it has decayed after some dozens of moves.
-INITIAL_LATENESS = 10.0
+# A late answer by itself makes the next moves cautious, less so at each.
+MAX_SHOCK = 100
+SHOCK_DECAY = 0.75
+# Assumed before the first move.
+INITIAL_LATENESS = 30.0
 # The margin leaves at least this share of the usable time.
 MIN_USED_SHARE = 0.25
 
@@ -61,29 +75,32 @@ NEW_ITERATION_SHARE = 0.6
 class Lateness:
     """How late after their deadlines recent answers came, and the safety margin that follows from it.
 
-    On a loaded machine a thread waits for a processor. The greatest lateness is kept and decays move by move, across
-    games too, as it is a property of the machine. `initial`: milliseconds assumed before the first move.
+    On a loaded machine a thread waits for a processor. The answers of earlier games count too, as it is a property of
+    the machine. `initial`: milliseconds assumed before the first move.
     """
 
     def __init__(self, initial: float = 0.0) -> None:
-        self._greatest = initial
-        self._mean = 0.0
+        self._recent: deque[float] = deque(maxlen=RECENT_ANSWERS)
+        self._shock = initial
 
     def record(self, milliseconds: float) -> None:
         """Add one answer, this long after its deadline; 0 for one in time."""
         late = min(max(milliseconds, 0.0), MAX_LATENESS)
-        self._greatest = max(self._greatest * LATENESS_DECAY, late)
-        self._mean += (late - self._mean) / 8
+        self._recent.append(late)
+        self._shock = max(self._shock * SHOCK_DECAY, min(late, MAX_SHOCK))
 
-    @property
-    def margin(self) -> int:
-        """Milliseconds to keep besides MIN_MARGIN."""
-        return min(math.ceil(self._greatest * LATENESS_FACTOR), MAX_LATENESS)
+    def margin(self, most: int) -> int:
+        """Milliseconds to keep besides the usual margin, at most `most`: delays beyond it cannot be made up for."""
+        coverable = sorted(late for late in self._recent if late <= most)
+        habit = coverable[-2] if len(coverable) > 1 else 0.0
+        factor = LATENESS_FACTOR + FEW_ANSWERS / max(len(self._recent), 1)
+        return min(math.ceil(max(habit * factor, self._shock)), MAX_LATENESS, max(most, 0))
 
     @property
     def overhead(self) -> int:
         """Milliseconds that a move is expected to cost beyond its thinking time."""
-        return MOVE_OVERHEAD + math.ceil(self._mean * 2)
+        mean = sum(self._recent) / max(len(self._recent), FEW_ANSWERS)
+        return MOVE_OVERHEAD + math.ceil(mean * LATENESS_FACTOR)
 
 
 ON_TIME = Lateness()
@@ -91,11 +108,15 @@ ON_TIME = Lateness()
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Optimum, maximum and minimum time of one move. None = no such limit."""
+    """Optimum, maximum and minimum time of one move. None = no such limit.
+
+    `forced`: the time of the only legal move of a game, whose search serves the score alone. None: no less than others.
+    """
 
     optimum: int | None = None
     maximum: int | None = None
     minimum: int = 0
+    forced: int | None = None
     round_up: bool = False
     delay: int = 0
 
@@ -128,10 +149,17 @@ class Clock:
 def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
     """Limits of this go for the side to move at game ply `ply`; `lateness` is that of the answers so far."""
     if go.movetime is not None:
-        return _fixed(max(go.movetime - min(MIN_MARGIN, go.movetime // 10), MIN_TIME))
+        margin = min(MIN_MARGIN + int(go.movetime * MARGIN_SHARE), MOVETIME_MARGIN)
+        return _fixed(max(go.movetime - margin, MIN_TIME))
     if not go.times.given() or go.infinite:
         return TimeLimits()
-    clock = read_clock(go.times, black)
+    limits = _clock_limits(read_clock(go.times, black), ply, options, lateness)
+    if limits.optimum is None or go.searchmoves or go.nodes or go.depth:
+        return limits
+    return replace(limits, forced=int(limits.optimum * FORCED_SHARE))
+
+
+def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
     cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
     if clock.byoyomi and clock.main < clock.byoyomi:
         return _fixed(cap)
@@ -162,9 +190,11 @@ def _fixed(milliseconds: int) -> TimeLimits:
 
 
 def _margin(usable: int, options: Options, lateness: Lateness) -> int:
-    usual = min(max(options.number("NetworkDelay2"), MIN_MARGIN), max(usable // 5, MIN_MARGIN))
-    after_late_answers = min(MIN_MARGIN + lateness.margin, int(usable * (1 - MIN_USED_SHARE)))
-    return max(usual, after_late_answers)
+    here = MIN_MARGIN + int(min(usable, LOCAL_TIME) * MARGIN_SHARE)
+    elsewhere = int(max(usable - LOCAL_TIME, 0) * (MARGIN_SHARE + SERVER_SHARE))
+    usual = max(min(options.number("NetworkDelay2"), here + elsewhere), MIN_MARGIN)
+    most = int(usable * (1 - MIN_USED_SHARE)) - here
+    return max(usual, here + lateness.margin(most))
 
 
 def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
@@ -181,7 +211,7 @@ def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int
     rounded = clock.whole_seconds and options.flag("RoundUpToFullSecond")
     maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
     minimum = _minimum(clock, maximum, options)
-    return TimeLimits(min(optimum, maximum), maximum, minimum, rounded, options.number("NetworkDelay"))
+    return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))
 
 
 def _minimum(clock: Clock, maximum: int, options: Options) -> int:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
-from bench.strength.elo import likelihood_ratio, verdict, with_error
+from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
@@ -192,15 +192,12 @@ def test_ended(pairs: list[dict[str, list[float]]], arguments: argparse.Namespac
 
 
 def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]]) -> str:
-    """One line: games, result, Elo with its 95 % interval, the test."""
+    """One line: games, result, score and Elo with their 95 % intervals (by pairs), the test."""
     points = [point for pair in pairs for point in pair["points"]]
     if not points:
         return f"{arguments.name}: no games"
-    figures = with_error(scores_of(pairs))
-    line = (
-        f"{arguments.name}: +{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}, "
-        f"Elo {figures['elo']:+.0f} +- {figures['elo_error']:.0f}"
-    )
+    counts = f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
+    line = f"{arguments.name}: {counts}, {estimate(scores_of(pairs)).text()}"
     if arguments.elo1 is not None:
         ratio = likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)
         line += f", test {ratio:+.2f} ({verdict(ratio)})"

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+
+# Half-width of a 95 % interval in standard deviations.
+NORMAL_95 = 1.96
+# One imaginary score at the greatest variance, so that few equal scores do not pass for certainty.
+PRIOR_VARIANCE = 0.25
 
 
 def elo(score: float) -> float:
-    """Elo difference of a score between 0 and 1."""
-    bounded = min(max(score, 1e-3), 1 - 1e-3)
-    return -400 * math.log10(1 / bounded - 1)
+    """Elo difference of a score between 0 and 1; infinite at either end."""
+    if not 1e-9 < score < 1 - 1e-9:
+        return math.copysign(math.inf, score - 0.5)
+    return -400 * math.log10(1 / score - 1)
 
 
 def expected(difference: float) -> float:
@@ -23,12 +30,40 @@ def spread_of(scores: Sequence[float]) -> tuple[float, float]:
     return mean, sum((score - mean) ** 2 for score in scores) / len(scores)
 
 
-def with_error(scores: Sequence[float]) -> dict[str, float]:
-    """Score and Elo of independent scores between 0 and 1, each with the half-width of its 95 % interval."""
+@dataclass(frozen=True)
+class Estimate:
+    """A score between 0 and 1 with the ends of its 95 % interval."""
+
+    score: float
+    low: float
+    high: float
+
+    def elo(self) -> tuple[float, float, float]:
+        """The Elo difference and the ends of its interval."""
+        return elo(self.score), elo(self.low), elo(self.high)
+
+    def text(self) -> str:
+        """`score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)`."""
+        value, low, high = (f"{each:+.0f}" for each in self.elo())
+        return (
+            f"score {self.score * 100:.1f} % ({self.low * 100:.1f} to {self.high * 100:.1f}), "
+            f"Elo {value} ({low} to {high})"
+        )
+
+
+def estimate(scores: Sequence[float]) -> Estimate:
+    """Wilson's interval for the mean of independent scores between 0 and 1: games, or better the means of pairs.
+
+    Wilson's is that of wins and losses alone. Draws and pairs of games vary less, so the scores count for more of
+    those, by the ratio of the variances.
+    """
     mean, variance = spread_of(scores)
-    half = 1.96 * math.sqrt(variance / len(scores))
-    slope = 400 / math.log(10) / max(mean * (1 - mean), 1e-3)
-    return {"score": mean, "score_error": half, "elo": elo(mean), "elo_error": slope * half}
+    coin = len(scores) * mean * (1 - mean)
+    ratio = (len(scores) * variance + PRIOR_VARIANCE) / (coin + PRIOR_VARIANCE)
+    doubt = NORMAL_95**2 * ratio / len(scores)
+    middle = (mean + doubt / 2) / (1 + doubt)
+    half = math.sqrt(doubt * mean * (1 - mean) + doubt**2 / 4) / (1 + doubt)
+    return Estimate(mean, max(middle - half, 0.0), min(middle + half, 1.0))
 
 
 def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> float:

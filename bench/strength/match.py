@@ -1,4 +1,4 @@
-"""A match of two USI engines through cshogi's runner: score and Elo with error bars, illegal moves, lateness.
+"""A match of two USI engines through cshogi's runner: score and Elo with intervals, illegal moves, lateness.
 
     python -m bench.strength.match usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
 
@@ -17,7 +17,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from cshogi import cli
 from cshogi.usi import Engine
 
 from bench import OPENINGS
-from bench.strength.elo import with_error
+from bench.strength.elo import Estimate, estimate
 
 ENDINGS = {
     "反則負け": "illegal",
@@ -37,6 +37,8 @@ ENDINGS = {
 USUAL_OPTIONS = {
     "fairy-stockfish": "Threads:1,Hash:64,UCI_Variant:shogi",
     "gpsusi": "Thread:1,BookDepth:0,Verbose:0",
+    "usi_engine": "Threads:1",
+    "usi_engine.exe": "Threads:1",
 }
 
 
@@ -143,9 +145,9 @@ def allowed_for(limits: dict[str, Any], black: bool) -> float:
 
 
 def summary(wins: int, draws: int, losses: int) -> dict[str, float]:
-    """Score and Elo, each with the half-width of its 95 % interval (from the spread of the games' points)."""
+    """Number of games, score and the ends of its 95 % interval (from the games' points)."""
     points = [1.0] * wins + [0.5] * draws + [0.0] * losses
-    return {"games": len(points), **with_error(points)}
+    return {"games": len(points), **asdict(estimate(points))}
 
 
 def play(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -210,8 +212,8 @@ def program(name: str) -> str:
 
 
 def options(text: str, engine: str) -> dict[str, str]:
-    """`A:1,B:2` as the runner takes it; empty: what this engine needs to play shogi on one thread."""
-    chosen = text or USUAL_OPTIONS.get(Path(engine).name, "")
+    """`A:1,B:2` as the runner takes it, after what this engine needs to play shogi on one thread."""
+    chosen = f"{USUAL_OPTIONS.get(Path(engine).name, '')},{text}"
     return dict(pair.split(":", 1) for pair in chosen.split(",") if pair)
 
 
@@ -220,8 +222,7 @@ def report(figures: dict[str, Any]) -> str:
     first, second = figures["engines"]
     lines = [
         f"{first} - {second}: +{figures['wins']} ={figures['draws']} -{figures['losses']} of {figures['games']}",
-        f"score {figures['score']:.1%} +- {figures['score_error']:.1%}, "
-        f"Elo {figures['elo']:+.0f} +- {figures['elo_error']:.0f} (95 %)",
+        Estimate(figures["score"], figures["low"], figures["high"]).text() + " (95 %)",
         f"endings: {figures['endings']}",
     ]
     for name, kept in figures["time"].items():
@@ -237,7 +238,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("engine1")
     parser.add_argument("engine2")
     for number in "12":
-        parser.add_argument(f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE")
+        parser.add_argument(f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; Threads:1 unless set")
         parser.add_argument(f"--name{number}")
     parser.add_argument("--games", type=int, default=10)
     for name in ("byoyomi", "time", "inc"):

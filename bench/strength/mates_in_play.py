@@ -36,6 +36,11 @@ class Engine:
             self.send(f"setoption name {name} value {value}")
         self.ask("isready", "readyok")
 
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
+
     def send(self, line: str) -> None:
         """One command."""
         if self._process.stdin is None:
@@ -65,7 +70,7 @@ class Engine:
 def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
     problems = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
-    engine, counts, spent = Engine(arguments.options), Counter[tuple[int, str]](), Counter[int]()
+    engine, counts, spent = Engine(["Threads=1", *arguments.options]), Counter[tuple[int, str]](), Counter[int]()
     bar = progress(len(problems), "problem")
     for length, sfen in problems:
         begun = time.monotonic()

@@ -13,18 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from bench import FIGURES
-from bench.strength.elo import with_error
+from bench.strength.elo import estimate
 
+# Where a rule won or lost every game; a chart cannot show more.
+FURTHEST = 1200
 Row = dict[str, Any]
 
 
 def worth(folder: Path) -> Row:
-    """The rule's worth in Elo: how much the side that kept it was better, with half the 95 % interval."""
+    """The rule's worth in Elo: how much the side that kept it was better, with the ends of the 95 % interval."""
     pairs = [json.loads(words)["points"] for words in (folder / "pairs.jsonl").read_text(encoding="utf-8").splitlines()]
     points = [1 - point for pair in pairs for point in pair]
-    figures = with_error([1 - sum(pair) / 2 for pair in pairs])
+    bounds = estimate([1 - sum(pair) / 2 for pair in pairs]).elo()
+    found, low, high = (round(max(min(value, FURTHEST), -FURTHEST)) for value in bounds)
     counts = {name: points.count(value) for name, value in (("won", 1.0), ("drawn", 0.5), ("lost", 0.0))}
-    return {"rule": folder.name, **counts, "elo": round(figures["elo"]), "error": round(figures["elo_error"])}
+    return {"rule": folder.name, **counts, "elo": found, "low": low, "high": high}
 
 
 def main() -> None:

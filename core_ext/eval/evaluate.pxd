@@ -11,7 +11,7 @@ from core_ext.eval.material cimport MaterialState, material_value
 from core_ext.eval.nnue.accumulator cimport NnueState
 from core_ext.eval.nnue.network cimport nnue_evaluate, nnue_prepare
 from core_ext.shogi.position cimport Position, has_both_kings
-from core_ext.shogi.types cimport MATE_BOUND
+from core_ext.shogi.types cimport MAX_EVALUATION
 
 ctypedef int EvaluationKind
 cdef enum:
@@ -37,8 +37,8 @@ cdef list evaluate_terms(Evaluator *evaluator, const Position *pos)
 
 
 cdef inline int clamp_value(int value) noexcept nogil:
-    """To the values that are not mates."""
-    return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, value))
+    """To the range of evaluations."""
+    return max(-MAX_EVALUATION, min(MAX_EVALUATION, value))
 
 
 cdef inline void prepare_evaluation(Evaluator *evaluator, const Position *pos) noexcept nogil:

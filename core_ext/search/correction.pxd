@@ -13,7 +13,7 @@ from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp, is_decisive
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport Position, pieces
-from core_ext.shogi.types cimport GOLDS, MATE_BOUND, PAWN, SILVER, int16_t, moved_piece, to_square
+from core_ext.shogi.types cimport GOLDS, MAX_EVALUATION, PAWN, SILVER, int16_t, moved_piece, to_square
 
 
 cdef inline int generals_slot(const Position *pos, int color) noexcept nogil:
@@ -36,13 +36,13 @@ cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noe
 
 
 cdef inline int corrected(Searcher *s, const Stack *ss, int value) noexcept nogil:
-    """The evaluation with the mean errors taken out; never decisive."""
+    """The evaluation with the mean errors taken out, within the range of evaluations."""
     cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]
                                                + correction_entry(s, ss, CORRECTION_MOVE)[0])
     error += tune.correction_pawns * correction_entry(s, ss, CORRECTION_PAWNS)[0]
     error += tune.correction_generals * (correction_entry(s, ss, CORRECTION_GENERALS)[0]
                                          + correction_entry(s, ss, CORRECTION_OTHER_GENERALS)[0])
-    return clamp(value + error // 1024, -MATE_BOUND + 1, MATE_BOUND - 1)
+    return clamp(value + error // 1024, -MAX_EVALUATION, MAX_EVALUATION)
 
 
 cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noexcept nogil:

@@ -26,7 +26,6 @@ from core_ext.shogi.types cimport (
 
 cdef enum:
     WIN_BY_RULE = 30000         # the opponent gives perpetual check. It may deviate, so this is less than a mate
-    SUPERIOR_VALUE = 28000      # the same board came before with fewer pieces in hand
 
 
 # ---- moving along the line ----
@@ -97,35 +96,44 @@ cdef inline int draw_value(const Searcher *s) noexcept nogil:
 
 # ---- the end of the game ----
 
-cdef inline bint ends_by_repetition(Searcher *s, int ply, int *value) noexcept nogil:
-    """Whether the position is repeated; `value` is then the rule's. A superior or inferior position counts only where
-    the earlier one is below the root."""
+cdef inline bint cuts_by_hand(const Node *node, int repetition, int *value) noexcept nogil:
+    """The same board came before, below the root, and one side has since given pieces in hand away: this line is no
+    better for that side than its other moves, and nothing more is known. `value` gets the end of the window that says
+    so. Where that end is open, as no other move has a value yet, the search goes on.
+    """
+    if repetition == REPETITION_SUPERIOR:
+        value[0] = node.beta
+        return node.beta < MATE - node.ply
+    value[0] = node.alpha
+    return node.alpha > node.ply - MATE
+
+
+cdef inline bint ends_by_repetition(Searcher *s, const Node *node, int *value) noexcept nogil:
+    """Whether the position is repeated; `value` is then the rule's, or a bound."""
     cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
     if repetition == NO_REPETITION:
         return False
     if repetition == REPETITION_DRAW:
         value[0] = draw_value(s)
     elif repetition == REPETITION_WIN:
-        value[0] = WIN_BY_RULE - ply
+        value[0] = WIN_BY_RULE - node.ply
     elif repetition == REPETITION_LOSS:
-        value[0] = ply - WIN_BY_RULE
-    elif find_repetition(&s.pos, ply) != repetition:
-        return False
+        value[0] = node.ply - WIN_BY_RULE
     else:
-        value[0] = SUPERIOR_VALUE - ply if repetition == REPETITION_SUPERIOR else ply - SUPERIOR_VALUE
+        return find_repetition(&s.pos, node.ply) == repetition and cuts_by_hand(node, repetition, value)
     return True
 
 
-cdef inline bint game_over(Searcher *s, int ply, int *value) noexcept nogil:
+cdef inline bint game_over(Searcher *s, const Node *node, int *value) noexcept nogil:
     """Whether a repetition, the move limit or a declaration ends the game; `value` is then the rule's."""
-    if ends_by_repetition(s, ply, value):
+    if ends_by_repetition(s, node, value):
         return True
     if s.max_moves and s.pos.ply > s.max_moves:     # a mate on the last move still wins
-        value[0] = ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
+        value[0] = node.ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
         return True
     if s.declaration and (can_declare(&s.pos, s.declaration)
                           or (s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE)):
-        value[0] = MATE - ply - 1
+        value[0] = MATE - node.ply - 1
         return True
     return False
 

@@ -355,7 +355,7 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
     if not node.ss.excluded:
-        if game_over(s, ply, &value):
+        if game_over(s, &node, &value):
             return value
         # Mate distance: no mate from here on is better or worse than one already found.
         node.alpha = clamp(alpha, ply - MATE, MATE)
@@ -432,7 +432,7 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexce
     init_node(s, &node, alpha, beta, 0, ply, False)
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
-    if game_over(s, ply, &value):
+    if game_over(s, &node, &value):
         return value
     probe_table(s, &node)
     if tt_cuts(&node):

@@ -56,6 +56,7 @@ cdef enum:
 cdef enum:
     MATE = 32000        # MATE - n: mate in n plies
     MATE_BOUND = 31000  # values from here on are mate scores
+    MAX_EVALUATION = 20000  # of every evaluation, in centipawns; what lies above it and below a mate is won by rule
     INFINITE = 32600
     NO_VALUE = 32601    # unknown value
     MAX_DEPTH = 127

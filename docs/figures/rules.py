@@ -19,7 +19,8 @@ def draw(rows: list[Row]) -> Figure:
     """Bars with 95 % intervals, the most valuable rule at the top."""
     rows = sorted(rows, key=lambda row: float(row["elo"]))
     figure, axes = new_chart(8, 1.2 + 0.28 * len(rows), "Elo lost without the rule, with 95 % intervals")
-    values, errors = [row["elo"] for row in rows], [row["error"] for row in rows]
+    values = [row["elo"] for row in rows]
+    errors = [[row["elo"] - row["low"] for row in rows], [row["high"] - row["elo"] for row in rows]]
     colors = [BLUE if value >= 0 else RED for value in values]
     axes.barh([row["rule"] for row in rows], values, xerr=errors, color=colors, height=0.55, ecolor="#333333")
     axes.axvline(0, color="#333333", linewidth=0.8)

@@ -23,6 +23,7 @@ def test_a_rule_is_worth_what_its_absence_costs(tmp_path: Path) -> None:
     row = rule_values.worth(record.parent)
     assert (row["rule"], row["won"], row["drawn"], row["lost"]) == ("null move", 4, 1, 1)
     assert row["elo"] == round(elo.elo(4.5 / 6))
+    assert row["low"] < row["elo"] < row["high"]
 
 
 def drawn(folder: Path, script: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def test_a_record_is_resumed(
     assert [json.loads(text)["pair"] for text in first] == [0, 1]
     duel.run(duel.parse())
     assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines() == first
-    assert "of 4, Elo" in capsys.readouterr().out
+    assert re.search(r"of 4, score [0-9.]+ % \(.* to .*\), Elo \S+ \(.* to .*\)", capsys.readouterr().out)
 
 
 def test_unknown_constant_is_named() -> None:

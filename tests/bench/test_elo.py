@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import pytest
 
@@ -14,11 +15,51 @@ def test_elo_and_expected_score_are_inverse(difference: float) -> None:
     assert elo.elo(elo.expected(difference)) == pytest.approx(difference)
 
 
-def test_error_bars_shrink_with_the_root_of_the_games() -> None:
-    few, many = elo.with_error([0.0, 1.0] * 50), elo.with_error([0.0, 1.0] * 200)
-    assert few["score"] == many["score"] == 0.5
-    assert few["elo_error"] == pytest.approx(2 * many["elo_error"])
-    assert few["score_error"] == pytest.approx(1.96 * 0.5 / math.sqrt(100))
+def test_few_games_prove_little() -> None:
+    """Two wins, a pair won, or four even pairs: Wilson's interval, never of no width."""
+    won = elo.estimate([1.0, 1.0])
+    assert (won.score, won.high) == (1.0, 1.0)
+    assert won.low == pytest.approx(0.342, abs=0.001)
+    assert elo.estimate([1.0]).low < won.low < elo.estimate([1.0] * 20).low < 0.85
+    even = elo.estimate([0.5] * 4)
+    assert even.low < 0.35 and even.high > 0.65
+    lost = elo.estimate([0.0, 0.0])
+    assert lost.low == 0.0
+    assert lost.high == pytest.approx(1 - won.low)
+
+
+def test_interval_is_wilsons_for_wins_and_losses() -> None:
+    """26 wins in 30 games: 70 to 95 % by the usual tables."""
+    found = elo.estimate([1.0] * 26 + [0.0] * 4)
+    assert found.low == pytest.approx(0.703, abs=0.002)
+    assert found.high == pytest.approx(0.947, abs=0.002)
+
+
+def test_interval_covers_the_truth_about_95_times_in_100() -> None:
+    """By pairs of games whose results are alike or opposite, and at a score near 1."""
+    rng = random.Random(3)
+    for likely, count in ((0.5, 10), (0.5, 100), (0.9, 12), (0.9, 100)):
+        covered = 0
+        for _ in range(400):
+            pairs = [sum(rng.random() < likely for _ in range(2)) / 2 for _ in range(count)]
+            found = elo.estimate(pairs)
+            covered += found.low <= likely <= found.high
+        assert covered >= 368, (likely, count, covered)
+
+
+def test_many_games_have_the_classical_interval() -> None:
+    few, many = elo.estimate([0.0, 1.0] * 50), elo.estimate([0.0, 1.0] * 5000)
+    assert few.score == many.score == 0.5
+    assert few.high - 0.5 == pytest.approx(0.5 - few.low) == pytest.approx(0.096, abs=0.001)
+    assert many.high - 0.5 == pytest.approx(1.96 * 0.5 / 100, rel=0.01)
+    pairs = elo.estimate([0.5] * 4000 + [0.0, 1.0] * 500)
+    assert pairs.high - 0.5 == pytest.approx(1.96 * math.sqrt(0.05 / 5000), rel=0.01)
+
+
+def test_one_text_everywhere() -> None:
+    text = elo.estimate([1.0] * 26 + [0.0] * 4).text()
+    assert text == "score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)"
+    assert elo.estimate([1.0, 1.0]).text() == "score 100.0 % (34.2 to 100.0), Elo +inf (-113 to +inf)"
 
 
 def test_sequential_test_decides_both_ways() -> None:

@@ -10,18 +10,19 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Program, Transport
 
 SMALL_TABLE = "setoption name USI_Hash value 4"
+ONE_THREAD = "setoption name Threads value 1"
 
 ScriptedEngine = Callable[[Script], InProcess]
 
 
 @pytest.fixture
 def scripted() -> Iterator[ScriptedEngine]:
-    """Makes engines in this process whose search follows a script."""
+    """Makes engines in this process whose search follows a script, on one thread."""
     made: list[InProcess] = []
 
     def make(script: Script) -> InProcess:
         made.append(InProcess(lambda: make_core(script)))
-        made[-1].send(SMALL_TABLE)
+        made[-1].send(SMALL_TABLE, ONE_THREAD)
         return made[-1]
 
     yield make

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from core_ext.board import BLACK, Board
-from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, StopToken
+from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken
 from usi_engine.core import Core
 
 POLL_SECONDS = 0.0005
@@ -22,11 +22,14 @@ class Script:
     value: Callable[[int], int] = lambda depth: 10 + depth
     best: Callable[[int], int] = lambda depth: 0
     seconds: Callable[[int], float] = lambda depth: 0.0005 * depth
+    stuck: tuple[int, int] | None = None  # depth and number of the line whose search never ends
     pv_length: int = 3
     load_seconds: float = 0.0
     most_megabytes: int = 1 << 20
     solution: tuple[str, list[str]] = ("unknown", [])
-    solve_seconds: float = 0.2  # where there is no node limit
+    solve_seconds: float = 0.2  # for the first mate
+    shorten_seconds: float = 0.0  # for the shortest
+    shortest: list[str] = field(default_factory=list)  # where it is another than that of the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
@@ -113,7 +116,8 @@ class ScriptedWorker:
         self.seldepth = depth + 2
         self.nodes += 100 * depth
         too_many = bool(node_limit and self.nodes >= node_limit)
-        self.stopped = stopped_within(self.stop, self.script.seconds(depth)) or too_many
+        seconds = 30.0 if self.script.stuck == (depth, first) else self.script.seconds(depth)
+        self.stopped = stopped_within(self.stop, seconds) or too_many
         return 0 if self.stopped else self.finish(depth, alpha, beta, first)
 
     def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:
@@ -152,8 +156,11 @@ class ScriptedSolver:
         self.script, self.stop, self.nodes, self.hashfull = script, stop, 1234, 5
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
-        stopped = stopped_within(self.stop, 0 if node_limit else self.script.solve_seconds)
-        return ("unknown", []) if stopped else self.script.solution
+        seconds = self.script.shorten_seconds if aim == "shortest" else self.script.solve_seconds
+        stopped = stopped_within(self.stop, seconds)
+        if stopped:
+            return "unknown", []
+        return ("mate", self.script.shortest) if aim == "shortest" and self.script.shortest else self.script.solution
 
 
 def make_core(script: Script) -> Core:
@@ -168,6 +175,7 @@ def make_core(script: Script) -> Core:
         mate_bound=MATE_BOUND,
         infinite=INFINITE,
         max_depth=MAX_DEPTH,
+        max_evaluation=MAX_EVALUATION,
         set_tunable=lambda name, value: None,
         tunable=lambda name: 5,
         load_weights=lambda name, fv_scale: None,

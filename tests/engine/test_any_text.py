@@ -16,6 +16,7 @@ from usi_engine.output import Writer
 from usi_engine.protocol import (
     EMPTY_VALUES,
     GO_WORDS,
+    LONGEST_TIME,
     QUESTIONS,
     READERS,
     SIMPLE,
@@ -37,7 +38,8 @@ fast = settings(
 )
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
-NUMBERS = st.one_of(st.none(), st.integers(0, 2**53))
+NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
+COUNTS = st.one_of(st.none(), st.integers(1, 2**53))
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)
 KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves", "infinite"})
 LINES = st.one_of(
@@ -51,8 +53,8 @@ GOES = st.builds(
     st.booleans(),
     st.booleans(),
     movetime=NUMBERS,
-    depth=NUMBERS,
-    nodes=NUMBERS,
+    depth=COUNTS,
+    nodes=COUNTS,
     searchmoves=st.lists(WORDS).map(tuple),
 )
 
@@ -71,8 +73,8 @@ def test_any_line_is_a_command(data: bytes) -> None:
     """One of the protocol's dataclasses; what cannot be read makes one info string."""
     command = parse(decode(data))
     assert isinstance(command, Command)
-    if isinstance(command, Malformed):
-        assert one_info_line(command.text)
+    texts = [command.text] if isinstance(command, Malformed) else getattr(command, "faults", ())
+    assert all(one_info_line(text) for text in texts)
 
 
 def text_of(go: Go) -> str:

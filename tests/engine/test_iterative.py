@@ -200,6 +200,36 @@ def test_the_clock_starts_at_ponderhit(engine: InProcess) -> None:
     assert 0.2 < time.perf_counter() - begun < 0.4
 
 
+ONE_REPLY = "position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1"
+
+
+@pytest.mark.parametrize(
+    ("position", "go", "least", "most"),
+    [
+        (ONE_REPLY, "go movetime 300", 0.2, 1.0),
+        (ONE_REPLY, "go nodes 20000", 0.15, 1.0),
+        ("position startpos", "go btime 0 wtime 0 byoyomi 300 searchmoves 7g7f", 0.15, 1.0),
+        (ONE_REPLY, "go btime 0 wtime 0 byoyomi 3000", 0.1, 1.0),
+        (ONE_REPLY, "go btime 300000 wtime 300000", 0.15, 1.5),
+    ],
+)
+def test_a_single_move_is_searched(engine: InProcess, position: str, go: str, least: float, most: float) -> None:
+    """Limits that were given are used up; on a game clock the only legal move is searched briefly, not to depth 1."""
+    begun = time.perf_counter()
+    engine.send(position, go)
+    engine.expect("^bestmove")
+    assert least < time.perf_counter() - begun < most
+    assert int(engine.seen[-2].split()[2]) > 3
+
+
+def test_a_single_move_stops_pondering_only_at_ponderhit(engine: InProcess) -> None:
+    """Briefly searched as it is, its answer waits for ponderhit and then comes at once."""
+    engine.send(ONE_REPLY, "go ponder btime 10000 wtime 10000")
+    engine.silent("^bestmove", 0.3)
+    engine.send("ponderhit")
+    engine.expect("^bestmove", timeout=0.5)
+
+
 def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
     """The clock of a go starts when it was read, or when the answer before it was out."""
     begun = time.perf_counter()

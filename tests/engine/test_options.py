@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 import pytest
 
-from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options
+from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options, default_threads
 
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
@@ -16,7 +17,6 @@ DECLARATION = re.compile(
 DEFAULTS = {
     "USI_Hash": "256",
     "USI_Ponder": "false",
-    "Threads": "1",
     "MultiPV": "1",
     "USI_OwnBook": "true",
     "BookFile": "<empty>",
@@ -37,6 +37,14 @@ DEFAULTS = {
     "DepthLimit": "0",
     "NodesLimit": "0",
 }
+
+
+@pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 2), (4, 4), (64, 4)])
+def test_threads_by_default(monkeypatch: pytest.MonkeyPatch, cores: int, threads: int) -> None:
+    """min(4, cores that the process may use)."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    assert default_threads() == threads
 
 
 def test_declarations_have_the_protocols_form() -> None:

@@ -118,7 +118,7 @@ def test_closed_output() -> None:
         (["--help"], r"^usi_engine --where"),
         (["--where"], r"usi_engine"),
         (["eval"], r"^total -?\d+$"),
-        (["getoption"], r"^Threads = 1$"),
+        (["getoption"], r"^MultiPV = 1$"),
         (["usi"], r"^usiok$"),
     ],
 )

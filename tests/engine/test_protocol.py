@@ -8,6 +8,7 @@ import pytest
 
 from usi_engine.protocol import (
     LARGEST,
+    LONGEST_TIME,
     Bench,
     Command,
     GameOver,
@@ -66,13 +67,22 @@ READ: list[tuple[str, Command]] = [
     ("go depth 3 nodes 4 movetime 5", Go(depth=3, nodes=4, movetime=5)),
     ("go movetime 0.9", Go(movetime=0)),
     ("go btime -5 wtime 1e3", Go(Times(0, 1000))),
-    ("go depth x nodes", Go()),
+    ("go depth x byoyomi 5", Go(Times(byoyomi=5), faults=("go depth wants a number from 1 on, not 'x'",))),
+    ("go depth 0", Go(depth=1, faults=("go depth wants a number from 1 on, not '0'",))),
+    ("go nodes 0", Go(depth=1, faults=("go nodes wants a number from 1 on, not '0'",))),
+    ("go byoyomi 1000ms", Go(depth=1, faults=("go byoyomi wants milliseconds, not '1000ms'",))),
+    ("go infinite depth", Go(infinite=True, faults=("go depth wants a number from 1 on, not ''",))),
+    ("go byoyomi 1e9 movetime 1e400", Go(Times(byoyomi=LONGEST_TIME), movetime=LONGEST_TIME)),
+    ("go nodes 1e9", Go(nodes=1_000_000_000)),
     ("go foo depth 2 bar", Go(depth=2)),
     ("go depth 2 searchmoves 7g7f P*5e", Go(depth=2, searchmoves=("7g7f", "P*5e"))),
     ("go mate infinite", GoMate()),
     ("go mate", GoMate()),
     ("go mate 5000", GoMate(milliseconds=5000)),
     ("go mate nodes 77", GoMate(nodes=77)),
+    ("go mate 1e99", GoMate(milliseconds=LONGEST_TIME)),
+    ("go mate 10s", GoMate(milliseconds=0, faults=("go mate wants milliseconds or 'infinite', not '10s'",))),
+    ("go mate nodes 0", GoMate(milliseconds=0, faults=("go mate nodes wants a number from 1 on, not '0'",))),
     ("ponderhit", PonderHit()),
     ("ponderhit btime 1 wtime 2 byoyomi 3", PonderHit(Times(1, 2, 3))),
     ("d", Question("d")),
@@ -115,9 +125,9 @@ def test_malformed(line: str) -> None:
 def test_numbers() -> None:
     """Numbers are read leniently; anything else is None."""
     assert [read_number(text) for text in ("7", "7.9", "-7", "1e400", "nan", "inf", "", "x")] == [
-        7, 7, 0, None, None, None, None, None,
+        7, 7, 0, LARGEST, None, LARGEST, None, None,
     ]  # fmt: skip
-    assert read_number("1e300") == LARGEST
+    assert read_number("1e300") == LARGEST and read_number("9", 5) == 5
 
 
 def test_decode() -> None:

@@ -42,17 +42,21 @@ def test_try_stop_brings_the_deadline_forward() -> None:
 
 
 def test_lateness_is_measured_where_the_deadline_passed() -> None:
-    """An answer before the deadline is not late, nor is one after a stop."""
+    """An answer before the deadline is not late; of one after a stop, or without a clock, nothing is known."""
     control = SearchControl(StopToken(), TimeLimits(maximum=10_000))
     control.answer_sent()
     assert control.lateness == 0
     control = SearchControl(StopToken(), TimeLimits(maximum=100), begun=time.monotonic() - 0.15)
     control.answer_sent()
+    assert control.lateness is not None
     assert 50 <= control.lateness < 5_000
     control = SearchControl(StopToken(), TimeLimits(maximum=100), begun=time.monotonic() - 0.15)
     control.stop()
     control.answer_sent()
-    assert control.lateness == 0
+    assert control.lateness is None
+    control = SearchControl(StopToken(), TimeLimits())
+    control.answer_sent()
+    assert control.lateness is None
 
 
 def test_the_alarm_sets_the_token() -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import re
+
+import pytest
 
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
@@ -98,6 +101,21 @@ def test_stop_in_mid_depth_keeps_the_last_depth(scripted: ScriptedEngine) -> Non
     assert depth_of(engine.seen[-2]) == 3
 
 
+def test_interrupted_multipv_reprints_no_old_line_as_a_new_depth(scripted: ScriptedEngine) -> None:
+    """Where the second line of depth 4 was cut short, the first is of depth 4, the others still of depth 3."""
+    engine = scripted(Script(seconds=lambda depth: 0.0, value=lambda depth: 100 * depth, stuck=(4, 1)))
+    engine.send("setoption name MultiPV value 3", "go infinite")
+    engine.expect("^info depth 3 .* multipv 3 ")
+    engine.silent("^bestmove", 0.1)
+    engine.seen.clear()
+    engine.send("stop")
+    engine.expect("^bestmove", timeout=1)
+    printed = [(depth_of(line), line.split(" multipv ")[1].split()[0], line) for line in engine.seen[:-1]]
+    assert [head[:2] for head in printed] == [(3, "3"), (3, "2"), (4, "1")]
+    assert [line.split(" cp ")[1].split()[0] for *_, line in printed] == ["200", "250", "400"]
+    assert len({line.split(" pv ")[1].split()[0] for *_, line in printed}) == 3
+
+
 def test_memory_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     """The table is made smaller, one info string a step, and the game goes on."""
     engine = scripted(Script(most_megabytes=8))
@@ -166,6 +184,24 @@ def test_mate_solver_is_stopped_by_its_clock(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(solution=("nomate", []), solve_seconds=30))
     engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", "go mate 50")
     assert engine.expect("^checkmate", timeout=1) == "checkmate timeout"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "option", "answer"),
+    [(0.0, "true", "G*2b"), (30.0, "true", "G*2b 2a2b G*2c"), (0.0, "false", "G*2b 2a2b G*2c")],
+)
+def test_a_shorter_mate_is_answered_where_there_is_time(
+    scripted: ScriptedEngine, seconds: float, option: str, answer: str
+) -> None:
+    """With MateShortest the first mate is printed as it comes, and answered where no shorter one comes in time."""
+    first = "G*2b 2a2b G*2c"
+    script = Script(solution=("mate", first.split()), solve_seconds=0, shorten_seconds=seconds, shortest=["G*2b"])
+    engine = scripted(script)
+    engine.send(f"setoption name MateShortest value {option}")
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1", "go mate 200")
+    if option == "true":
+        engine.expect(f"^info score mate 3 .* pv {re.escape(first)}$")
+    assert engine.expect("^checkmate", timeout=1) == f"checkmate {answer}"
 
 
 def test_a_core_that_cannot_run() -> None:

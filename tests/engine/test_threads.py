@@ -9,7 +9,7 @@ MATE_BOUND = 31000
 
 
 def result(move: str, value: int, depth: int = 10) -> SearchResult:
-    return SearchResult(depth, (Line((move, "3c3d"), value, depth + 2),))
+    return SearchResult(depth, (Line((move, "3c3d"), value, depth, depth + 2),))
 
 
 def test_without_helpers_the_main_thread_decides() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import random
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,8 +13,8 @@ from usi_engine.options import Options
 from usi_engine.protocol import Go, Times
 from usi_engine.timeman import (
     EMERGENCY_TIME,
+    INITIAL_LATENESS,
     MAX_FACTOR,
-    MAX_LATENESS,
     MIN_FACTOR,
     MIN_TIME,
     Lateness,
@@ -54,7 +56,7 @@ def test_never_overstep(ply: int) -> None:
             limits = limits_of(times, ply, **extra)
             usable = read_clock(times, True).usable
             assert limits.optimum is not None and limits.maximum is not None
-            assert EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 30, MIN_TIME)
+            assert EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 5, MIN_TIME)
             for elapsed in (0, limits.optimum, limits.maximum - 1):
                 assert elapsed <= limits.search_end(elapsed) <= limits.maximum
 
@@ -72,12 +74,6 @@ def test_byoyomi_is_used_up() -> None:
     assert (limits.optimum, limits.maximum, limits.minimum) == (8_880, 8_880, 8_880)
 
 
-def test_short_byoyomi_keeps_a_share() -> None:
-    """The margin for servers does not use up a move of 100 ms."""
-    limits = limits_of(Times(0, 0, 100))
-    assert limits.maximum == 70
-
-
 def test_increment_below_main_is_in_it_already() -> None:
     """btime counts alone, but for btime < binc."""
     assert read_clock(Times(5000, 5000, None, 1000, 1000), True).usable == 5000
@@ -87,6 +83,7 @@ def test_increment_below_main_is_in_it_already() -> None:
 def test_movetime() -> None:
     """movetime is used, less the margin for the answer."""
     assert time_limits(Go(movetime=1000), True, 1, Options()).maximum == 970
+    assert time_limits(Go(movetime=100), True, 1, Options()).maximum == 90
     assert time_limits(Go(movetime=0), True, 1, Options()).maximum == MIN_TIME
 
 
@@ -125,6 +122,17 @@ def test_slow_mover_and_ponder() -> None:
     assert limits_of(times, USI_Ponder=True).optimum == pytest.approx(usual * 1.25, abs=2)
 
 
+def test_a_forced_move_gets_a_share_on_a_game_clock_only() -> None:
+    """A twentieth of the usual time; with movetime, nodes, depth or searchmoves whatever was given."""
+    game = Times(600_000, 600_000)
+    limits = time_limits(Go(game), True, 1, Options())
+    assert limits.forced is not None and limits.optimum is not None
+    assert limits.forced == limits.optimum // 20 > 0
+    assert limits_of(Times(0, 0, 10_000)).forced is not None
+    for go in (Go(movetime=1000), Go(game, searchmoves=("7g7f",)), Go(game, nodes=1), Go(game, depth=1), Go()):
+        assert time_limits(go, True, 1, Options()).forced is None
+
+
 def test_moves_to_go() -> None:
     """Fewer moves are left later in the game, never none; a move limit counts."""
     left = [moves_to_go(ply, 0) for ply in (1, 60, 120, 500)]
@@ -157,27 +165,85 @@ def late_by(*figures: float) -> Lateness:
     return lateness
 
 
-def test_lateness_is_measured_and_decays() -> None:
-    """A late answer widens the margin for the moves after it; answers in time let it shrink."""
-    assert late_by().margin == late_by(0, 0, -5).margin == 0
-    assert late_by(5).margin < late_by(5, 20).margin == late_by(20).margin
-    assert 0 < late_by(20, *[0] * 40).margin < late_by(20).margin
-    assert late_by(20, *[0] * 1000).margin <= 1
-    assert late_by(60_000).margin == late_by(*[60_000] * 100).margin == MAX_LATENESS
+def time_at(byoyomi: int, lateness: Lateness) -> int:
+    """Milliseconds of thinking at this byoyomi."""
+    return time_limits(Go(Times(0, 0, byoyomi)), True, 1, Options(), lateness).maximum or 0
 
 
-def test_lateness_lowers_the_maximum_time_within_bounds() -> None:
-    """Byoyomi of 100 ms: 70 ms by an engine that is in time, less by one that is not, never less than a quarter."""
-    go = Go(Times(0, 0, 100))
-    histories = (late_by(), late_by(10), late_by(5000))
-    limits = [time_limits(go, True, 1, Options(), lateness) for lateness in histories]
-    assert [limit.maximum for limit in limits] == [70, 50, 25]
+@pytest.mark.parametrize(("byoyomi", "usual"), [(100, 90), (200, 185), (1000, 945), (10_000, 8_880)])
+def test_the_usual_margin_is_small_on_short_clocks(byoyomi: int, usual: int) -> None:
+    """Soon after the first moves too, of which nothing is known yet."""
+    assert time_at(byoyomi, late_by()) == usual
+    lateness = Lateness(INITIAL_LATENESS)
+    assert time_at(byoyomi, lateness) >= usual / 2
+    for _ in range(10):
+        lateness.record(0.5)
+    assert time_at(byoyomi, lateness) >= usual * 0.95
+
+
+@pytest.mark.parametrize("byoyomi", [100, 200, 1000])
+@pytest.mark.parametrize("late", [60, 120, 250, 60_000])
+@pytest.mark.parametrize("before", [2, 50])
+def test_one_late_answer_costs_a_few_moves(byoyomi: int, late: float, before: int) -> None:
+    """Caution at first; three quarters of the usual time within ten moves, and nearly all within twenty."""
+    lateness = late_by(*[0.5] * before)
+    usual = time_at(byoyomi, lateness)
+    lateness.record(late)
+    times = []
+    for _ in range(20):
+        times.append(time_at(byoyomi, lateness))
+        lateness.record(0.5)
+    assert byoyomi / 4 <= times[0] < usual
+    assert min(times[9:]) >= usual * 0.75
+    assert times[-1] >= usual * 0.95
+
+
+def late_answers(byoyomi: int, delay: Callable[[], float], moves: int) -> tuple[int, float]:
+    """Answers after the flag, and the mean time used, where each answer is late by the delay: what the engine measures
+    of it, and a third as much that it does not.
+    """
+    lateness, late, used = Lateness(INITIAL_LATENESS), 0, 0
+    for _ in range(moves):
+        given, delayed = time_at(byoyomi, lateness), delay()
+        late += given + delayed + delay() / 3 > byoyomi
+        used += given
+        lateness.record(delayed)
+    return late, used / moves
+
+
+@pytest.mark.parametrize("byoyomi", [100, 200, 1000])
+def test_punctual_on_a_busy_machine(byoyomi: int) -> None:
+    """Delays of 10 ms in the mean all the time, and rare ones of 20 to 40: three late answers in a thousand."""
+    rng = random.Random(11)
+    busy: list[Callable[[], float]] = [
+        lambda: rng.expovariate(1 / 10),
+        lambda: rng.uniform(0, 25),
+        lambda: rng.uniform(20, 40) if rng.random() < 0.05 else rng.random(),
+    ]
+    for delay in busy:
+        late, used = late_answers(byoyomi, delay, 5000)
+        assert late <= 15
+        assert used >= byoyomi * 0.25
+
+
+def test_a_quiet_machine_loses_no_time() -> None:
+    """Delays below a millisecond."""
+    rng = random.Random(12)
+    late, used = late_answers(200, rng.random, 1000)
+    assert late == 0 and used >= 180
+
+
+def test_delays_that_no_margin_could_cover_cost_nothing() -> None:
+    """Where each answer is late by more than the move may take, thinking less does not help; a long clock can."""
+    hopeless = late_by(*[300.0] * 200)
+    assert time_at(100, hopeless) == time_at(100, late_by(*[0.0] * 100, 300))
+    assert time_at(2000, hopeless) <= 2000 - 300
 
 
 def test_lateness_does_not_matter_on_a_long_clock() -> None:
     """The margin of NetworkDelay2 is enough."""
     go = Go(Times(0, 0, 10_000))
-    assert time_limits(go, True, 1, Options(), late_by(100)) == time_limits(go, True, 1, Options())
+    assert time_limits(go, True, 1, Options(), late_by(100, 100)) == time_limits(go, True, 1, Options())
 
 
 @pytest.mark.parametrize("late", [0, 10, 20])
@@ -190,6 +256,14 @@ def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
         left -= (limits.maximum if move % 8 == 7 else limits.optimum) + 2 * late
         lateness.record(late)
         assert left >= 0, f"flag fell at move {move}"
+
+
+def test_one_halt_leaves_a_falling_clock_its_time() -> None:
+    """Sudden death with 10 s: after an answer 300 ms late the usual time is planned again within ten moves."""
+    go = Go(Times(10_000, 10_000, None, 0, 0))
+    usual = time_limits(go, True, 41, Options(), late_by(*[0] * 20)).optimum or 0
+    after = time_limits(go, True, 41, Options(), late_by(*[0] * 20, 300, *[0] * 10)).optimum or 0
+    assert after >= usual * 0.75
 
 
 def time_factor(moves: str, values: list[int]) -> float:

@@ -88,10 +88,11 @@ TRANSCRIPTS = {
         > getoption Threads
         < ^Threads = 1$""",
     "setoption with a bad value": """
+        > setoption name Threads value 3
         > setoption name Threads value many
         < ^info string .*Threads.*'many'
         > getoption Threads
-        < ^Threads = 1$""",
+        < ^Threads = 3$""",
     "setoption of an unknown option": """
         > setoption name Contempt value 10
         < ^info string .*'Contempt'
@@ -198,9 +199,34 @@ TRANSCRIPTS = {
         > go fast depth 2 please btime x
         < ^bestmove [1-9]
         > go depth deep movetime 30
+        < ^info string go depth wants .*'deep'
         < ^bestmove [1-9]
         > go byoyomi -100 btime 1e9999 depth 1
         < ^bestmove""",
+    "a go whose only limit cannot be read ends": """
+        > go depth 0
+        < ^info string go depth wants a number from 1 on, not '0'$
+        < ^bestmove [1-9]
+        > go nodes 0
+        < ^info string go nodes wants a number from 1 on, not '0'$
+        < ^bestmove [1-9]
+        > go byoyomi 1000ms
+        < ^info string go byoyomi wants milliseconds, not '1000ms'$
+        < ^bestmove [1-9]
+        > go depth deep
+        < ^info string go depth wants a number from 1 on, not 'deep'$
+        < ^bestmove [1-9]
+        > go depth
+        < ^info string go depth wants a number from 1 on, not ''$
+        < ^bestmove [1-9]""",
+    "a go mate whose limit cannot be read ends": """
+        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1
+        > go mate 10s
+        < ^info string go mate wants milliseconds or 'infinite', not '10s'$
+        < ^checkmate timeout$
+        > go mate nodes 0
+        < ^info string go mate nodes wants a number from 1 on, not '0'$
+        < ^checkmate timeout$""",
     "go infinite answers only stop": """
         > go infinite
         < ^info depth
@@ -217,6 +243,7 @@ TRANSCRIPTS = {
     "go infinite on a mated position waits for stop": f"""
         > position {MATED}
         > go infinite
+        < ^info depth 0 seldepth 0 score mate -1 nodes 0 nps 0 hashfull 0 time \\d+$
         ! 0.1 ^bestmove
         > stop
         < ^bestmove resign$""",
@@ -329,6 +356,7 @@ TRANSCRIPTS = {
     "no legal move": f"""
         > position {MATED}
         > go byoyomi 100
+        < ^info depth 0 seldepth 0 score mate -1 nodes 0
         < ^bestmove resign$""",
     "stalemate loses": """
         > position sfen 1r7/9/9/9/9/9/p8/9/K8 b - 1

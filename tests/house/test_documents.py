@@ -24,7 +24,7 @@ from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
-from usi_engine.options import DECLARED, Combo, Options, Spin
+from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin
 from usi_engine.protocol import Ignored, Malformed, parse
 from usi_engine.tools.mate import arguments_of as mate_arguments
 
@@ -48,7 +48,7 @@ HEADING = re.compile(r"^#+ (.+)$", re.M)
 # Folders whose files a page may name in code; a name with a placeholder or a wildcard is no file.
 REPOSITORY_FILE = re.compile(r"(?:core_ext|usi_engine|tests|bench|docs|scripts|\.github|\.ci)/[\w./-]*")
 MODULE_ROW = re.compile(r"^\| `([a-z_.]+)` \|", re.M)
-OPTION_ROW = re.compile(r"^\| `(\w+)` \| (\S+) \| ([^|]*)\|", re.M)
+OPTION_ROW = re.compile(r"^\| `(\w+)` \| ([^|]+?) \| ([^|]*)\|", re.M)
 WORDS_OF_A_SHELL = frozenset({"|", "||", "&&", ";", "#", ">"})
 
 page_cases = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -237,13 +237,21 @@ def test_engine_commands_exist(page: Path) -> None:
 # ---- options ----
 
 
+# Defaults that depend on the machine.
+DEFAULTS_IN_WORDS = {"Threads": f"min({MOST_THREADS_BY_DEFAULT}, cores)"}
+
+
+def shown_default(name: str) -> str:
+    """As the pages give it."""
+    return DEFAULTS_IN_WORDS.get(name, Options().shown(name))
+
+
 def test_options_table_is_the_declared_one() -> None:
     """Every option with its default and its range."""
     rows = {name: (default, limits.strip()) for name, default, limits in OPTION_ROW.findall(USI.read_text("utf-8"))}
-    options = Options()
     for name, kind in DECLARED.items():
         default, limits = rows.pop(name)
-        assert default.strip("`") == options.shown(name), name
+        assert default.strip("`") == shown_default(name), name
         assert limits == (f"{kind.least} to {kind.most}" if isinstance(kind, Spin) else ""), name
     assert not rows
 
@@ -257,10 +265,10 @@ def test_words_of_options_are_listed() -> None:
 
 def test_readme_names_options_that_exist() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = re.findall(r"^\| `(\w+)` \| (\S*) ?\|", readme, re.M)
+    table = re.findall(r"^\| `(\w+)` \| ([^|]*?) ?\|", readme, re.M)
     assert table
     for name, default in table:
-        shown = Options().shown(name)
+        shown = shown_default(name)
         assert default.strip("`") == ("" if shown == "<empty>" else shown), name
 
 

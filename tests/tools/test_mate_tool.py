@@ -75,7 +75,23 @@ def test_go_mate_out_of_check() -> None:
     assert answer(sfen.replace("4r4", "9")) == "checkmate G*5b"
 
 
-def test_shortest_option() -> None:
-    """The shortest mate takes five plies (test_dfpn proves its lengths by brute force)."""
-    sfen = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"
-    assert len(answer(sfen, "go mate infinite", "setoption name MateShortest value true").split()) == 1 + 5
+FIVE_PLIES = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"
+FIRST_15_SHORTEST_9 = "7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RBGSN2Ps3p 1"
+
+
+def test_shortest_is_the_default() -> None:
+    """The shortest mate takes five plies (test_dfpn proves its lengths by brute force), and nine in a game's position
+    where a mate of fifteen is found first.
+    """
+    assert len(answer(FIVE_PLIES, "go mate infinite").split()) == 1 + 5
+    assert len(answer(FIRST_15_SHORTEST_9, "go mate 60000").split()) == 1 + 9
+
+
+def test_the_first_mate_is_printed_as_it_comes_and_kept() -> None:
+    """A node limit that suffices for the first mate but not for the shortest: the first is the answer."""
+    place = f"position sfen {FIRST_15_SHORTEST_9}"
+    printed = printed_for("setoption name USI_Hash value 4", place, "go mate nodes 30000")
+    lines = [line for line in printed if " score mate " in line]
+    found = lines[0].split(" pv ")[1]
+    assert printed[-1] == f"checkmate {found}"
+    assert int(printed[-2].split(" nodes ")[1].split()[0]) <= 30_000 + 200

@@ -40,7 +40,7 @@ class Watched(Reporter):
         """Pass it on."""
         self._watch(result)
 
-    def bound(self, depth: int, line: Line, multipv: int) -> None:
+    def bound(self, line: Line, multipv: int) -> None:
         """Nothing."""
 
 

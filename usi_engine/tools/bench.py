@@ -1,4 +1,7 @@
-"""The bench: fixed positions to a fixed depth from a cleared state. Its node count is the signature of the search."""
+"""The bench: fixed positions to a fixed depth from a cleared state. Its node count is the signature of the search.
+
+It searches on one thread whatever the option `Threads` says: the nodes of several threads do not repeat.
+"""
 
 from __future__ import annotations
 

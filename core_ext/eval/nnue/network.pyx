@@ -13,7 +13,7 @@ from core_ext.eval.nnue.layers cimport (
     portable_hidden,
 )
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport COLORS, MATE_BOUND, int8_t, int16_t, int32_t, uint8_t
+from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, int8_t, int16_t, int32_t, uint8_t
 
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
 
@@ -29,7 +29,7 @@ cdef enum:
 
 cdef inline int in_centipawns(const NnueWeights *weights, int32_t output) noexcept nogil:
     """Rounded towards 0, as YaneuraOu does."""
-    return max(-MATE_BOUND + 1, min(MATE_BOUND - 1, output // weights.fv_scale))
+    return max(-MAX_EVALUATION, min(MAX_EVALUATION, output // weights.fv_scale))
 
 
 cdef inline void hidden_layer(const NnueWeights *weights, int layer, uint8_t *out, const uint8_t *inputs, int count,

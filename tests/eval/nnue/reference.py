@@ -42,7 +42,7 @@ class Reference:
         bias, weight = self.layers[-1]
         output = int((bias.astype(np.int64) + weight[:, : len(units)].astype(np.int64) @ units).astype(np.int32)[0])
         value = abs(output) // self.fv_scale * (1 if output > 0 else -1)
-        return max(-30999, min(30999, value))
+        return max(-20000, min(20000, value))
 
     def sums(self, sfen: str, color: str) -> Ints:
         """The first layer as one colour sees the position; 16-bit words that wrap."""
