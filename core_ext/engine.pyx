@@ -17,7 +17,7 @@ from core_ext.base.stop cimport (
 from core_ext.eval.evaluate cimport Evaluator, evaluate_terms, free_evaluator, init_evaluator
 from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEMPO_STEP
 from core_ext.shogi.movegen cimport generate_legal
-from core_ext.shogi.position cimport copy_position
+from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
 from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
 from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
@@ -149,6 +149,18 @@ cdef RootLine line_of(const RootMove *root):
     return line
 
 
+cdef list legal_moves(const Position *pos, bint include_all):
+    cdef Move moves[MAX_MOVES]
+    cdef Move *last = generate_legal(pos, moves, include_all)
+    cdef int i
+    return [moves[i] for i in range(last - moves)]
+
+
+cdef list parse_moves(const Position *pos, list texts):
+    """Each move once, in the order of the texts. ValueError where one is not legal."""
+    return list(dict.fromkeys([parse_move(pos, text) for text in texts]))
+
+
 cdef class Worker:
     """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it.
 
@@ -198,15 +210,13 @@ cdef class Worker:
     def set_root(self, board: Board, moves=None):
         """Copy the position with its game history; the root moves are the legal moves, or `moves` where given.
 
-        Returns their number; resets `nodes`. ValueError where one of `moves` cannot be read.
+        A move named twice counts once. Returns their number; resets `nodes`. ValueError where one of `moves` is not
+        legal.
         """
-        cdef Move legal[MAX_MOVES]
         cdef Board root = board
-        cdef Move *last = generate_legal(&root.pos, legal, self.include_all)
-        cdef int us = root.pos.side, i
-        chosen = [legal[i] for i in range(last - legal)]
-        if moves is not None:
-            chosen = [parse_move(&root.pos, move) for move in moves]
+        cdef int us = root.pos.side
+        named = None if moves is None else list(moves)  # whatever code that runs, the board changes no more
+        chosen = legal_moves(&root.pos, self.include_all) if named is None else parse_moves(&root.pos, named)
         copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
         self.searcher.draw_value[us] = self.draws[us]
         self.searcher.draw_value[us ^ 1] = -self.draws[us]
@@ -216,7 +226,7 @@ cdef class Worker:
         return self.searcher.root_count
 
     cdef void _set_root_moves(self, list chosen):
-        """None of them searched yet."""
+        """None of them searched yet. They are different legal moves: there is room for all of them."""
         cdef int i
         cdef RootMove *root
         for i, move in enumerate(chosen):
