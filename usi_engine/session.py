@@ -105,6 +105,7 @@ class Session:
                 self._receive(event)
             while self._queue and self._may_run(self._queue[0]) and not self._ended:
                 self._do(self._queue.popleft())
+            self._stop_search_for_the_queue()
         if self._job is not None:
             self._job.thread.join(QUIT_SECONDS)
 
@@ -117,20 +118,23 @@ class Session:
         self._clock_start = max(self._clock_start, control.answered_at if control else at)
 
     def _receive(self, command: Posted) -> None:
-        self._stop_search_for(command)
+        self._note_end(command)
         urgent = isinstance(command, URGENT) and not self._go_is_queued()
         if urgent or isinstance(command, STATELESS):
             self._do(command)
         else:
             self._queue.append(command)
 
-    def _stop_search_for(self, command: Posted) -> None:
-        """Stop the running search where this command must not wait for the search to end by itself."""
-        control = self._job.control if self._job else None
+    def _note_end(self, command: Posted) -> None:
+        """Stop the running search where this command ends it, whatever is queued."""
         self._quit_received = self._quit_received or isinstance(command, Quit)
-        if control is None:
-            return
-        if isinstance(command, STOPS_SEARCH) or (control.must_wait and isinstance(command, STOPS_WAITING)):
+        if isinstance(command, STOPS_SEARCH):
+            self._stop(command)
+
+    def _stop_search_for_the_queue(self) -> None:
+        """Stop a search that would otherwise wait for `stop` while a command waits for it to end."""
+        control = self._job.control if self._job else None
+        if control is not None and control.must_wait and any(isinstance(one, STOPS_WAITING) for one in self._queue):
             control.stop()
 
     def _go_is_queued(self) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
+
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
@@ -166,6 +168,32 @@ def test_mate_solver_is_stopped_by_its_clock(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(solution=("nomate", []), solve_seconds=30))
     engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", "go mate 50")
     assert engine.expect("^checkmate", timeout=1) == "checkmate timeout"
+
+
+@pytest.mark.parametrize("go", ["go infinite", "go", "go ponder btime 1000 wtime 1000", "go mate infinite"])
+@pytest.mark.parametrize("behind", ["isready", "usinewgame", "position startpos moves 7g7f", "go depth 1"])
+def test_what_stops_a_waiting_search_may_arrive_before_it_begins(
+    scripted: ScriptedEngine, go: str, behind: str
+) -> None:
+    """While the engine loads, a go that must wait for `stop` is queued, and behind it a command that would stop it."""
+    engine = scripted(Script(load_seconds=0.1, solve_seconds=30))
+    place = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
+    engine.send("isready", place, go, "perft 1", behind)
+    engine.expect("^readyok$")
+    engine.expect("^(bestmove|checkmate)", timeout=2)
+    engine.send("isready")
+    engine.expect("^readyok$", timeout=2)
+
+
+def test_a_queued_ponderhit_comes_before_what_is_behind_it(scripted: ScriptedEngine) -> None:
+    """go, ponderhit, position, all while the engine loads: the search has its time, and is not stopped."""
+    engine = scripted(Script(load_seconds=0.1, seconds=lambda depth: 0.02))
+    engine.send(
+        "setoption name PvInterval value 0", "isready", "go ponder movetime 300", "ponderhit", "position startpos"
+    )
+    engine.expect("^readyok$")
+    engine.expect("^bestmove")
+    assert max(depth_of(line) for line in engine.seen if line.startswith("info depth")) > 3
 
 
 def test_a_core_that_cannot_run() -> None:
