@@ -74,8 +74,7 @@ cdef class StopToken:
     def set_in(self, seconds: float):
         """Stop `seconds` from now (0 or less: now). A later call replaces an earlier one.
 
-        A Worker compares the deadline with the clock itself, so no thread needs to wake up in time. A MateSolver
-        reacts to `set` only.
+        Worker and MateSolver compare the deadline with the clock themselves, so no thread needs to wake up in time.
         """
         cdef double delay = max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY)
         set_deadline(&self.stop, monotonic_ns() + <long long>(delay * 1e9))
