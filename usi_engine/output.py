@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 
@@ -39,7 +39,9 @@ class Writer:
 
 @contextmanager
 def repeated(action: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Within the block: call `action` on a thread of its own, each time after so many seconds."""
+    """Within the block: call `action` on a thread of its own, each time after so many seconds; never if that thread
+    cannot be started.
+    """
     done = threading.Event()
 
     def repeat() -> None:
@@ -47,9 +49,11 @@ def repeated(action: Callable[[], None], seconds: float) -> Iterator[None]:
             action()
 
     thread = threading.Thread(target=repeat, name="repeated", daemon=True)
-    thread.start()
+    with suppress(RuntimeError):
+        thread.start()
     try:
         yield
     finally:
         done.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -45,7 +46,10 @@ def read(source: BinaryIO, session: Session) -> None:
 
 
 def load_numpy() -> None:
-    """Import it early; its users report it if it is missing."""
+    """Import it early; its users report it if it is missing. Its linear algebra, which play does not use, starts a
+    thread for each processor and keeps memory for each, unless told not to.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with suppress(ImportError):
         import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
 

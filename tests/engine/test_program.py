@@ -114,6 +114,29 @@ def test_command_line(arguments: list[str], pattern: str) -> None:
     assert done.stderr == ""
 
 
+LIMITED = """
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
+sys.argv[1:] = ["setoption name EvalFile value material", "setoption name USI_Hash value 4096",
+                "setoption name Threads value 4", "isready", "go byoyomi 200", "go mate 100", "getoption Threads"]
+runpy.run_module("usi_engine", run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes terabytes of it")
+def test_too_little_memory() -> None:
+    """Table and threads become fewer once, and then the engine plays."""
+    command = [sys.executable, "-c", LIMITED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
+    lines = done.stdout.splitlines()
+    ready = lines.index("readyok")
+    assert any("trying half of 4096 MB" in line for line in lines[:ready])
+    assert not any("trying half" in line or "error" in line for line in lines[ready:])
+    assert any(re.match("info depth .* pv ", line) for line in lines) and "checkmate nomate" in lines
+    assert done.stderr == ""
+
+
 def test_loading_is_not_on_the_clock_of_the_command_line() -> None:
     """The first search has its full time, however long loading takes."""
     script = Script(load_seconds=0.5, seconds=lambda depth: 0.02)

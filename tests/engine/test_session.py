@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 
 import pytest
 
-from tests.engine.conftest import ScriptedEngine
+from core_ext.board import Board
+from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from usi_engine.core import Core, CoreError
+from usi_engine import session
+from usi_engine.console import perft
+from usi_engine.core import Core, CoreError, load_core
 
 
 def depth_of(line: str) -> int:
@@ -110,6 +115,100 @@ def test_memory_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     engine.send("getoption USI_Hash", "go depth 1")
     engine.expect("^USI_Hash = 8$")
     engine.expect("^bestmove")
+
+
+def test_workers_that_cannot_be_had(scripted: ScriptedEngine) -> None:
+    """The search goes on with those there is memory for; it is told once, at isready, and not tried again."""
+    script = Script(most_workers=3)
+    engine = scripted(script)
+    engine.send("setoption name Threads value 8", "isready")
+    engine.expect("^info string 8 threads cannot be had; searching with 3$")
+    engine.expect("^readyok$")
+    engine.send("getoption Threads", "go depth 2", "isready")
+    engine.expect("^Threads = 3$")
+    engine.expect("^info depth 2 ")
+    engine.expect("^bestmove")
+    engine.expect("^readyok$")
+    assert script.made["workers"] == 3
+    assert sum("cannot be had" in line for line in engine.seen) == 1
+
+
+def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search goes on with those that there are, and every go is answered; the pauses of loading stay empty."""
+    left, start = iter(range(2)), threading.Thread.start
+
+    def start_some(thread: threading.Thread) -> None:
+        if thread.name == "repeated" or (thread.name == "helper" and next(left, None) is None):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    engine = scripted(Script(solve_seconds=0.01))
+    engine.send("setoption name Threads value 8", "isready")
+    engine.expect("^info string 8 threads cannot be had; searching with 3$")
+    engine.expect("^readyok$")
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1")
+    for go in ("go depth 2", "go byoyomi 50", "go infinite", "go mate 50"):
+        engine.send(go, *(["stop"] if "infinite" in go else []))
+        engine.expect("^(bestmove|checkmate)", timeout=2)
+
+
+def test_no_memory_for_the_mate_search_of_the_root(scripted: ScriptedEngine) -> None:
+    """It is left out, which is told once; the game's own search is made."""
+    engine = scripted(Script(solvers=False))
+    engine.send("isready", "go byoyomi 50", "go byoyomi 50")
+    engine.expect("^info string no memory for a mate table of 16 MB; no mate search before a search$")
+    for pattern in ("^readyok$", *["^info depth", "^bestmove"] * 2):
+        engine.expect(pattern)
+    assert sum("mate table" in line for line in engine.seen) == 1
+
+
+def test_no_memory_for_a_mate_table(scripted: ScriptedEngine) -> None:
+    """go mate takes a smaller one."""
+    engine = scripted(Script(most_megabytes=1, solution=("mate", ["G*2b"])))
+    engine.send("isready", "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1")
+    engine.expect("^readyok$")
+    engine.send("setoption name USI_Hash value 4", "go mate nodes 100")
+    engine.expect("^checkmate G.2b$")
+
+
+@pytest.mark.parametrize("end", ["stop", "quit", "end of input"])
+@pytest.mark.parametrize("job", ["perft 9", "bench 60"])
+def test_perft_and_bench_can_be_stopped(job: str, end: str) -> None:
+    """By stop, which says so, by quit and by the end of input."""
+    engine = InProcess(load_core)
+    engine.send("setoption name EvalFile value material", SMALL_TABLE, job)
+    engine.silent("nodes", 0.1)
+    if end == "end of input":
+        engine.end_input()
+    else:
+        engine.send(end)
+    engine.expect("^info string stopped$", timeout=10)
+    if end == "stop":
+        engine.send("isready", "quit")
+    assert ("readyok" in engine.drain(10)) == (end == "stop")
+    engine.close()
+
+
+def test_perft_counts_in_parts() -> None:
+    """Deep counts are put together from shallow ones; too deep a one is refused."""
+    board = Board()
+    for depth, leaves in ((1, 30), (4, 719731), (5, 19861490)):
+        assert list(perft(board, depth))[-1].startswith(f"nodes {leaves} ")
+    assert board.moves() == []
+    with pytest.raises(ValueError, match="65"):
+        next(perft(board, 65))
+
+
+def test_quit_does_not_wait_for_loading(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the end of input: a GUI that dies leaves nothing behind."""
+    monkeypatch.setattr(session, "QUIT_SECONDS", 0.2)
+    engine = scripted(Script(load_seconds=2))
+    engine.send("isready", "go infinite")
+    begun = time.monotonic()
+    engine.end_input()
+    engine.drain()
+    assert time.monotonic() - begun < 1
 
 
 def test_loading_prints_empty_lines(scripted: ScriptedEngine) -> None:
