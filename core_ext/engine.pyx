@@ -94,10 +94,9 @@ cdef class Table:
     cdef TranspositionTable table
     cdef readonly int megabytes
 
-    def __init__(self, megabytes: int):
+    def __cinit__(self, megabytes: int):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
-        tt_free(&self.table)
         tt_allocate(&self.table, megabytes)
         self.megabytes = megabytes
 
@@ -161,7 +160,8 @@ cdef list parse_moves(const Position *pos, list texts):
 
 
 cdef class Worker:
-    """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it.
+    """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it: while it searches,
+    other threads get a RuntimeError.
 
     Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
     workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
@@ -175,6 +175,7 @@ cdef class Worker:
     cdef object weights             # keeps their memory while the evaluator reads it
     cdef int draws[2]
     cdef bint include_all
+    cdef bint searching             # without the GIL
 
     def __cinit__(self, Table table not None, StopToken stop not None, weights=None):
         allocate_searcher(&self.searcher)
@@ -190,8 +191,14 @@ cdef class Worker:
         free_evaluator(&self.evaluator)
         free_searcher(&self.searcher)
 
+    cdef int _check_idle(self) except -1:
+        if self.searching:
+            raise RuntimeError("the worker is searching in another thread")
+        return 0
+
     def new_game(self):
         """Clear the histories. (The table is the caller's.)"""
+        self._check_idle()
         clear_searcher(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
@@ -215,6 +222,7 @@ cdef class Worker:
         cdef Board root = board
         cdef int us = root.pos.side
         named = None if moves is None else list(moves)  # whatever code that runs, the board changes no more
+        self._check_idle()
         chosen = legal_moves(&root.pos, self.include_all) if named is None else parse_moves(&root.pos, named)
         copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
         self.searcher.draw_value[us] = self.draws[us]
@@ -257,10 +265,13 @@ cdef class Worker:
             raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
         if not (1 <= plies <= _MAX_DEPTH and -_INFINITE <= low < high <= _INFINITE):
             raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
+        self._check_idle()
         self.searcher.node_limit = node_limit
         self.searcher.next_check = 0
+        self.searching = True
         with nogil:
             value = search_root(&self.searcher, plies, low, high, start)
+        self.searching = False
         return value
 
     @property
@@ -280,11 +291,13 @@ cdef class Worker:
 
     def lines(self, count: int = 1):
         """The first `count` root lines, best first."""
+        self._check_idle()
         return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
 
     def evaluate(self, board: Board):
         """(name, value) of each term of the static value, last `total`; centipawns for the side to move."""
         cdef Board given = board
+        self._check_idle()
         return evaluate_terms(&self.evaluator, &given.pos)
 
 
@@ -293,12 +306,13 @@ cdef class MateSolver:
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
     `count_all_interpositions` futile interpositions count as moves of a mate. Except for `nodes`, `expanded` and
-    `hashfull`, everything belongs to the thread that solves.
+    `hashfull`, everything belongs to the thread that solves: meanwhile other threads get a RuntimeError.
     """
 
     cdef Solver solver
     cdef StopToken stop
     cdef Solution solution
+    cdef bint solving               # without the GIL
 
     def __cinit__(self, megabytes: int, StopToken stop not None, count_all_interpositions: bool = False):
         if megabytes < 1:
@@ -311,8 +325,14 @@ cdef class MateSolver:
     def __dealloc__(self):
         free_solver(&self.solver)
 
+    cdef int _check_idle(self) except -1:
+        if self.solving:
+            raise RuntimeError("the solver is solving in another thread")
+        return 0
+
     def clear(self):
         """Remove every proof and disproof."""
+        self._check_idle()
         with nogil:
             proof_table_clear(&self.solver.table)
 
@@ -330,10 +350,13 @@ cdef class MateSolver:
         if aim not in _AIMS:
             raise ValueError(f"unknown aim '{aim}'; one of {', '.join(_AIMS)}")
         goal = _AIMS[aim]
+        self._check_idle()
         set_root(&self.solver, &given.pos)
         self.solver.node_limit = node_limit
+        self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
+        self.solving = False
         return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
 
     @property
