@@ -29,6 +29,7 @@ WIDTHS = range(128, 1024 + 1, 32)
 HIDDEN = range(8, 96 + 1)
 LONGEST_TEXT = 4096
 PADDED = 32
+LARGEST_BIAS = 1 << 30  # of a dense layer: with all that weights can add, sums stay within 32 bits
 WORD = 4
 
 _K_HASH, _P_HASH = 0xD3CEE169, 0x764CFB4B
@@ -208,6 +209,8 @@ def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple
         bias = _array(data, at, "<i4", (outputs,))
         weight = _array(data, at + bias.nbytes, "i1", (outputs, inputs))
         at += bias.nbytes + weight.nbytes
+        if np.abs(bias.astype(np.int64)).max() > LARGEST_BIAS:
+            raise _Fault(f"a bias of {outputs} units is beyond {LARGEST_BIAS}: their sums would overflow")
         layers.append((bias, weight))
     return layers
 
