@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 ENTERING_KING_RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
@@ -74,8 +75,10 @@ class Text:
         return f"string default {self.default or '<empty>'}"
 
     def read(self, text: str) -> str:
-        """The text as it is."""
-        return text
+        """The text; every text option names a file, and where the locale knows ASCII alone, other letters of file names
+        are bytes for Python.
+        """
+        return os.fsdecode(text.encode("utf-8", "surrogateescape"))
 
 
 Kind = Spin | Check | Combo | Text

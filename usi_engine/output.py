@@ -7,6 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+# Characters of an info string; what is quoted may be of any length.
+LONGEST_INFO = 1000
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+
+
+def escaped(text: str) -> str:
+    """The text in printable 7-bit ASCII."""
+    return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
+
 
 class Writer:
     """Writes lines to a binary stream, from any thread. Once the reader has closed it, writing does nothing."""
@@ -22,7 +31,7 @@ class Writer:
 
     def lines(self, texts: list[str]) -> None:
         """Write lines with no other line between them."""
-        data = "".join(text + "\n" for text in texts).encode("ascii", "backslashreplace")
+        data = "".join(escaped(text) + "\n" for text in texts).encode("ascii")
         with self._lock:
             if self.closed:
                 return
@@ -33,8 +42,9 @@ class Writer:
                 self.closed = True
 
     def info(self, text: str) -> None:
-        """One `info string`; line breaks and runs of spaces in the text become single spaces."""
-        self.line("info string " + " ".join(text.split()))
+        """One `info string`; line breaks and runs of spaces in the text become single spaces, a long text is cut."""
+        text = escaped(" ".join(text.split()))
+        self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO]} ..."))
 
 
 @contextmanager

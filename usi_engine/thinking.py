@@ -131,7 +131,7 @@ class Thinking:
 
     def _set_root(self, board: Board, go: Go) -> int:
         pool = self._resources.pool
-        moves = [move for move in go.searchmoves if board.is_legal(move)]
+        moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]
         if go.searchmoves and not moves:
             self._writer.info(f"no move of searchmoves is legal: '{' '.join(go.searchmoves)}'")
         count = pool.set_root(board, moves or None, self._options)

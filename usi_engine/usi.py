@@ -18,6 +18,10 @@ from usi_engine.session import Load, QuitWhenDone, Session
 LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit)
 
 
+# Bytes; what is behind them counts as another line. A game of 100,000 moves takes half a million.
+LONGEST_LINE = 1 << 22
+
+
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
     """Speak USI on these streams until quit or the end of input."""
     session = Session(writer, load)
@@ -33,7 +37,7 @@ def read(source: BinaryIO, session: Session) -> None:
     24290): imported elsewhere, it would block a GUI that waits for `readyok` for ever.
     """
     try:
-        while line := source.readline():
+        while line := source.readline(LONGEST_LINE):
             command = parse(decode(line))
             if not isinstance(command, LIGHT):
                 load_numpy()

@@ -137,6 +137,53 @@ def test_too_little_memory() -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.skipif(os.name == "nt", reason="closes streams as a Unix shell does")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("arguments", ["", "perft 2", "--help"])
+def test_streams_that_are_closed(closed: str, arguments: str) -> None:
+    """Closed input is input at its end; what is written to closed output is lost."""
+    command = f"echo usi | {sys.executable} -m usi_engine {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, cwd=ROOT, timeout=30)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+def test_pipes_that_do_not_block() -> None:
+    """Input that is not there yet is not the end, and output that is not read at once is not lost."""
+    (reading, out), (source, writing) = os.pipe(), os.pipe()
+    os.set_blocking(out, False)
+    os.set_blocking(source, False)
+    with subprocess.Popen([sys.executable, "-m", "usi_engine"], stdin=source, stdout=out, cwd=ROOT) as started:
+        os.close(out)
+        os.close(source)
+        time.sleep(0.5)
+        os.write(writing, b"usi\n" * 100 + b"quit\n")
+        time.sleep(0.5)
+        with open(reading, "rb") as answers:
+            assert answers.read().count(b"usiok\n") == 100
+        os.close(writing)
+        assert started.wait(10) == 0
+
+
+def test_a_japanese_path_where_the_locale_is_ascii(tmp_path: Path) -> None:
+    """It names the same file."""
+    book = tmp_path / "定跡.db"
+    book.write_text(
+        "#YANEURAOU-DB2016 1.00\nsfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n9g9f\n"
+    )
+    ascii_locale = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    lines = [
+        "setoption name EvalFile value material",
+        f"setoption name BookFile value {book}",
+        "go byoyomi 100",
+        "quit",
+    ]
+    command = [sys.executable, "-m", "usi_engine"]
+    text = "\n".join(lines).encode()
+    done = subprocess.run(command, input=text, capture_output=True, check=True, cwd=ROOT, env=ascii_locale, timeout=30)
+    assert done.stdout.endswith(b"bestmove 9g9f\n")
+
+
 def test_loading_is_not_on_the_clock_of_the_command_line() -> None:
     """The first search has its full time, however long loading takes."""
     script = Script(load_seconds=0.5, seconds=lambda depth: 0.02)

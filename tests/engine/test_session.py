@@ -211,6 +211,27 @@ def test_quit_does_not_wait_for_loading(scripted: ScriptedEngine, monkeypatch: p
     assert time.monotonic() - begun < 1
 
 
+@pytest.mark.parametrize("go", ["go movetime 9e18", "go btime 9e18 wtime 9e18", "go mate 9e18", "go nodes 9e18"])
+def test_more_milliseconds_than_a_clock_counts(scripted: ScriptedEngine, go: str) -> None:
+    """They are a long time, which `stop` ends."""
+    engine = scripted(Script(solve_seconds=30))
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", go)
+    engine.silent("error|checkmate|bestmove", 0.05)
+    engine.send("stop")
+    engine.expect("^(bestmove [1-9]|checkmate)", timeout=2)
+
+
+def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> None:
+    """In printable ASCII, and no longer than a line that a GUI can show."""
+    engine = scripted(Script())
+    engine.send("go depth 1 searchmoves " + "日本 " * 20_000, "position startpos moves " + "\x1b[31m" * 20_000)
+    engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value a\x1b[31m")
+    engine.send("getoption BookFile", "isready")
+    engine.expect("^readyok$")
+    assert all(len(line) < 1100 and line.isprintable() for line in engine.seen)
+    assert "BookFile = a\\x1b[31m" in engine.seen
+
+
 def test_loading_prints_empty_lines(scripted: ScriptedEngine) -> None:
     """While loading takes long, an empty line comes every second."""
     engine = scripted(Script(load_seconds=2.3))
