@@ -247,11 +247,12 @@ cdef class Board:
         """The number of leaves of the tree of all legal moves, 0 to 64 plies deep. Releases the GIL."""
         cdef uint64_t leaves
         cdef int plies = depth
+        cdef Board own = self.copy()    # other threads may change this one meanwhile
         if not 0 <= plies <= 64:
             raise ValueError(f"perft depth {depth} is not within 0 and 64")
-        reserve_plies(&self.pos, plies)
+        reserve_plies(&own.pos, plies)
         with nogil:
-            leaves = perft(&self.pos, plies)
+            leaves = perft(&own.pos, plies)
         return leaves
 
     def ascii(self):
@@ -278,14 +279,14 @@ cdef class Board:
     def __repr__(self):
         return f"Board('{self.sfen()}')"
 
-    def _letters(self, square: int, blank: str):
-        cdef int piece = self.pos.board[<int>square]
+    cdef str _letters(self, int square, str blank):
+        cdef int piece = self.pos.board[square]
         return piece_letters(piece) if piece else blank
 
     def _ascii_hand(self, color: int):
         return " ".join(f"{letter}{number}" for letter, number in self.hand(color).items()) or "-"
 
-    def _kanji_cell(self, square: int):
+    cdef str _kanji_cell(self, int square):
         letters = self._letters(square, "")
         if not letters:
             return " ・"

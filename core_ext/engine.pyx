@@ -18,7 +18,7 @@ from core_ext.base.stop cimport (
 from core_ext.eval.evaluate cimport Evaluator, evaluate_terms, free_evaluator, init_evaluator
 from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEMPO_STEP
 from core_ext.shogi.movegen cimport generate_legal
-from core_ext.shogi.position cimport copy_position
+from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
 from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
 from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
@@ -76,8 +76,7 @@ cdef class StopToken:
     def set_in(self, seconds: float):
         """Stop `seconds` from now (0 or less: now). A later call replaces an earlier one.
 
-        A Worker compares the deadline with the clock itself, so no thread needs to wake up in time. A MateSolver
-        reacts to `set` only.
+        Worker and MateSolver compare the deadline with the clock themselves, so no thread needs to wake up in time.
         """
         cdef double delay = max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY)
         set_deadline(&self.stop, monotonic_ns() + <long long>(delay * 1e9))
@@ -100,10 +99,9 @@ cdef class Table:
     cdef TranspositionTable table
     cdef readonly int megabytes
 
-    def __init__(self, megabytes: int):
+    def __cinit__(self, megabytes: int):
         if megabytes < 1:
             raise ValueError(f"a transposition table of {megabytes} MB")
-        tt_free(&self.table)
         tt_allocate(&self.table, megabytes)
         with nogil:
             tt_touch(&self.table)
@@ -156,8 +154,21 @@ cdef RootLine line_of(const RootMove *root):
     return line
 
 
+cdef list legal_moves(const Position *pos, bint include_all):
+    cdef Move moves[MAX_MOVES]
+    cdef Move *last = generate_legal(pos, moves, include_all)
+    cdef int i
+    return [moves[i] for i in range(last - moves)]
+
+
+cdef list parse_moves(const Position *pos, list texts):
+    """Each move once, in the order of the texts. ValueError where one is not legal."""
+    return list(dict.fromkeys([parse_move(pos, text) for text in texts]))
+
+
 cdef class Worker:
-    """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it.
+    """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it: while it searches,
+    other threads get a RuntimeError.
 
     Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
     workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
@@ -171,6 +182,7 @@ cdef class Worker:
     cdef object weights             # keeps their memory while the evaluator reads it
     cdef int draws[2]
     cdef bint include_all
+    cdef bint searching             # without the GIL
 
     def __cinit__(self, Table table not None, StopToken stop not None, weights=None):
         allocate_searcher(&self.searcher)
@@ -186,8 +198,14 @@ cdef class Worker:
         free_evaluator(&self.evaluator)
         free_searcher(&self.searcher)
 
+    cdef int _check_idle(self) except -1:
+        if self.searching:
+            raise RuntimeError("the worker is searching in another thread")
+        return 0
+
     def new_game(self):
         """Clear the histories. (The table is the caller's.)"""
+        self._check_idle()
         clear_searcher(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
@@ -205,15 +223,14 @@ cdef class Worker:
     def set_root(self, board: Board, moves=None):
         """Copy the position with its game history; the root moves are the legal moves, or `moves` where given.
 
-        Returns their number; resets `nodes`. ValueError where one of `moves` cannot be read.
+        A move named twice counts once. Returns their number; resets `nodes`. ValueError where one of `moves` is not
+        legal.
         """
-        cdef Move legal[MAX_MOVES]
         cdef Board root = board
-        cdef Move *last = generate_legal(&root.pos, legal, self.include_all)
-        cdef int us = root.pos.side, i
-        chosen = [legal[i] for i in range(last - legal)]
-        if moves is not None:
-            chosen = [parse_move(&root.pos, move) for move in moves]
+        cdef int us = root.pos.side
+        named = None if moves is None else list(moves)  # whatever code that runs, the board changes no more
+        self._check_idle()
+        chosen = legal_moves(&root.pos, self.include_all) if named is None else parse_moves(&root.pos, named)
         copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
         self.searcher.draw_value[us] = self.draws[us]
         self.searcher.draw_value[us ^ 1] = -self.draws[us]
@@ -223,7 +240,7 @@ cdef class Worker:
         return self.searcher.root_count
 
     cdef void _set_root_moves(self, list chosen):
-        """None of them searched yet."""
+        """None of them searched yet. They are different legal moves: there is room for all of them."""
         cdef int i
         cdef RootMove *root
         for i, move in enumerate(chosen):
@@ -255,10 +272,13 @@ cdef class Worker:
             raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
         if not (1 <= plies <= _MAX_DEPTH and -_INFINITE <= low < high <= _INFINITE):
             raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
+        self._check_idle()
         self.searcher.node_limit = node_limit
         self.searcher.next_check = 0
+        self.searching = True
         with nogil:
             value = search_root(&self.searcher, plies, low, high, start)
+        self.searching = False
         return value
 
     @property
@@ -278,11 +298,13 @@ cdef class Worker:
 
     def lines(self, count: int = 1):
         """The first `count` root lines, best first."""
+        self._check_idle()
         return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
 
     def evaluate(self, board: Board):
         """(name, value) of each term of the static value, last `total`; centipawns for the side to move."""
         cdef Board given = board
+        self._check_idle()
         return evaluate_terms(&self.evaluator, &given.pos)
 
 
@@ -291,12 +313,13 @@ cdef class MateSolver:
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
     `count_all_interpositions` futile interpositions count as moves of a mate. Except for `nodes`, `expanded` and
-    `hashfull`, everything belongs to the thread that solves.
+    `hashfull`, everything belongs to the thread that solves: meanwhile other threads get a RuntimeError.
     """
 
     cdef Solver solver
     cdef StopToken stop
     cdef Solution solution
+    cdef bint solving               # without the GIL
 
     def __cinit__(self, megabytes: int, StopToken stop not None, count_all_interpositions: bool = False):
         if megabytes < 1:
@@ -309,8 +332,14 @@ cdef class MateSolver:
     def __dealloc__(self):
         free_solver(&self.solver)
 
+    cdef int _check_idle(self) except -1:
+        if self.solving:
+            raise RuntimeError("the solver is solving in another thread")
+        return 0
+
     def clear(self):
         """Remove every proof and disproof."""
+        self._check_idle()
         with nogil:
             proof_table_clear(&self.solver.table)
 
@@ -328,10 +357,13 @@ cdef class MateSolver:
         if aim not in _AIMS:
             raise ValueError(f"unknown aim '{aim}'; one of {', '.join(_AIMS)}")
         goal = _AIMS[aim]
+        self._check_idle()
         set_root(&self.solver, &given.pos)
         self.solver.node_limit = node_limit
+        self.solving = True
         with nogil:
             status = solve(&self.solver, &self.solution, goal)
+        self.solving = False
         return _STATUSES[status], [format_move(self.solution.line[i]) for i in range(self.solution.length)]
 
     @property

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 import threading
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -73,8 +74,21 @@ def commands_of(arguments: list[str]) -> list[str]:
     return [" ".join(words) for words in commands]
 
 
+def mend_streams() -> None:
+    """Replace closed standard streams by empty ones; make the others wait for their other end.
+
+    A program that starts this one may have closed them or made them non-blocking.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="ascii"))  # noqa: SIM115  (until the end)
+        with suppress(OSError, ValueError, AttributeError):  # no file, or Windows before Python 3.12
+            os.set_blocking(getattr(sys, name).fileno(), True)
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
+    mend_streams()
     try:
         try:
             return _run(sys.argv[1:])

@@ -19,6 +19,10 @@ from typing import BinaryIO
 
 MARK = b"#YANEURAOU-DB2016"
 READ_WHOLE_UP_TO = 32 * 2**20
+# Bytes and lines of one position that are read: no position has 600 moves. A probe must not take long, whatever is in
+# the file.
+LONGEST_POSITION = 32 * 2**10
+MOST_MOVES = 600
 # Moves worse than the best by more than this (centipawns) are not played.
 WORST_LOSS = 30
 COMMENT = re.compile(r"(#|//).*")
@@ -48,6 +52,8 @@ class Book:
         """BookError where the file cannot be read or is not a book."""
         self.path = path
         try:
+            if Path(path).exists() and not Path(path).is_file():
+                raise BookError(f"book '{path}' is no regular file")
             with Path(path).open("rb") as file:
                 self._begin(file)
         except OSError as error:
@@ -57,9 +63,10 @@ class Book:
 
     def probe(self, sfen: str) -> list[BookMove]:
         """The moves of this position, best value first; an empty list where it is not in the book."""
-        key = position_key(sfen)
+        key = position_key(sfen.encode())
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
-        moves = [move for line in text.splitlines() if (move := read_move(line.decode("ascii", "replace")))]
+        lines = text.decode("ascii", "replace").splitlines()[:MOST_MOVES]
+        moves = [move for line in lines if (move := read_move(line))]
         return sorted(moves, key=lambda move: -move.value)
 
     def _begin(self, file: BinaryIO) -> None:
@@ -81,8 +88,9 @@ def read_positions(text: bytes) -> dict[bytes, bytes]:
     positions: dict[bytes, bytes] = {}
     for part in text.replace(b"\r", b"").split(b"sfen ")[1:]:
         head, _, moves = part.partition(b"\n")
-        key = position_key(head.decode("ascii", "replace"))
-        positions[key] = positions.get(key, b"") + moves
+        key = position_key(head)
+        before = positions.get(key, b"")
+        positions[key] = before + moves[: LONGEST_POSITION - len(before)]
     return positions
 
 
@@ -101,29 +109,28 @@ def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
 
 
 def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
-    """Start and key of the first position line at or after `offset`; leaves the file at the line after it."""
-    file.seek(max(offset - 1, 0))
-    if offset:
-        file.readline()
-    start = file.tell()
-    while line := file.readline():
-        if line.startswith(b"sfen "):
-            return start, position_key(line[5:].decode("ascii", "replace"))
-        start += len(line)
-    return None, b""
+    """Start and key of the first position line at or after `offset`; leaves the file at the line after it.
+
+    None and an empty key where LONGEST_POSITION bytes hold none.
+    """
+    begin = max(offset - 1, 0)
+    file.seek(begin)
+    text = file.read(LONGEST_POSITION)
+    at = text.find(b"\nsfen ") + 1
+    if not at:
+        return None, b""
+    file.seek(begin + at)
+    return begin + at, position_key(file.readline(LONGEST_POSITION)[5:])
 
 
 def read_move_lines(file: BinaryIO) -> bytes:
     """The lines up to the next position line."""
-    lines = []
-    while (line := file.readline()) and not line.startswith(b"sfen "):
-        lines.append(line)
-    return b"".join(lines)
+    return (b"\n" + file.read(LONGEST_POSITION)).partition(b"\nsfen ")[0]
 
 
-def position_key(sfen: str) -> bytes:
-    """Board, side to move and hands, without the move number, as bytes."""
-    return " ".join(sfen.split()[:3]).encode("ascii", "replace")
+def position_key(sfen: bytes) -> bytes:
+    """Board, side to move and hands, without the move number."""
+    return b" ".join(sfen[:LONGEST_POSITION].split()[:3])
 
 
 def read_move(line: str) -> BookMove | None:

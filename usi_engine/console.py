@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import Worker
 
+# What `stop` leaves of a perft or a bench.
+STOPPED = "info string stopped"
+MAX_PERFT = 64
+# Plies that perft counts at a time: milliseconds, even in positions of many moves less than two seconds.
+PERFT_PART = 3
+
 
 def describe(what: str, board: Board, include_all: bool) -> list[str]:
     """The answer to one of `d`, `moves`, `checks`, `side`, `sfen`, `key`; `include_all`: GenerateAllLegalMoves."""
@@ -28,17 +34,36 @@ def eval_lines(worker: Worker, board: Board) -> list[str]:
     return [f"{name} {value}" for name, value in worker.evaluate(board)]
 
 
-def perft(board: Board, depth: int) -> Iterator[str]:
+def perft(board: Board, depth: int, stopped: Callable[[], bool] = lambda: False) -> Iterator[str]:
     """A line for each root move as soon as it is counted, then the sum. `board` is left as it was."""
+    if depth > MAX_PERFT:
+        raise ValueError(f"perft depth {depth} is greater than {MAX_PERFT}")
     begun = time.perf_counter()
     total = 0
     for move in board.legal_moves(include_all=True):
         board.push(move)
-        count = board.perft(depth - 1) if depth > 1 else 1
+        count = count_leaves(board, depth - 1, stopped)
         board.pop()
+        if stopped():
+            yield STOPPED
+            return
         total += count
         yield f"{move} {count}"
     yield speed_line(total, time.perf_counter() - begun)
+
+
+def count_leaves(board: Board, depth: int, stopped: Callable[[], bool]) -> int:
+    """Board.perft in parts, between which it may be stopped; the count is then void."""
+    if depth <= PERFT_PART:
+        return board.perft(depth)
+    leaves = 0
+    for move in board.legal_moves(include_all=True):
+        if stopped():
+            break
+        board.push(move)
+        leaves += count_leaves(board, depth - 1, stopped)
+        board.pop()
+    return leaves
 
 
 def speed_line(nodes: int, seconds: float) -> str:

@@ -47,7 +47,6 @@ class Mating:
         words = {"mate": " ".join(moves), "nomate": "nomate"}
         self._writer.line(f"checkmate {words.get(status, 'timeout')}")
         self._control.answer_sent()
-        self._control.finish()
 
     def _solve(self, go: GoMate, board: Board) -> tuple[str, list[str]]:
         if not board.checking_moves(include_all=True):
@@ -55,8 +54,7 @@ class Mating:
         mate_move = board.mate_in_one()
         if mate_move:
             return "mate", [mate_move]
-        core, megabytes = self._resources.core, self._options.number("USI_Hash")
-        return self._prove(core.mate_solver(megabytes, self._resources.stop), go, board)
+        return self._prove(self._resources.mate_solver(), go, board)
 
     def _prove(self, solver: MateSolver, go: GoMate, board: Board) -> tuple[str, list[str]]:
         shortest = self._options.flag("MateShortest")

@@ -29,6 +29,7 @@ WIDTHS = range(128, 1024 + 1, 32)
 HIDDEN = range(8, 96 + 1)
 LONGEST_TEXT = 4096
 PADDED = 32
+LARGEST_BIAS = 1 << 30  # of a dense layer: with all that weights can add, sums stay within 32 bits
 WORD = 4
 # Codes of signed integers in the buffer protocol: the one of each size in bytes, and all.
 Code = Literal["b", "h", "i"]
@@ -212,6 +213,8 @@ def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple
         bias = _array(data, at, "i", (outputs,))
         weight = _array(data, at + bias.nbytes, "b", (outputs, inputs))
         at += bias.nbytes + weight.nbytes
+        if max(map(abs, bias)) > LARGEST_BIAS:
+            raise _Fault(f"a bias of {outputs} units is beyond {LARGEST_BIAS}: their sums would overflow")
         layers.append((bias, weight))
     return layers
 

@@ -78,8 +78,10 @@ class Text:
         return f"string default {self.default or '<empty>'}"
 
     def read(self, text: str) -> str:
-        """The text as it is."""
-        return text
+        """The text; every text option names a file, and where the locale knows ASCII alone, other letters of file names
+        are bytes for Python.
+        """
+        return os.fsdecode(text.encode("utf-8", "surrogateescape"))
 
 
 def default_threads() -> int:

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
+
+# Characters of an info string; what is quoted may be of any length.
+LONGEST_INFO = 1000
+CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
+
+
+def escaped(text: str) -> str:
+    """The text in printable 7-bit ASCII."""
+    return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
 
 
 class Writer:
@@ -22,7 +31,7 @@ class Writer:
 
     def lines(self, texts: list[str]) -> None:
         """Write lines with no other line between them."""
-        data = "".join(text + "\n" for text in texts).encode("ascii", "backslashreplace")
+        data = "".join(escaped(text) + "\n" for text in texts).encode("ascii")
         with self._lock:
             if self.closed:
                 return
@@ -33,13 +42,16 @@ class Writer:
                 self.closed = True
 
     def info(self, text: str) -> None:
-        """One `info string`; line breaks and runs of spaces in the text become single spaces."""
-        self.line("info string " + " ".join(text.split()))
+        """One `info string`; line breaks and runs of spaces in the text become single spaces, a long text is cut."""
+        text = escaped(" ".join(text.split()))
+        self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO]} ..."))
 
 
 @contextmanager
 def repeated(action: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Within the block: call `action` on a thread of its own, each time after so many seconds."""
+    """Within the block: call `action` on a thread of its own, each time after so many seconds; never if that thread
+    cannot be started.
+    """
     done = threading.Event()
 
     def repeat() -> None:
@@ -47,9 +59,11 @@ def repeated(action: Callable[[], None], seconds: float) -> Iterator[None]:
             action()
 
     thread = threading.Thread(target=repeat, name="repeated", daemon=True)
-    thread.start()
+    with suppress(RuntimeError):
+        thread.start()
     try:
         yield
     finally:
         done.set()
-        thread.join()
+        if thread.ident is not None:
+            thread.join()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.book import Book, BookError
 from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError
@@ -15,10 +16,14 @@ from usi_engine.threads import ThreadPool
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, MateSolver, StopToken
 
+T = TypeVar("T")
+
 # The value of BookFile that means none, as in YaneuraOu.
 NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
 ROOT_SOLVER_MEGABYTES = 16
+# Left free when table and workers are allocated, for what a game needs by and by.
+RESERVE_MEGABYTES = 32
 
 
 class Resources:
@@ -32,6 +37,7 @@ class Resources:
         self._stop: StopToken | None = None
         self._pool: ThreadPool | None = None
         self._root_solver: MateSolver | None = None
+        self._root_solver_tried = False
         self._book: Book | None = None
         self._book_path = ""
         self._weights: Evaluation | None = None
@@ -53,10 +59,8 @@ class Resources:
         return self._stop
 
     @property
-    def root_solver(self) -> MateSolver:
-        """A mate solver with a small table for the root, before a search."""
-        if self._root_solver is None:
-            self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+    def root_solver(self) -> MateSolver | None:
+        """A mate solver with a small table for the root, before a search; None where there is no memory for it."""
         return self._root_solver
 
     @property
@@ -73,9 +77,18 @@ class Resources:
         return self._book if self._options.flag("USI_OwnBook") else None
 
     def load(self) -> None:
-        """Load what the options name; cheap where nothing changed. CoreError as `core`."""
-        self._load_pool()
+        """Load what the options name; cheap where nothing changed. CoreError as `core`, MemoryError.
+
+        What does not fit is made smaller here, once: the options are set to what there is.
+        """
+        self._load_weights()
         self._load_book()
+        self._load_root_solver()
+        self._load_pool()
+
+    def mate_solver(self) -> MateSolver:
+        """A new mate solver with a table as large as the transposition table, or half of that and so on. MemoryError"""
+        return self._halved(self._options.number("USI_Hash"), lambda size: self.core.mate_solver(size, self.stop))
 
     def load_with_keepalive(self) -> None:
         """`load`, printing an empty line every second, so that a GUI does not time out."""
@@ -121,23 +134,39 @@ class Resources:
     def _load_pool(self) -> None:
         self._load_weights()
         megabytes, threads = self._options.number("USI_Hash"), self._options.number("Threads")
-        if self._pool is not None and self._pool.table.megabytes == megabytes:
-            self._pool.resize(threads)
-            return
-        self._pool = None  # frees its memory before the next is allocated
-        self._pool = self._allocate_pool(megabytes, threads)
+        with reserve(RESERVE_MEGABYTES):
+            if self._pool is None or self._pool.table.megabytes != megabytes:
+                self._pool = None  # frees its memory before the next is allocated
+                self._options.set("USI_Hash", "1")  # all that is tried again, should this fail
+                self._pool = self._halved(megabytes, self._new_pool)
+                self._options.set("USI_Hash", str(self._pool.table.megabytes))
+            started = self._pool.resize(threads)
+        if started < threads:
+            self._options.set("Threads", str(started))
+            self._writer.info(f"{threads} threads cannot be had; searching with {started}")
 
-    def _allocate_pool(self, megabytes: int, threads: int) -> ThreadPool:
-        """A pool with a table of this size, or of half of it, and so on. MemoryError where 1 MB cannot be allocated."""
+    def _new_pool(self, megabytes: int) -> ThreadPool:
+        return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
+
+    def _halved(self, megabytes: int, allocate: Callable[[int], T]) -> T:
+        """What `allocate` makes of this size, or of half of it, and so on. MemoryError where 1 MB is too much."""
         while True:
             try:
-                return ThreadPool(self.core, self.stop, megabytes, threads, self._weights)
+                return allocate(megabytes)
             except MemoryError as error:
                 if megabytes == 1:
                     raise
                 self._writer.info(f"{error or 'out of memory'}; trying half of {megabytes} MB")
                 megabytes //= 2
-                self._options.set("USI_Hash", str(megabytes))
+
+    def _load_root_solver(self) -> None:
+        if self._root_solver_tried:
+            return
+        self._root_solver_tried = True
+        try:
+            self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+        except MemoryError as error:
+            self._writer.info(f"{error or 'out of memory'}; no mate search before a search")
 
     def _load_book(self) -> None:
         name = self._options.text("BookFile")
@@ -151,3 +180,14 @@ class Resources:
             self._book = Book(path)
         except BookError as error:
             self._writer.info(str(error))
+
+
+@contextmanager
+def reserve(megabytes: int) -> Iterator[None]:
+    """Within the block: keep so much memory from being allocated, if there is so much."""
+    try:
+        kept = bytes(megabytes << 20)  # allocated, but not written to
+    except MemoryError:
+        kept = b""
+    yield
+    del kept

@@ -11,9 +11,6 @@ from usi_engine.timeman import TimeLimits
 if TYPE_CHECKING:
     from core_ext.engine import StopToken
 
-# Seconds after the deadline at which the alarm thread wakes, so that it does not compete with the answering thread.
-ALARM_DELAY = 0.005
-
 
 class NoStop(threading.Event):
     """Stands in for a stop token where the core could not be loaded, so that nothing searches."""
@@ -26,8 +23,8 @@ class SearchControl:
     """One go's clock and its stop. Every method may be called from any thread.
 
     A go that ponders or is infinite must not be answered before `stop` or, if it ponders, `ponderhit`. The stop token
-    holds the deadline, which the workers compare with the clock themselves: on a loaded machine the alarm thread wakes
-    late. The alarm is for the mate solver, which checks the token's flag but not its deadline.
+    holds the deadline, which workers and mate solvers compare with the clock themselves: on a loaded machine a thread
+    that had to set the flag would wake late.
     """
 
     def __init__(
@@ -45,19 +42,13 @@ class SearchControl:
         self._limits = limits
         self._pondering = pondering
         self._infinite = infinite
-        self._stopped = self._finished = False
+        self._stopped = False
         self._stop_on_ponderhit = self._without_minimum = False
         self._deadline: float | None = None
         self._lateness: float | None = None
         self._answered_at = self._begun
         if not pondering:
             self._set_deadline(self._moment(limits.maximum))
-        self._alarm: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start the alarm."""
-        self._alarm = threading.Thread(target=self._watch, name="alarm", daemon=True)
-        self._alarm.start()
 
     @property
     def limits(self) -> TimeLimits:
@@ -83,8 +74,7 @@ class SearchControl:
         """End the search and answer now."""
         with self._changed:
             self._stopped = True
-            if not self._finished:
-                self._stop.set()
+            self._stop.set()
             self._changed.notify_all()
 
     def ponderhit(self, limits: TimeLimits, infinite: bool = False, begun: float | None = None) -> None:
@@ -138,30 +128,14 @@ class SearchControl:
         """When the answer was written, by time.monotonic; before that, when the go arrived."""
         return self._answered_at
 
-    def finish(self) -> None:
-        """No search uses the stop token any more. Ends the alarm, which then leaves the token alone."""
-        with self._changed:
-            self._finished = True
-            self._changed.notify_all()
-
     def _moment(self, milliseconds: int | None) -> float | None:
         return None if milliseconds is None else self._clock_start + milliseconds / 1000
 
     def _bring_forward(self, milliseconds: int) -> None:
         moment = self._clock_start + milliseconds / 1000
         self._set_deadline(moment if self._deadline is None else min(self._deadline, moment))
-        self._changed.notify_all()
 
     def _set_deadline(self, moment: float | None) -> None:
         self._deadline = moment
         if moment is not None:
             self._stop.set_in(moment - time.monotonic())
-
-    def _watch(self) -> None:
-        with self._changed:
-            while not self._finished:
-                left = None if self._deadline is None else self._deadline + ALARM_DELAY - time.monotonic()
-                if left is not None and left <= 0:
-                    self._stop.set()
-                    return
-                self._changed.wait(left)

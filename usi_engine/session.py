@@ -1,6 +1,6 @@
 """The state machine of a game: which command is carried out when.
 
-One thread runs it. Jobs (a search, loading, perft, bench) run on a thread of their own, one at a time. While one runs,
+One thread runs it. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. While one runs,
 commands that depend on its state are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
 """
 
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 # Undeclared options for tuning: this prefix and the name of a constant of the search.
 TUNING_PREFIX = "Tune_"
-# How long `quit` waits for the job that was stopped.
+# The program ends so long after `quit` or the end of input at the latest, whatever is running or queued.
 QUIT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
 class JobDone:
-    """Posted by a job's thread when it ends."""
+    """Posted when a job has ended."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class QuitWhenDone:
 
 @dataclass
 class Job:
-    """What is running; `control` is None unless it is a search."""
+    """What is running; `control` is None unless it is a search, `stop` where nothing but `quit` ends it."""
 
-    thread: threading.Thread
-    control: SearchControl | None
+    control: SearchControl | None = None
     go: Go | GoMate | None = None
+    stop: Callable[[], None] | None = None
 
 
 Posted = Command | Load | QuitWhenDone
@@ -80,10 +80,13 @@ class Session:
         self._resources = Resources(self._options, writer, load)
         self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
         self._queue: deque[Posted] = deque()
+        # One thread for all jobs: one that cannot be started is found at the start, and not in the middle of a game.
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._job_thread = threading.Thread(target=self._carry_out_jobs, name="jobs", daemon=True)
         self._job: Job | None = None
         self._board: Board | None = None
         self._position_refused = False
-        self._quit_received = False
+        self._quit_by: float | None = None  # by time.monotonic, once `quit` has been received
         self._lateness = Lateness(INITIAL_LATENESS)
         self._clock_start = time.monotonic()
         self._ended = False
@@ -94,19 +97,28 @@ class Session:
         self._events.put((time.monotonic(), command))
 
     def run(self) -> None:
-        """Carry out commands until quit."""
-        while not self._ended:
-            at, event = self._events.get()
-            if isinstance(event, JobDone):
-                self._end_job(at)
-            else:
-                if isinstance(event, CLOCKED):
-                    self._clock_start = at
-                self._receive(event)
-            while self._queue and self._may_run(self._queue[0]) and not self._ended:
-                self._do(self._queue.popleft())
-        if self._job is not None:
-            self._job.thread.join(QUIT_SECONDS)
+        """Carry out commands until quit. RuntimeError where the thread for jobs cannot be started."""
+        self._job_thread.start()
+        with suppress(queue.Empty):
+            while not self._ended:
+                self._step(*self._events.get(timeout=self._seconds_to_quit()))
+        self._jobs.put(None)
+        self._job_thread.join(self._seconds_to_quit())
+
+    def _seconds_to_quit(self) -> float | None:
+        """What is left of QUIT_SECONDS; None before `quit`."""
+        return None if self._quit_by is None else max(self._quit_by - time.monotonic(), 0.0)
+
+    def _step(self, at: float, event: Posted | JobDone) -> None:
+        if isinstance(event, JobDone):
+            self._end_job(at)
+        else:
+            if isinstance(event, CLOCKED):
+                self._clock_start = at
+            self._receive(event)
+        while self._queue and self._may_run(self._queue[0]) and not self._ended:
+            self._do(self._queue.popleft())
+        self._stop_search_for_the_queue()
 
     def _end_job(self, at: float) -> None:
         control = self._job.control if self._job else None
@@ -117,20 +129,24 @@ class Session:
         self._clock_start = max(self._clock_start, control.answered_at if control else at)
 
     def _receive(self, command: Posted) -> None:
-        self._stop_search_for(command)
+        self._note_end(command)
         urgent = isinstance(command, URGENT) and not self._go_is_queued()
         if urgent or isinstance(command, STATELESS):
             self._do(command)
         else:
             self._queue.append(command)
 
-    def _stop_search_for(self, command: Posted) -> None:
-        """Stop the running search where this command must not wait for the search to end by itself."""
+    def _note_end(self, command: Posted) -> None:
+        """Stop the running search where this command ends it, whatever is queued."""
+        if isinstance(command, Quit) and self._quit_by is None:
+            self._quit_by = time.monotonic() + QUIT_SECONDS
+        if isinstance(command, STOPS_SEARCH):
+            self._stop(command)
+
+    def _stop_search_for_the_queue(self) -> None:
+        """Stop a search that would otherwise wait for `stop` while a command waits for it to end."""
         control = self._job.control if self._job else None
-        self._quit_received = self._quit_received or isinstance(command, Quit)
-        if control is None:
-            return
-        if isinstance(command, STOPS_SEARCH) or (control.must_wait and isinstance(command, STOPS_WAITING)):
+        if control is not None and control.must_wait and any(isinstance(one, STOPS_WAITING) for one in self._queue):
             control.stop()
 
     def _go_is_queued(self) -> bool:
@@ -154,20 +170,26 @@ class Session:
             self._writer.info(f"error: {type(error).__name__}: {error}")
 
     def _start_job(
-        self, work: Callable[[], None], control: SearchControl | None = None, go: Go | GoMate | None = None
+        self,
+        work: Callable[[], None],
+        control: SearchControl | None = None,
+        go: Go | GoMate | None = None,
+        stop: Callable[[], None] | None = None,
     ) -> None:
-        """Run `work` on a thread of its own."""
+        """Run `work` on the thread for jobs; stopped at once where `quit` has been received."""
+        self._job = Job(control, go, control.stop if control else stop)
+        if self._quit_by is not None and self._job.stop:
+            self._job.stop()
+        self._jobs.put(work)
 
-        def body() -> None:
+    def _carry_out_jobs(self) -> None:
+        while (work := self._jobs.get()) is not None:
             try:
                 work()
             except Exception as error:
                 self._writer.info(f"error: {type(error).__name__}: {error}")
             finally:
                 self._events.put((time.monotonic(), JobDone()))
-
-        self._job = Job(threading.Thread(target=body, name="job", daemon=True), control, go)
-        self._job.thread.start()
 
     # Commands.
 
@@ -288,13 +310,9 @@ class Session:
             self._writer.info(fault)
 
     def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
-        """The control of a new search, started; it stops the search at once where `quit` has been received."""
+        """The control of a new search."""
         pondering = isinstance(command, Go) and command.ponder
-        control = SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
-        control.start()
-        if self._quit_received:
-            control.stop()
-        return control
+        return SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
 
     def _cleared_stop(self) -> StopToken | NoStop:
         try:
@@ -325,8 +343,8 @@ class Session:
         return time_limits(command, black, board.ply, self._options, self._lateness)
 
     def _stop(self, command: protocol.Stop | protocol.GameOver | Quit | QuitWhenDone) -> None:
-        if self._job and self._job.control:
-            self._job.control.stop()
+        if self._job and self._job.stop:
+            self._job.stop()
 
     def _ponderhit(self, command: protocol.PonderHit) -> None:
         job = self._job
@@ -345,21 +363,24 @@ class Session:
         self._writer.lines(lines)
 
     def _perft(self, command: protocol.Perft) -> None:
-        board = self._current().copy()
+        board, stopped = self._current().copy(), threading.Event()
 
         def work() -> None:
-            for line in perft(board, command.depth):
+            for line in perft(board, command.depth, stopped.is_set):
                 self._writer.line(line)
 
-        self._start_job(work)
+        self._start_job(work, stop=stopped.set)
 
     def _bench(self, command: protocol.Bench) -> None:
+        core = self._resources.core
+        stop = core.stop_token()
+
         def work() -> None:
             from usi_engine.tools.bench import bench  # noqa: PLC0415  (not needed in play)
 
-            self._writer.line(bench(self._resources.core, self._resources.weights, command.depth, command.megabytes))
+            self._writer.line(bench(core, self._resources.weights, command.depth, command.megabytes, stop))
 
-        self._start_job(work)
+        self._start_job(work, stop=stop.set)
 
     def _quit(self, command: Quit | QuitWhenDone) -> None:
         self._stop(command)

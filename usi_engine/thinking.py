@@ -63,7 +63,6 @@ class Thinking:
         self._writer.lines(finish())
         self._control.answer_sent()
         self._resources.wait_for_helpers()
-        self._control.finish()
 
     def _decide(self, board: Board, go: Go) -> Finish:
         try:
@@ -122,17 +121,18 @@ class Thinking:
     def _mate_at_root(self, board: Board, go: Go) -> list[str]:
         """A mate by checks alone, searched for in a small share of the move's time; empty where none is found."""
         optimum, percent = self._control.limits.optimum, self._resources.core.tunable("MateScout")
-        if optimum is None or not percent or go.searchmoves or self._options.number("MultiPV") > 1:
+        solver = self._resources.root_solver
+        if solver is None or optimum is None or not percent or go.searchmoves or self._options.number("MultiPV") > 1:
             return []
         nodes = min(MATE_NODES_PER_MS_AND_PERCENT * percent * optimum, MAX_MATE_NODES)
-        status, moves = self._resources.root_solver.solve(board, nodes, "shortest")
+        status, moves = solver.solve(board, nodes, "shortest")
         last_move = self._options.number("MaxMovesToDraw")
         too_late = last_move and board.ply + len(moves) - 1 > last_move
         return moves if status == "mate" and not too_late else []
 
     def _set_root(self, board: Board, go: Go) -> int:
         pool = self._resources.pool
-        moves = [move for move in go.searchmoves if board.is_legal(move)]
+        moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]
         if go.searchmoves and not moves:
             self._writer.info(f"no move of searchmoves is legal: '{' '.join(go.searchmoves)}'")
         count = pool.set_root(board, moves or None, self._options)

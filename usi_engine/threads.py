@@ -6,9 +6,11 @@ shared table what the others have stored by then, and because their histories ar
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
@@ -25,37 +27,87 @@ DEPTH_ONE_NODES = 2000
 MIN_VOTE = 14
 
 
+Tasks = queue.SimpleQueue[Callable[[], None] | None]
+
+
+class Helper:
+    """A worker with a thread of its own, which waits for searches as long as this object lives."""
+
+    def __init__(self, worker: Worker) -> None:
+        """RuntimeError where the thread cannot be started."""
+        self.worker = worker
+        self._tasks: Tasks = queue.SimpleQueue()
+        self._idle = threading.Event()
+        self._idle.set()
+        # The thread refers to the tasks alone: it does not keep this object alive.
+        threading.Thread(target=carry_out, args=(self._tasks,), name="helper", daemon=True).start()
+
+    def __del__(self) -> None:
+        self._tasks.put(None)
+
+    def start(self, search: Callable[[Worker], None]) -> None:
+        """Begin this search; the one before must have ended."""
+        self._idle.clear()
+        self._tasks.put(lambda: self._run(search))
+
+    def join(self) -> None:
+        """Wait until the search has ended."""
+        self._idle.wait()
+
+    def _run(self, search: Callable[[Worker], None]) -> None:
+        # The main thread runs the same loop and reports what goes wrong in it.
+        with suppress(Exception):
+            search(self.worker)
+        self._idle.set()
+
+
+def carry_out(tasks: Tasks) -> None:
+    """The body of a helper's thread."""
+    while (task := tasks.get()) is not None:
+        task()
+        del task  # and with it the helper, if nothing else refers to it
+
+
 class ThreadPool:
-    """Table, stop token and workers. One thread at a time may use it, besides the helpers it starts."""
+    """Table, stop token and workers, on threads that wait between searches. One thread at a time may use it."""
 
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
     ) -> None:
+        """MemoryError where table and main worker cannot be had."""
         self._core = core
         self._stop = stop
         self._weights = weights
-        self._helpers: list[threading.Thread] = []
+        self._helpers: list[Helper] = []
         self._results: dict[Worker, SearchResult] = {}
         self._used = False
         self.table: Table = core.table(megabytes)
-        self.workers: list[Worker] = []
+        self.main: Worker = self._new_worker()
         self.resize(threads)
 
     @property
-    def main(self) -> Worker:
-        """The main thread's worker."""
-        return self.workers[0]
+    def workers(self) -> list[Worker]:
+        """One for each thread, the main thread's first."""
+        return [self.main, *(helper.worker for helper in self._helpers)]
 
     @property
     def nodes(self) -> int:
         """Nodes of all workers since set_root."""
         return sum(worker.nodes for worker in self.workers)
 
-    def resize(self, threads: int) -> None:
-        """Keep the first `threads` workers; add the missing ones."""
-        del self.workers[threads:]
-        while len(self.workers) < threads:
-            self.workers.append(self._core.worker(self.table, self._stop, self._weights))
+    def resize(self, threads: int) -> int:
+        """Keep the first `threads` workers; add those missing, as far as memory and threads can be had.
+
+        Returns how many there are.
+        """
+        del self._helpers[threads - 1 :]
+        with suppress(MemoryError, RuntimeError):
+            while len(self._helpers) < threads - 1:
+                self._helpers.append(Helper(self._new_worker()))
+        return 1 + len(self._helpers)
+
+    def _new_worker(self) -> Worker:
+        return self._core.worker(self.table, self._stop, self._weights)
 
     def new_game(self) -> None:
         """Clear the table and the histories, unless nothing was searched since."""
@@ -92,13 +144,14 @@ class ThreadPool:
 
     def start_helpers(self, search: Callable[[Worker], Iterator[SearchResult]]) -> None:
         """Run `search` for every worker but the main one, each on a thread; it yields a result per finished depth."""
+
+        def run(worker: Worker) -> None:
+            for result in search(worker):
+                self._results[worker] = result
+
         self._results = {}
-        self._helpers = [
-            threading.Thread(target=self._help, args=(worker, search), name="helper", daemon=True)
-            for worker in self.workers[1:]
-        ]
-        for thread in self._helpers:
-            thread.start()
+        for helper in self._helpers:
+            helper.start(run)
 
     def stop_helpers(self) -> None:
         """Request their stop. Their results can be used before they have stopped."""
@@ -107,17 +160,12 @@ class ThreadPool:
 
     def join_helpers(self) -> None:
         """Wait until the helpers have stopped."""
-        for thread in self._helpers:
-            thread.join()
-        self._helpers = []
+        for helper in self._helpers:
+            helper.join()
 
     def helper_results(self) -> list[SearchResult]:
         """The result of the last depth that each helper has finished."""
         return list(self._results.values())
-
-    def _help(self, worker: Worker, search: Callable[[Worker], Iterator[SearchResult]]) -> None:
-        for result in search(worker):
-            self._results[worker] = result
 
 
 def best_thread(results: Sequence[SearchResult], mate_bound: int) -> SearchResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -16,6 +17,10 @@ from usi_engine.session import Load, QuitWhenDone, Session
 
 # These need neither the core nor its weights.
 LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit)
+
+
+# Bytes; what is behind them counts as another line. A game of 100,000 moves takes half a million.
+LONGEST_LINE = 1 << 22
 
 
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
@@ -34,7 +39,7 @@ def read(source: BinaryIO, session: Session) -> None:
     they are loaded; play with a network starts sooner without it.
     """
     try:
-        while line := source.readline():
+        while line := source.readline(LONGEST_LINE):
             command = parse(decode(line))
             if sys.platform == "win32" and not isinstance(command, LIGHT):
                 load_numpy()
@@ -47,7 +52,10 @@ def read(source: BinaryIO, session: Session) -> None:
 
 
 def load_numpy() -> None:
-    """Import it early; its users report it if it is missing."""
+    """Import it early; its users report it if it is missing. Its linear algebra, which play does not use, starts a
+    thread for each processor and keeps memory for each, unless told not to.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with suppress(ImportError):
         import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
 

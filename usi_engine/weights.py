@@ -3,8 +3,9 @@
 Folded: weights that are equal by symmetry are stored once. Unfolded: stored at each of their indices, so that play
 reads a weight by one table access.
 
-    bytes 0-7     the magic KOMAKPP1
+    bytes 0-7     the magic KOMAKPP2
     bytes 8-11    length of the header, little-endian
+    bytes 12-43   SHA-256 of the header; files of the older magic KOMAKPP1 lack it
     header        JSON: features, steps, card, and of each block its name, length and SHA-256
     blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn`, `pp_turn`, `kpp00` to
                   `kpp44`; files of OLDER_FEATURES lack the tempo blocks, `kp_turn` and `pp_turn`, which count as zero
@@ -17,9 +18,11 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -31,10 +34,15 @@ from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, Weights
 from usi_engine.cache import cache_file, fetch, keep
 from usi_engine.core import KPP, MATERIAL, WeightsError
 
-MAGIC = b"KOMAKPP1"
+MAGIC = b"KOMAKPP2"
+OLDER_MAGIC = b"KOMAKPP1"
+HEADER_STARTS = {MAGIC: 44, OLDER_MAGIC: 12}
 FEATURES = "KPP-KKP-turn-Bonapiece1548"
 OLDER_FEATURES = "KPP-KKP-Bonapiece1548"  # without tempo blocks
 LONGEST_HEADER = 1 << 20
+LARGEST_FILE = 1 << 28  # several times what incompressible weights take
+STEPS = range(1, 1024)
+TEMPOS = range(-(1 << 15), 1 << 15)
 DEFAULT_TEMPO_STEP = 4  # of files without `turn_step`
 MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)  # of a header with wrong fields
 # The slow mode writes a file a fifth smaller than the fast one; reading takes the same 35 ms a block.
@@ -128,24 +136,38 @@ def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
             "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
         }
     ).encode()
-    data = b"".join([MAGIC, len(header).to_bytes(4, "little"), header, *blocks.values()])
+    checksum = hashlib.sha256(header).digest()
+    data = b"".join([MAGIC, len(header).to_bytes(4, "little"), checksum, header, *blocks.values()])
     path.write_bytes(data)
     return len(data)
 
 
 def read_header(data: bytes) -> tuple[dict[str, Any], int]:
     """The header and where the blocks begin. WeightsError."""
-    length = int.from_bytes(data[8:12], "little")
-    if data[:8] != MAGIC or not 0 < length <= LONGEST_HEADER:
+    length, start = int.from_bytes(data[8:12], "little"), HEADER_STARTS.get(data[:8], 0)
+    if not start or not 0 < length <= LONGEST_HEADER:
         raise WeightsError("not a file of weights for this version")
+    text = data[start : start + length]
+    if data[:8] == MAGIC and hashlib.sha256(text).digest() != data[12:44]:
+        raise WeightsError("the header is damaged: it has another checksum")
     try:
-        header = json.loads(data[12 : 12 + length])
-        supported = header["features"] in (FEATURES, OLDER_FEATURES)
-    except MALFORMED:
-        raise WeightsError("the header of the weights is damaged") from None
-    if not supported:
-        raise WeightsError(f"weights for '{header['features']}', not for '{FEATURES}'")
-    return header, 12 + length
+        header = json.loads(text)
+        check_fields(header)
+    except MALFORMED as error:
+        raise WeightsError(f"the header is damaged: {type(error).__name__} {str(error)[:80]}") from None
+    return header, start + length
+
+
+def check_fields(header: Mapping[str, Any]) -> None:
+    """WeightsError, or one of MALFORMED, where a field is missing or out of range."""
+    if header["features"] not in (FEATURES, OLDER_FEATURES):
+        raise WeightsError(f"weights for '{str(header['features'])[:80]}', not for '{FEATURES}'")
+    numbers = {"tempo": header["tempo"], "turn_step": tempo_step(header)}
+    numbers |= {name: header[name] for name in ("kkp_step", "kpp_step")}
+    for name, value in numbers.items():
+        allowed = TEMPOS if name == "tempo" else STEPS
+        if type(value) is not int or value not in allowed:
+            raise WeightsError(f"its {name} is {str(value)[:80]}, not {allowed[0]} to {allowed[-1]}")
 
 
 def read_blocks(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
@@ -157,10 +179,10 @@ def read_blocks(data: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
             block = data[at : at + length]
             at += length
             if hashlib.sha256(block).hexdigest() != checksum:
-                raise WeightsError(f"the weights are damaged: block '{name}' has another checksum")
+                raise WeightsError(f"block '{str(name)[:80]}' is damaged: it has another checksum")
             blocks[name] = block
     except MALFORMED:
-        raise WeightsError("the header of the weights is damaged") from None
+        raise WeightsError("the header is damaged: its table of blocks") from None
     return header, blocks
 
 
@@ -169,13 +191,40 @@ def packaged_path() -> Path:
     return Path(str(files("usi_engine") / "data" / "komadori.kpp"))
 
 
+def user_path(name: str) -> Path:
+    """A path with `~` replaced. WeightsError where there is no such user."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise WeightsError(f"cannot read the weights '{name}': {error}") from None
+
+
 def read_file(name: str) -> bytes:
     """The bytes of the file an EvalFile names. WeightsError where it cannot be read."""
-    path = packaged_path() if name in ("", KPP) else Path(name).expanduser()
+    path = packaged_path() if name in ("", KPP) else user_path(name)
     try:
-        return path.read_bytes()
+        if path.exists() and not path.is_file():
+            raise WeightsError(f"cannot read the weights '{path}': this is no regular file")
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
     except OSError as error:
-        raise WeightsError(f"cannot read the weights '{path}': {error.strerror}") from None
+        raise WeightsError(f"cannot read the weights '{path}': {error.strerror or error}") from None
+    except ValueError as error:  # of a path that no file can have
+        raise WeightsError(f"cannot read the weights {str(path)!a}: {error}") from None
+    if len(data) > LARGEST_FILE:
+        raise WeightsError(f"cannot read the weights '{path}': more than {LARGEST_FILE} bytes")
+    return data
+
+
+@contextmanager
+def faults_named(name: str) -> Iterator[None]:
+    """Every fault of the file becomes a WeightsError that names it."""
+    try:
+        yield
+    except WeightsError as error:
+        raise WeightsError(f"cannot use the weights '{name}': {error}") from None
+    except MALFORMED as error:
+        raise WeightsError(f"cannot use the weights '{name}': {type(error).__name__} {error}") from None
 
 
 def load_weights(name: str, threads: int = 2) -> Weights | None:
@@ -183,42 +232,47 @@ def load_weights(name: str, threads: int = 2) -> Weights | None:
     if name == MATERIAL:
         return None
     data = read_file(name)
-    weights = Weights()
-    weights.allocate()
-    path = cache_file(data)
-    if path is not None and fetch(weights, path):
-        weights.complete(int(read_header(data)[0]["tempo"]))
-        return weights
-    header, blocks = read_blocks(data)
-    try:
-        unfold(weights, header, blocks, threads)
-    except MALFORMED as error:
-        raise WeightsError(f"these weights cannot be used: {error}") from None
+    with faults_named(name):
+        header, _ = read_header(data)
+        path = cache_file(data)
+        cached = fetch_unfolded(path, header) if path is not None else None
+        if cached is not None:
+            return cached
+        weights = unfold(*read_blocks(data), threads)
     if path is not None:
         keep(weights, path)
     return weights
 
 
+def fetch_unfolded(path: Path, header: Mapping[str, Any]) -> Weights | None:
+    """The weights from the cache; None where they are not there or damaged."""
+    weights = Weights()
+    weights.allocate()
+    if not fetch(weights, path):
+        return None
+    weights.complete(header["tempo"])
+    return weights
+
+
 def read_folded(name: str) -> Folded:
     """The weights an EvalFile names, folded as in the file. WeightsError."""
-    header, blocks = read_blocks(read_file(name))
-    try:
+    data = read_file(name)
+    with faults_named(name):
+        header, blocks = read_blocks(data)
         kp_tempo, pp_tempo = unpack_tempo(header, blocks)
         return Folded(
             piece=unpack_pieces(blocks),
-            tempo=int(header["tempo"]),
+            tempo=header["tempo"],
             kp=unpack(blocks["kp"], HALF_SQUARES * BONAPIECES),
             pp=unpack(blocks["pp"], PAIRS),
             kkp=unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES),
-            kkp_step=int(header["kkp_step"]),
+            kkp_step=header["kkp_step"],
             kpp=np.concatenate([unpack(blocks[f"kpp{king:02}"], PAIRS) for king in range(HALF_SQUARES)]),
-            kpp_step=int(header["kpp_step"]),
+            kpp_step=header["kpp_step"],
             kp_tempo=kp_tempo,
             pp_tempo=pp_tempo,
             tempo_step=tempo_step(header),
         )
-    except MALFORMED as error:
-        raise WeightsError(f"these weights cannot be used: {error}") from None
 
 
 def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
@@ -235,25 +289,39 @@ def unpack_tempo(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tupl
 
 def tempo_step(header: Mapping[str, Any]) -> int:
     """The step of pp_tempo."""
-    return int(header.get("turn_step", DEFAULT_TEMPO_STEP))
+    step: int = header.get("turn_step", DEFAULT_TEMPO_STEP)
+    return step
 
 
-def unfold(weights: Weights, header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> None:
+def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> Weights:
     """Decompress and unfold; the compressor and the core let other threads run meanwhile."""
+    weights = Weights()
+    weights.allocate()
     pp = unpack(blocks["pp"], PAIRS)
 
     def unfold_king(king: int) -> None:
-        weights.unfold_king(king, pp, unpack(blocks[f"kpp{king:02}"], PAIRS), int(header["kpp_step"]))
+        weights.unfold_king(king, pp, unpack(blocks[f"kpp{king:02}"], PAIRS), header["kpp_step"])
 
     def unfold_pieces() -> None:
         piece = unpack_pieces(blocks)
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
-        weights.unfold_pieces(piece, kp, kkp, int(header["kkp_step"]))
+        weights.unfold_pieces(piece, kp, kkp, header["kkp_step"])
         weights.unfold_tempo(*unpack_tempo(header, blocks), tempo_step(header))
 
+    run_all([unfold_pieces, *(partial(unfold_king, king) for king in range(HALF_SQUARES))], threads)
+    weights.complete(header["tempo"])
+    return weights
+
+
+def run_all(jobs: Sequence[Callable[[], None]], threads: int) -> None:
+    """Run each job, on so many threads or on as many as can be started; here where that is none."""
     with ThreadPoolExecutor(threads) as pool:
-        jobs = [pool.submit(unfold_pieces)] + [pool.submit(unfold_king, king) for king in range(HALF_SQUARES)]
-        for job in jobs:
-            job.result()
-    weights.complete(int(header["tempo"]))
+        started = []
+        with suppress(RuntimeError):  # a thread that cannot be started; the job may then run twice
+            for job in jobs:
+                started.append(pool.submit(job))
+        for job in jobs[len(started) :]:
+            job()
+        for future in started:
+            future.result()

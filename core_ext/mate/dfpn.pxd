@@ -51,10 +51,11 @@ cdef struct Solver:
     int attacker
     uint64_t salt           # part of every key: the set of pieces in play, the attacker, the way of counting
     bint count_all_interpositions   # whether futile interpositions lengthen a mate
-    bint stopped            # by the stop flag, the node limit or a full stack
+    bint stopped            # by the stop flag, the deadline, the node limit or a full stack
     uint64_t nodes          # moves made
     uint64_t expanded       # nodes whose moves were generated
     uint64_t node_limit     # 0: none
+    uint64_t next_check     # the node count at which the clock is read next
     const Stop *stop
 
 cdef int allocate_solver(Solver *solver, int megabytes) except -1

@@ -15,7 +15,7 @@ delta of its children, its delta the sum of their phis.
 
 from libc.stdlib cimport free, malloc
 
-from core_ext.base.stop cimport stop_requested
+from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.shogi.bitboard cimport Bitboard, count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
@@ -462,6 +462,16 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
     return True
 
 
+cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
+    """The flag is read at every step, the clock at every CHECK_INTERVAL of nodes."""
+    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or stack_full(s, node):
+        return True
+    if s.nodes < s.next_check:
+        return False
+    s.next_check = next_check(s.nodes, 0)
+    return past_deadline(s.stop)
+
+
 cdef void search_loop(Solver *s) noexcept nogil:
     """Search until the root is solved or the search is stopped."""
     cdef PnNode *node
@@ -469,7 +479,7 @@ cdef void search_loop(Solver *s) noexcept nogil:
     while True:
         node = s.stack + s.depth
         second_delta = update_node(s, node)
-        if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or stack_full(s, node):
+        if must_stop(s, node):
             s.stopped = True
         if s.stopped or node.result.pn >= node.thpn or node.result.dn >= node.thdn:
             pop_node(s, node)
@@ -530,6 +540,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     s.salt ^= <uint64_t>(1 + 2 * s.count_all_interpositions + pos.side) << 50
     s.nodes = 0
     s.expanded = 0
+    s.next_check = 0
     s.base = 0
     return 0
 

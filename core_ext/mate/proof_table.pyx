@@ -4,11 +4,11 @@ from libc.string cimport memset
 
 from core_ext.shogi.hand cimport hand_covers
 from core_ext.base.memory cimport allocate_large, release_large
-from core_ext.base.stop cimport stop_requested
+from core_ext.base.stop cimport past_deadline, stop_requested
 from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
 
 cdef enum:
-    SAMPLE = 1 << 16    # entries sampled for the garbage threshold; entries moved between two checks of the stop flag
+    SAMPLE = 1 << 16    # entries sampled for the garbage threshold; entries moved between two checks of the stop
 
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
@@ -159,7 +159,7 @@ cdef void rehash(ProofTable *table) noexcept nogil:
         start += 1
     slot = start
     for step in range(table.capacity):
-        if step % SAMPLE == 0 and stop_requested(table.stop):
+        if step % SAMPLE == 0 and (stop_requested(table.stop) or past_deadline(table.stop)):
             table.rehash_aborted = True
             return
         entry = table.entries[slot]

@@ -26,6 +26,8 @@ class Script:
     pv_length: int = 3
     load_seconds: float = 0.0
     most_megabytes: int = 1 << 20
+    most_workers: int = 1 << 20
+    solvers: bool = True
     solution: tuple[str, list[str]] = ("unknown", [])
     solve_seconds: float = 0.2  # for the first mate
     shorten_seconds: float = 0.0  # for the shortest
@@ -92,6 +94,8 @@ class ScriptedWorker:
     def __init__(self, script: Script, table: ScriptedTable, stop: StopToken, weights: object = None) -> None:
         self.script, self.stop, self.nodes, self.seldepth, self.stopped = script, stop, 0, 0, False
         self.root: list[RootLine] = []
+        if script.made["workers"] >= script.most_workers:
+            raise MemoryError
         script.made["workers"] += 1
 
     def new_game(self) -> None:
@@ -154,6 +158,8 @@ class ScriptedSolver:
 
     def __init__(self, script: Script, megabytes: int, stop: StopToken, count_all_interpositions: bool = False) -> None:
         self.script, self.stop, self.nodes, self.hashfull = script, stop, 1234, 5
+        if not script.solvers or megabytes > script.most_megabytes:
+            raise MemoryError(f"no memory for a mate table of {megabytes} MB")
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
         seconds = self.script.shorten_seconds if aim == "shortest" else self.script.solve_seconds

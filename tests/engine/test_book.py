@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -101,6 +103,39 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for sfen in sfens:
         assert on_disk.probe(sfen) == whole.probe(sfen)
     assert any(whole.probe(sfen) for sfen in held)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_probe_is_quick_whatever_the_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
+    """Not all of very many lines of a position, positions of a key and bytes without an end are read."""
+    many = f"sfen {START}\n" + "7g7f none 1 1 1\n" * 200_000
+    repeated = f"sfen {START}\n7g7f none 1 1 1\n" * 20_000
+    endless = "x" * 5_000_000
+    if not whole:
+        monkeypatch.setattr(book_module, "READ_WHOLE_UP_TO", 0)
+    for text in (many, repeated, endless, f"sfen {endless}", f"sfen {START}\n{endless}", "\n" * 5_000_000):
+        book = Book(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + text))
+        begun = time.process_time()
+        assert len(book.probe(START)) <= 600
+        assert time.process_time() - begun < 0.2
+
+
+@pytest.mark.parametrize(
+    "line", ["--5", "7g7f none --5", f"7g7f none 5 1 {'9' * 400}", "7g7f none 1e9 1 -5", "7g7f\0 \x1b"]
+)
+def test_a_bad_line_spoils_nothing(tmp_path: Path, line: str) -> None:
+    """The good line is still played."""
+    book = Book(write(tmp_path, SMALL.replace("9g9f none -80 20 100", line)))
+    assert [move.move for move in book.probe(START)][:1] == ["7g7f"]
+    assert choose(book.probe(START), random.Random(1)) is not None
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
+def test_a_pipe_is_no_book(tmp_path: Path) -> None:
+    """To open it would wait for its writer."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(BookError, match="no regular file"):
+        Book(str(tmp_path / "pipe"))
 
 
 def random_position(rng: random.Random) -> str:

@@ -36,10 +36,8 @@ def search(
     reporter = Reporter(writer, core, 300, lambda: SearchStats(pool.nodes, control.total, 0))
     board = Board()
     count = pool.set_root(board, None, Options())
-    control.start()
     begun = time.perf_counter()
     result = Search(core, pool, control, limits or SearchLimits(60, 0, 1), reporter).run(board, count)
-    control.finish()
     return result, int((time.perf_counter() - begun) * 1000)
 
 

@@ -136,6 +136,76 @@ def test_command_line(arguments: list[str], pattern: str) -> None:
     assert done.stderr == ""
 
 
+LIMITED = """
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))
+sys.argv[1:] = ["setoption name EvalFile value material", "setoption name USI_Hash value 4096",
+                "setoption name Threads value 4", "isready", "go byoyomi 200", "go mate 100", "getoption Threads"]
+runpy.run_module("usi_engine", run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes terabytes of it")
+def test_too_little_memory() -> None:
+    """Table and threads become fewer once, and then the engine plays."""
+    command = [sys.executable, "-c", LIMITED]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
+    lines = done.stdout.splitlines()
+    ready = lines.index("readyok")
+    assert any("trying half of 4096 MB" in line for line in lines[:ready])
+    assert not any("trying half" in line or "error" in line for line in lines[ready:])
+    assert any(re.match("info depth .* pv ", line) for line in lines) and "checkmate nomate" in lines
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closes streams as a Unix shell does")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("arguments", ["", "perft 2", "--help"])
+def test_streams_that_are_closed(closed: str, arguments: str) -> None:
+    """Closed input is input at its end; what is written to closed output is lost."""
+    command = f"echo usi | {sys.executable} -m usi_engine {arguments} {closed}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, cwd=ROOT, timeout=30)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such pipes")
+def test_pipes_that_do_not_block() -> None:
+    """Input that is not there yet is not the end, and output that is not read at once is not lost."""
+    (reading, out), (source, writing) = os.pipe(), os.pipe()
+    os.set_blocking(out, False)
+    os.set_blocking(source, False)
+    with subprocess.Popen([sys.executable, "-m", "usi_engine"], stdin=source, stdout=out, cwd=ROOT) as started:
+        os.close(out)
+        os.close(source)
+        time.sleep(0.5)
+        os.write(writing, b"usi\n" * 100 + b"quit\n")
+        time.sleep(0.5)
+        with open(reading, "rb") as answers:
+            assert answers.read().count(b"usiok\n") == 100
+        os.close(writing)
+        assert started.wait(10) == 0
+
+
+def test_a_japanese_path_where_the_locale_is_ascii(tmp_path: Path) -> None:
+    """It names the same file."""
+    book = tmp_path / "定跡.db"
+    book.write_text(
+        "#YANEURAOU-DB2016 1.00\nsfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n9g9f\n"
+    )
+    ascii_locale = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    lines = [
+        "setoption name EvalFile value material",
+        f"setoption name BookFile value {book}",
+        "go byoyomi 100",
+        "quit",
+    ]
+    command = [sys.executable, "-m", "usi_engine"]
+    text = "\n".join(lines).encode()
+    done = subprocess.run(command, input=text, capture_output=True, check=True, cwd=ROOT, env=ascii_locale, timeout=30)
+    assert done.stdout.endswith(b"bestmove 9g9f\n")
+
+
 def test_loading_is_not_on_the_clock_of_the_command_line() -> None:
     """The first search has its full time, however long loading takes."""
     script = Script(load_seconds=0.5, seconds=lambda depth: 0.02)

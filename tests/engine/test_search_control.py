@@ -10,7 +10,7 @@ from usi_engine.timeman import TimeLimits
 
 
 def test_the_stop_token_holds_the_deadline() -> None:
-    """Without an alarm: the token is set once the maximum time since the arrival of the go has passed."""
+    """The token is set once the maximum time since the arrival of the go has passed."""
     stop = StopToken()
     control = SearchControl(stop, TimeLimits(maximum=10_000), begun=time.monotonic() - 9)
     assert not stop.is_set()
@@ -57,20 +57,3 @@ def test_lateness_is_measured_where_the_deadline_passed() -> None:
     control = SearchControl(StopToken(), TimeLimits())
     control.answer_sent()
     assert control.lateness is None
-
-
-def test_the_alarm_sets_the_token() -> None:
-    """The token is set soon after the deadline, but not once the search has finished."""
-    stop = StopToken()
-    control = SearchControl(stop, TimeLimits(maximum=10))
-    control.start()
-    time.sleep(0.3)
-    stop.set_in(1000)
-    assert stop.is_set()
-    stop.clear()
-    control = SearchControl(stop, TimeLimits(maximum=50))
-    control.start()
-    control.finish()
-    stop.clear()
-    time.sleep(0.2)
-    assert not stop.is_set()

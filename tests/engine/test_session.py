@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
+import time
 
 import pytest
 
-from tests.engine.conftest import ScriptedEngine
+from core_ext.board import Board
+from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from usi_engine.core import Core, CoreError
+from usi_engine import session
+from usi_engine.console import perft
+from usi_engine.core import Core, CoreError, load_core
 
 
 def depth_of(line: str) -> int:
@@ -128,6 +133,121 @@ def test_memory_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     engine.expect("^bestmove")
 
 
+def test_workers_that_cannot_be_had(scripted: ScriptedEngine) -> None:
+    """The search goes on with those there is memory for; it is told once, at isready, and not tried again."""
+    script = Script(most_workers=3)
+    engine = scripted(script)
+    engine.send("setoption name Threads value 8", "isready")
+    engine.expect("^info string 8 threads cannot be had; searching with 3$")
+    engine.expect("^readyok$")
+    engine.send("getoption Threads", "go depth 2", "isready")
+    engine.expect("^Threads = 3$")
+    engine.expect("^info depth 2 ")
+    engine.expect("^bestmove")
+    engine.expect("^readyok$")
+    assert script.made["workers"] == 3
+    assert sum("cannot be had" in line for line in engine.seen) == 1
+
+
+def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The search goes on with those that there are, and every go is answered; the pauses of loading stay empty."""
+    left, start = iter(range(2)), threading.Thread.start
+
+    def start_some(thread: threading.Thread) -> None:
+        if thread.name == "repeated" or (thread.name == "helper" and next(left, None) is None):
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    engine = scripted(Script(solve_seconds=0.01))
+    engine.send("setoption name Threads value 8", "isready")
+    engine.expect("^info string 8 threads cannot be had; searching with 3$")
+    engine.expect("^readyok$")
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1")
+    for go in ("go depth 2", "go byoyomi 50", "go infinite", "go mate 50"):
+        engine.send(go, *(["stop"] if "infinite" in go else []))
+        engine.expect("^(bestmove|checkmate)", timeout=2)
+
+
+def test_no_memory_for_the_mate_search_of_the_root(scripted: ScriptedEngine) -> None:
+    """It is left out, which is told once; the game's own search is made."""
+    engine = scripted(Script(solvers=False))
+    engine.send("isready", "go byoyomi 50", "go byoyomi 50")
+    engine.expect("^info string no memory for a mate table of 16 MB; no mate search before a search$")
+    for pattern in ("^readyok$", *["^info depth", "^bestmove"] * 2):
+        engine.expect(pattern)
+    assert sum("mate table" in line for line in engine.seen) == 1
+
+
+def test_no_memory_for_a_mate_table(scripted: ScriptedEngine) -> None:
+    """go mate takes a smaller one."""
+    engine = scripted(Script(most_megabytes=1, solution=("mate", ["G*2b"])))
+    engine.send("isready", "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1")
+    engine.expect("^readyok$")
+    engine.send("setoption name USI_Hash value 4", "go mate nodes 100")
+    engine.expect("^checkmate G.2b$")
+
+
+@pytest.mark.parametrize("end", ["stop", "quit", "end of input"])
+@pytest.mark.parametrize("job", ["perft 9", "bench 60"])
+def test_perft_and_bench_can_be_stopped(job: str, end: str) -> None:
+    """By stop, which says so, by quit and by the end of input."""
+    engine = InProcess(load_core)
+    engine.send("setoption name EvalFile value material", SMALL_TABLE, job)
+    engine.silent("nodes", 0.1)
+    if end == "end of input":
+        engine.end_input()
+    else:
+        engine.send(end)
+    engine.expect("^info string stopped$", timeout=10)
+    if end == "stop":
+        engine.send("isready", "quit")
+    assert ("readyok" in engine.drain(10)) == (end == "stop")
+    engine.close()
+
+
+def test_perft_counts_in_parts() -> None:
+    """Deep counts are put together from shallow ones; too deep a one is refused."""
+    board = Board()
+    for depth, leaves in ((1, 30), (4, 719731), (5, 19861490)):
+        assert list(perft(board, depth))[-1].startswith(f"nodes {leaves} ")
+    assert board.moves() == []
+    with pytest.raises(ValueError, match="65"):
+        next(perft(board, 65))
+
+
+def test_quit_does_not_wait_for_loading(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does the end of input: a GUI that dies leaves nothing behind."""
+    monkeypatch.setattr(session, "QUIT_SECONDS", 0.2)
+    engine = scripted(Script(load_seconds=2))
+    engine.send("isready", "go infinite")
+    begun = time.monotonic()
+    engine.end_input()
+    engine.drain()
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("go", ["go movetime 9e18", "go btime 9e18 wtime 9e18", "go mate 9e18", "go nodes 9e18"])
+def test_more_milliseconds_than_a_clock_counts(scripted: ScriptedEngine, go: str) -> None:
+    """They are a long time, which `stop` ends."""
+    engine = scripted(Script(solve_seconds=30))
+    engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1", go)
+    engine.silent("error|checkmate|bestmove", 0.05)
+    engine.send("stop")
+    engine.expect("^(bestmove [1-9]|checkmate)", timeout=2)
+
+
+def test_long_and_strange_text_is_quoted_in_part(scripted: ScriptedEngine) -> None:
+    """In printable ASCII, and no longer than a line that a GUI can show."""
+    engine = scripted(Script())
+    engine.send("go depth 1 searchmoves " + "日本 " * 20_000, "position startpos moves " + "\x1b[31m" * 20_000)
+    engine.send("setoption name " + "\x07x" * 20_000 + " value 1", "setoption name BookFile value a\x1b[31m")
+    engine.send("getoption BookFile", "isready")
+    engine.expect("^readyok$")
+    assert all(len(line) < 1100 and line.isprintable() for line in engine.seen)
+    assert "BookFile = a\\x1b[31m" in engine.seen
+
+
 def test_loading_prints_empty_lines(scripted: ScriptedEngine) -> None:
     """While loading takes long, an empty line comes every second."""
     engine = scripted(Script(load_seconds=2.3))
@@ -202,6 +322,32 @@ def test_a_shorter_mate_is_answered_where_there_is_time(
     if option == "true":
         engine.expect(f"^info score mate 3 .* pv {re.escape(first)}$")
     assert engine.expect("^checkmate", timeout=1) == f"checkmate {answer}"
+
+
+@pytest.mark.parametrize("go", ["go infinite", "go", "go ponder btime 1000 wtime 1000", "go mate infinite"])
+@pytest.mark.parametrize("behind", ["isready", "usinewgame", "position startpos moves 7g7f", "go depth 1"])
+def test_what_stops_a_waiting_search_may_arrive_before_it_begins(
+    scripted: ScriptedEngine, go: str, behind: str
+) -> None:
+    """While the engine loads, a go that must wait for `stop` is queued, and behind it a command that would stop it."""
+    engine = scripted(Script(load_seconds=0.1, solve_seconds=30))
+    place = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1"
+    engine.send("isready", place, go, "perft 1", behind)
+    engine.expect("^readyok$")
+    engine.expect("^(bestmove|checkmate)", timeout=2)
+    engine.send("isready")
+    engine.expect("^readyok$", timeout=2)
+
+
+def test_a_queued_ponderhit_comes_before_what_is_behind_it(scripted: ScriptedEngine) -> None:
+    """go, ponderhit, position, all while the engine loads: the search has its time, and is not stopped."""
+    engine = scripted(Script(load_seconds=0.1, seconds=lambda depth: 0.02))
+    engine.send(
+        "setoption name PvInterval value 0", "isready", "go ponder movetime 300", "ponderhit", "position startpos"
+    )
+    engine.expect("^readyok$")
+    engine.expect("^bestmove")
+    assert max(depth_of(line) for line in engine.seen if line.startswith("info depth")) > 3
 
 
 def test_a_core_that_cannot_run() -> None:

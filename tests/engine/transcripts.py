@@ -257,6 +257,11 @@ TRANSCRIPTS = {
         > go depth 2 searchmoves 9g9f
         < ^info depth 2 .* pv 9g9f
         < ^bestmove 9g9f""",
+    "searchmoves that name a move a thousand times": f"""
+        > go depth 2 searchmoves {"9g9f " * 1000}
+        < ^bestmove 9g9f( ponder|$)
+        > isready
+        < ^readyok$""",
     "searchmoves that are not legal": """
         > go depth 2 searchmoves 5a5b 9a9b
         < ^info string .*5a5b 9a9b

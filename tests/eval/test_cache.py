@@ -1,5 +1,6 @@
 """The cache of unfolded weights: reads what was written, ignores damaged files."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -37,6 +38,43 @@ def test_wrong_size_or_no_file_is_passed_over(cache_folder: Path) -> None:
     assert not cache.fetch(Arrays(bytes(3)), path)
     cache.keep(Arrays(b"abc"), path)
     assert not cache.fetch(Arrays(bytes(4)), path)
+
+
+@pytest.mark.parametrize("place", [0, 9, 4096 * 5 + 63, 4096 * 20 + 7, -1])
+def test_damage_is_found(cache_folder: Path, place: int) -> None:
+    """A lost page, or what is behind the last whole page."""
+    path = cache_folder / "some.unfolded"
+    content = bytes(range(1, 255)) * 330
+    cache.keep(Arrays(content, content[:100]), path)
+    assert cache.fetch(Arrays(bytes(len(content)), bytes(100)), path)
+    data = bytearray(path.read_bytes())
+    data[place] ^= 1
+    path.write_bytes(data)
+    assert not cache.fetch(Arrays(bytes(len(content)), bytes(100)), path)
+
+
+def test_what_killed_writers_left_goes(cache_folder: Path) -> None:
+    cache_folder.mkdir()
+    old, new = cache_folder / "old.part", cache_folder / "new.part"
+    for part in (old, new):
+        part.write_bytes(b"x")
+    os.utime(old, (0, 0))
+    cache.keep(Arrays(b"x"), cache_folder / "some.unfolded")
+    assert sorted(file.name for file in cache_folder.iterdir()) == ["new.part", "some.unfolded"]
+
+
+def test_a_damaged_cache_is_made_anew(cache_folder: Path) -> None:
+    """And the weights are those of the file, not what the damaged cache left in memory."""
+    intact = load_weights("")
+    (file,) = cache_folder.iterdir()
+    kept = file.read_bytes()
+    with file.open("r+b") as stream:
+        stream.seek(100_000_000)
+        stream.write(b"\x55" * 8192)
+    mended = load_weights("")
+    assert intact is not None and mended is not None
+    assert intact.memory() == mended.memory()
+    assert file.read_bytes() == kept
 
 
 def test_other_weights_have_another_file_and_old_ones_go(cache_folder: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +15,17 @@ import pytest
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from usi_engine.core import KPP, MATERIAL, WeightsError
 from usi_engine.weights import (
-    MAGIC,
     OLDER_FEATURES,
+    OLDER_MAGIC,
     Folded,
     load_weights,
     pack,
     packaged_path,
     read_blocks,
     read_file,
+    read_folded,
+    read_header,
+    run_all,
     save_weights,
     unpack,
 )
@@ -56,7 +61,7 @@ def test_a_file_without_tempo_blocks_is_read(saved: Path, tmp_path: Path) -> Non
     header |= {"features": OLDER_FEATURES, "blocks": [entry for entry in header["blocks"] if entry[0] in blocks]}
     text = json.dumps(header).encode()
     older = tmp_path / "older.kpp"
-    older.write_bytes(b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()]))
+    older.write_bytes(b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()]))
     one, other = (load_weights(str(path)) for path in (saved, older))
     assert one is not None and other is not None
     assert one.memory() == other.memory()
@@ -101,6 +106,58 @@ def test_a_file_cut_short_is_found(saved: Path, tmp_path: Path, length: int) -> 
     (tmp_path / "short.kpp").write_bytes(saved.read_bytes()[:length])
     with pytest.raises(WeightsError):
         load_weights(str(tmp_path / "short.kpp"))
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("null\0character", "null"),
+        ("~nosuchuser/some.kpp", "nosuchuser"),
+        (".", "no regular file"),
+        ("empty.kpp", "empty.kpp': not a file of weights"),
+    ],
+)
+def test_what_cannot_be_weights_is_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, fault: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("empty.kpp").touch()
+    for read in (load_weights, read_folded):
+        with pytest.raises(WeightsError, match=fault) as refusal:
+            read(name)
+        assert "\n" not in str(refusal.value)
+
+
+def test_every_byte_of_the_header_is_checked(saved: Path) -> None:
+    data = saved.read_bytes()
+    _, end = read_header(data)
+    for place in range(end):
+        damaged = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 : end + 8]
+        with pytest.raises(WeightsError):
+            read_header(damaged)
+
+
+@pytest.mark.parametrize("field", ["tempo", "kkp_step", "kpp_step", "turn_step"])
+@pytest.mark.parametrize("value", [float("inf"), 1e300, 10**30, -(10**30), None, "4", [], True, 1.5])
+def test_a_number_out_of_range_is_refused(saved: Path, tmp_path: Path, field: str, value: object) -> None:
+    header, blocks = read_blocks(saved.read_bytes())
+    text = json.dumps(header | {field: value}).encode()
+    data = b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()])
+    (tmp_path / "other.kpp").write_bytes(data)
+    with pytest.raises(WeightsError, match=rf"other\.kpp.*{field}"):
+        load_weights(str(tmp_path / "other.kpp"))
+
+
+def test_threads_that_cannot_be_started_are_not_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []
+    jobs = [partial(done.append, number) for number in range(9)]
+
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    run_all(jobs, 2)
+    assert sorted(done) == list(range(9))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

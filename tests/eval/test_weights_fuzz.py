@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core_ext.engine import BONAPIECES
 from usi_engine.core import WeightsError
-from usi_engine.weights import FEATURES, MAGIC, compress, read_blocks, read_folded
+from usi_engine.weights import FEATURES, OLDER_MAGIC, compress, read_blocks, read_folded
 
 NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
 VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
@@ -24,7 +24,7 @@ FIELDS = ("features", "tempo", "kkp_step", "kpp_step", "turn_step", "card", "blo
 def file_of(header: Any, blocks: list[bytes]) -> bytes:
     """A file with a header of any content."""
     text = json.dumps(header).encode()
-    return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *blocks])
+    return b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks])
 
 
 def small_header(blocks: dict[str, bytes]) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_the_small_file_is_intact() -> None:
 @given(st.binary(max_size=200), st.booleans())
 @settings(max_examples=100)
 def test_arbitrary_bytes(path: Path, data: bytes, magic: bool) -> None:
-    check(path, (MAGIC if magic else b"") + data)
+    check(path, (OLDER_MAGIC if magic else b"") + data)
 
 
 @given(st.integers(0, len(SMALL) - 1), st.integers(1, 255))
@@ -109,4 +109,4 @@ def test_a_header_that_is_no_object(path: Path, header: Any) -> None:
 
 def test_a_header_nested_too_deeply(path: Path) -> None:
     text = b"[" * 200_000
-    check(path, MAGIC + len(text).to_bytes(4, "little") + text)
+    check(path, OLDER_MAGIC + len(text).to_bytes(4, "little") + text)

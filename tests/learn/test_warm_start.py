@@ -17,7 +17,7 @@ from usi_engine.learn.corpus import build_corpus
 from usi_engine.learn.export import export
 from usi_engine.learn.train import Plan, Training, warm_start_plan
 from usi_engine.learn.warm_start import load_model
-from usi_engine.weights import FEATURES, OLDER_FEATURES, Folded, read_blocks, read_folded, save_weights
+from usi_engine.weights import FEATURES, OLDER_FEATURES, OLDER_MAGIC, Folded, read_blocks, read_folded, save_weights
 
 
 def words_of(folded: Folded) -> dict[str, np.ndarray]:
@@ -61,7 +61,7 @@ def write_without_tempo(path: Path, features: str) -> None:
     kept = [entry for entry in header["blocks"] if not entry[0].endswith("_turn")]
     text = json.dumps(header | {"features": features, "blocks": kept}).encode()
     rest = b"".join(blocks[name] for name, _, _ in kept)
-    path.write_bytes(data[:8] + len(text).to_bytes(4, "little") + text + rest)
+    path.write_bytes(OLDER_MAGIC + len(text).to_bytes(4, "little") + text + rest)
 
 
 def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:

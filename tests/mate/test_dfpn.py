@@ -333,6 +333,18 @@ def test_stopped_at_once() -> None:
         assert ended[0][1] - begun < 0.1
 
 
+def test_stopped_by_its_deadline() -> None:
+    """Without a thread that sets the flag."""
+    hard = Board("g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1")
+    for megabytes in (1, 64):
+        stop = StopToken()
+        solver = MateSolver(megabytes, stop)
+        stop.set_in(0.3)
+        begun = time.monotonic()
+        assert solver.solve(hard, 2_000_000) == ("unknown", [])
+        assert 0.25 < time.monotonic() - begun < 0.5
+
+
 def test_a_bad_size_is_refused() -> None:
     with pytest.raises(ValueError, match="0 MB"):
         MateSolver(0, StopToken())

@@ -234,3 +234,12 @@ def test_tunables_change_the_search_and_keep_their_ranges() -> None:
     assert count_nodes(core, None, [MIDDLE_GAME], 8) != base
     set_tunable("LmrBase", {row[0]: row[2] for row in tunables()}["LmrBase"])
     assert count_nodes(core, None, [MIDDLE_GAME], 8) == base
+
+
+def test_root_moves_named_many_times_count_once(worker: Worker) -> None:
+    """There is room for each legal move, not for every naming of it."""
+    assert worker.set_root(Board(), ["7g7f"] * 700) == 1
+    assert worker.set_root(Board(), ["2g2f", "7g7f"] * 2000) == 2
+    assert [line.pv for line in worker.lines(9)] == [["2g2f"], ["7g7f"]]
+    with pytest.raises(ValueError, match="7g7e"):
+        worker.set_root(Board(), ["7g7f", "7g7e"])

@@ -1,7 +1,10 @@
 """`usi_engine mate FILE` and `go mate` with the real solver."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -95,3 +98,25 @@ def test_the_first_mate_is_printed_as_it_comes_and_kept() -> None:
     found = lines[0].split(" pv ")[1]
     assert printed[-1] == f"checkmate {found}"
     assert int(printed[-2].split(" nodes ")[1].split()[0]) <= 30_000 + 200
+
+
+@pytest.mark.parametrize("limit", ["--nodes=-1", "--hash=0", "--seconds=0", "--nodes=x", "--hash=9999999999"])
+def test_a_limit_out_of_range_is_refused(tmp_path: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "problems.tsv"), limit])
+    assert limit.split("=", maxsplit=1)[0] in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
+def test_interrupted_at_once(tmp_path: Path) -> None:
+    """Ctrl-C does not wait for the solver."""
+    hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
+    (tmp_path / "problems.tsv").write_text(hard + "\n", encoding="utf-8")
+    program = [sys.executable, "-m", "usi_engine", "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
+        time.sleep(2)
+        begun = time.monotonic()
+        started.send_signal(signal.SIGINT)
+        printed, errors = started.communicate(timeout=20)
+        assert time.monotonic() - begun < 5
+    assert (started.returncode, printed, errors) == (130, b"interrupted\n", b"")

@@ -92,11 +92,9 @@ class Analyst:
         pool.new_game()
         count = pool.set_root(board, None, self._options)
         control = SearchControl(self._stop, TimeLimits(maximum=int(limits.seconds * 1000) or None))
-        control.start()
         wanted = SearchLimits(self._core.max_depth, limits.nodes, 1)
         result = Search(self._core, pool, control, wanted, Watched(self._core, watch)).run(board, count)
         pool.join_helpers()
-        control.finish()
         best = result.best
         mate = self._core.in_plies(best.value)
         return Evaluated(best.value, mate, result.depth, pool.nodes, control.total, best.pv)

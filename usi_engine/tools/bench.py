@@ -9,12 +9,12 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from usi_engine.console import speed_line
+from usi_engine.console import STOPPED, speed_line
 from usi_engine.core import Core
 from usi_engine.iterative import iterative_deepening
 
 if TYPE_CHECKING:
-    from core_ext.engine import Evaluation
+    from core_ext.engine import Evaluation, StopToken
 
 DEPTH = 11
 MEGABYTES = 16
@@ -40,19 +40,25 @@ POSITIONS = (
 )
 
 
-def bench(core: Core, weights: Evaluation | None, depth: int | None = None, megabytes: int | None = None) -> str:
+def bench(core: Core, weights: Evaluation | None, depth: int | None, megabytes: int | None, stop: StopToken) -> str:
     """Search every position, with the material value where `weights` is None; returns `nodes N time MS nps X`."""
     begun = time.perf_counter()
-    nodes = count_nodes(core, weights, POSITIONS, depth or DEPTH, megabytes or MEGABYTES)
-    return speed_line(nodes, time.perf_counter() - begun)
+    nodes = count_nodes(core, weights, POSITIONS, depth or DEPTH, megabytes or MEGABYTES, stop=stop)
+    return STOPPED if stop.is_set() else speed_line(nodes, time.perf_counter() - begun)
 
 
 def count_nodes(
-    core: Core, weights: Evaluation | None, sfens: Iterable[str], depth: int, megabytes: int = MEGABYTES
+    core: Core,
+    weights: Evaluation | None,
+    sfens: Iterable[str],
+    depth: int,
+    megabytes: int = MEGABYTES,
+    *,
+    stop: StopToken | None = None,
 ) -> int:
-    """Total nodes of searching each position to `depth` from a cleared state, with full windows."""
+    """Total nodes of searching each position to `depth` from a cleared state, with full windows; fewer if stopped."""
     table, nodes = core.table(megabytes), 0
-    worker = core.worker(table, core.stop_token(), weights)
+    worker = core.worker(table, stop or core.stop_token(), weights)
     worker.configure()
     for sfen in sfens:
         table.clear()

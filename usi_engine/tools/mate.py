@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -73,19 +73,30 @@ def attempt(
 ) -> MateResult:
     """Solve one problem and verify the mate."""
     begun = time.perf_counter()
-    alarm = threading.Timer(limits.seconds, stop.set)
     try:
         board = core.board(problem.sfen)
     except ValueError:
         return MateResult(problem, "illegal", [], 0, 0.0)
     stop.clear()
-    alarm.start()
-    status, moves = solver.solve(board, limits.nodes, "shortest" if limits.shortest else "shorter")
-    alarm.cancel()
-    alarm.join()
+    stop.set_in(limits.seconds)
+    status, moves = solve_interruptibly(solver, stop, board, limits)
     seconds = time.perf_counter() - begun
     wrong = status == "mate" and not is_mate(core, board, moves)
     return MateResult(problem, status, moves, solver.nodes, seconds, wrong)
+
+
+def solve_interruptibly(
+    solver: MateSolver, stop: StopToken, board: Board, limits: argparse.Namespace
+) -> tuple[str, list[str]]:
+    """Solve on a second thread: Ctrl-C reaches the main thread only where that runs Python code."""
+    with ThreadPoolExecutor(1) as thread:
+        aim = "shortest" if limits.shortest else "shorter"
+        solved = thread.submit(solver.solve, board, limits.nodes, aim)
+        try:
+            return solved.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
 
 
 def is_mate(core: Core, board: Board, moves: list[str]) -> bool:
@@ -174,20 +185,31 @@ def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespac
     return results
 
 
+def at_least(least: int, most: int = 2**31 - 1) -> Callable[[str], int]:
+    """Reads a number of the command line."""
+
+    def number(text: str) -> int:
+        if not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"'{text}' is not {least} to {most}")
+        return int(text)
+
+    return number
+
+
 def arguments_of(words: list[str]) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="usi_engine mate", description="Solve a file of mate problems.")
     parser.add_argument("file", type=Path, help="one sfen per line, or length, sfen and solution separated by tabs")
-    parser.add_argument("--hash", type=int, default=256, help="size of the proof table in MB (256)")
-    parser.add_argument("--nodes", type=int, default=0, help="node limit per problem (0: none)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="time limit per problem (60)")
+    parser.add_argument("--hash", type=at_least(1), default=256, help="size of the proof table in MB (256)")
+    parser.add_argument("--nodes", type=at_least(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
+    parser.add_argument("--seconds", type=at_least(1), default=60, help="time limit per problem (60)")
     parser.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
     parser.add_argument("--lines", action="store_true", help="print the result of every problem")
     return parser.parse_args(words)
 
 
 def main(words: list[str]) -> int:
-    """Returns 0 if every problem was solved, 1 if not, 2 if the file cannot be read."""
+    """Returns 0 if every problem was solved, 1 if not, 2 if the file cannot be read, 130 after Ctrl-C."""
     limits = arguments_of(words)
     try:
         problems = list(read_problems(limits.file.read_text(encoding="utf-8").splitlines()))
@@ -195,6 +217,9 @@ def main(words: list[str]) -> int:
     except (OSError, ValueError, CoreError, MemoryError) as error:
         print(error)
         return 2
+    except KeyboardInterrupt:
+        print("interrupted")
+        return 130
     for result in results:
         if limits.lines or result.status != "mate" or result.wrong:
             print(result.status, "WRONG" * result.wrong, result.problem.sfen, *result.moves)

@@ -29,6 +29,7 @@ cdef class Weights:
     cdef void *kpp_block
     cdef void *tempo_block      # kp_tempo, then pp_tempo
     cdef int _check_allocated(self) except -1
+    cdef void _release(self) noexcept
 
 
 cdef inline const int16_t *kkp_row(const KppWeights *weights, int black_king, int white_king) noexcept nogil:

@@ -1,7 +1,6 @@
 """Unfolding: from the weights as files have them, symmetric ones once, to the tables of weights.pxd."""
 
-from cpython.buffer cimport PyBUF_WRITE
-from cpython.memoryview cimport PyMemoryView_FromMemory
+from cpython.buffer cimport PyBuffer_FillInfo
 from libc.string cimport memcpy
 
 from core_ext.base.memory cimport allocate_large, release_large
@@ -94,6 +93,23 @@ cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
             out[a * BONAPIECES + b] = out[b * BONAPIECES + a] = <int8_t>word
 
 
+cdef class Bytes:
+    """Memory of a Weights, which lives as long as this object or a view of it."""
+
+    cdef Weights owner
+    cdef void *start
+    cdef Py_ssize_t size
+
+    def __getbuffer__(self, Py_buffer *buffer, int flags):
+        PyBuffer_FillInfo(buffer, self, self.start, self.size, False, flags)
+
+
+cdef object view(Weights owner, void *start, Py_ssize_t size):
+    cdef Bytes found = Bytes.__new__(Bytes)
+    found.owner, found.start, found.size = owner, start, size
+    return memoryview(found)
+
+
 cdef class Weights:
     """KPP weights, unfolded for play (about 415 MB), shared by all threads that evaluate with them.
 
@@ -103,9 +119,15 @@ cdef class Weights:
     """
 
     def __dealloc__(self):
+        self._release()
+
+    cdef void _release(self) noexcept:
         release_large(self.kkp_block)
         release_large(self.kpp_block)
         release_large(self.tempo_block)
+        self.kkp_block = self.kpp_block = self.tempo_block = NULL
+        self.unfolded.kkp = self.unfolded.kpp = self.unfolded.kp_tempo = NULL
+        self.unfolded.pp_tempo = NULL
 
     def allocate(self):
         """Allocate the tables. MemoryError."""
@@ -117,6 +139,7 @@ cdef class Weights:
             tables.kp_tempo = <int16_t *>allocate_large(TEMPO_BYTES + 3, &self.tempo_block)
             tables.pp_tempo = <int8_t *>(tables.kp_tempo + SQUARES * BONAPIECES)
         if tables.kkp == NULL or tables.kpp == NULL or tables.kp_tempo == NULL:
+            self._release()
             raise MemoryError("no memory for the evaluation's weights, 415 MB")
 
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
@@ -159,13 +182,13 @@ cdef class Weights:
             unfold_pp_tempo(self.unfolded.pp_tempo, &pp[0])
 
     def memory(self):
-        """The unfolded tables, writable, as bytes: pieces, KKP, KPP, tempo. Valid as long as this object lives."""
+        """The unfolded tables, writable, as bytes: pieces, KKP, KPP, tempo."""
         self._check_allocated()
         return [
-            PyMemoryView_FromMemory(<char *>self.unfolded.piece, sizeof(self.unfolded.piece), PyBUF_WRITE),
-            PyMemoryView_FromMemory(<char *>self.unfolded.kkp, KKP_BYTES, PyBUF_WRITE),
-            PyMemoryView_FromMemory(<char *>self.unfolded.kpp, KPP_BYTES, PyBUF_WRITE),
-            PyMemoryView_FromMemory(<char *>self.unfolded.kp_tempo, TEMPO_BYTES, PyBUF_WRITE),
+            view(self, self.unfolded.piece, sizeof(self.unfolded.piece)),
+            view(self, self.unfolded.kkp, KKP_BYTES),
+            view(self, self.unfolded.kpp, KPP_BYTES),
+            view(self, self.unfolded.kp_tempo, TEMPO_BYTES),
         ]
 
     def complete(self, int tempo):

@@ -151,6 +151,7 @@ cdef int8_t *copy_hidden(Network network, int i, int8_t *at, const int32_t[::1] 
                          int inputs) except NULL:
     """One hidden layer: its biases, its weights. Returns where the next begins."""
     cdef int units = network.weights.hidden[i], room = padded(inputs, HIDDEN_STEP)
+    check_shape(f"biases of hidden layer {i + 1}", (bias.shape[0],), (network.hidden[i],))
     check_shape(f"weights of hidden layer {i + 1}", (weight.shape[0], weight.shape[1]),
                 (bias.shape[0], padded(inputs, PADDED_INPUTS)))
     memcpy(at, &bias[0], bias.shape[0] * sizeof(int32_t))

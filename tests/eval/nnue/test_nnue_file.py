@@ -140,6 +140,14 @@ def test_hashes_are_checked(good: bytes, tmp_path: Path) -> None:
         assert f"hash of {whose}" in refusal(tmp_path / "nn.bin", damaged)
 
 
+@pytest.mark.parametrize("bias", [0x7FFFFFFF, 0x80000000, 0xC0000000 - 1])
+def test_a_bias_that_overflows_is_refused(good: bytes, bias: int, tmp_path: Path) -> None:
+    length = struct.unpack_from("<I", good, 8)[0]
+    at = 12 + length + 4 + 256 * 1711 + 4
+    data = good[:at] + struct.pack("<I", bias) + good[at + 4 :]
+    assert "overflow" in refusal(tmp_path / "nn.bin", data)
+
+
 def test_what_is_no_network_is_refused(good: bytes, tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path / "nowhere")
     assert "no such file" in refusal(tmp_path)  # a folder without nn.bin

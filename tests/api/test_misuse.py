@@ -1,0 +1,142 @@
+"""Whatever Python code does with the public API, the interpreter lives: it gets an exception, or a result."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_ext.board import Board
+from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, StopToken, Table, Weights, Worker
+from tests.conftest import NewWorker
+
+OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
+HARD = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
+
+
+def at_once(first: Callable[[], Any], second: Callable[[], Any], seconds: float = 0.3) -> set[str]:
+    """Call both again and again, each in a thread of its own; the names of the exceptions."""
+    end, raised = time.monotonic() + seconds, set[str]()
+
+    def repeat(action: Callable[[], Any]) -> None:
+        while time.monotonic() < end:
+            try:
+                action()
+            except Exception as error:
+                raised.add(type(error).__name__)
+
+    threads = [threading.Thread(target=repeat, args=(action,)) for action in (first, second)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return raised
+
+
+def test_objects_without_init() -> None:
+    """`__new__` alone makes an empty board, and no table, worker or solver."""
+    board = Board.__new__(Board)
+    assert board.legal_moves() == [] and board.perft(3) == 0 and board.mate_in_one() is None
+    for kind in (Table, Worker, MateSolver, Network):
+        with pytest.raises(TypeError):
+            kind.__new__(kind)
+
+
+def test_a_second_init_leaves_the_table_to_its_workers(new_worker: NewWorker) -> None:
+    table = Table(1)
+    worker = Worker(table, StopToken())
+    worker.configure()
+    for megabytes in (0, 1 << 30, 64):
+        with suppress(Exception):
+            table.__init__(megabytes)  # type: ignore[misc]
+    assert (table.megabytes, table.hashfull()) == (1, 0)
+    worker.set_root(Board())
+    worker.search(5, -INFINITE, INFINITE)
+
+
+def test_a_failed_init_twice() -> None:
+    """Each time the same exception."""
+    stop: Any = StopToken()
+    for _ in range(2):
+        for kind, arguments in ((Table, (0,)), (MateSolver, (0, stop)), (MateSolver, (1 << 30, stop)), (Board, ("x",))):
+            with pytest.raises((ValueError, MemoryError)):
+                kind(*arguments)
+        with pytest.raises(TypeError):
+            Worker(Table(1), stop, 3)  # type: ignore[arg-type]
+
+
+def test_views_of_weights_outlive_them() -> None:
+    weights = Weights()
+    with pytest.raises(ValueError, match="allocated"):
+        weights.unfold_king(0, np.zeros(PAIRS, np.int16), np.zeros(PAIRS, np.int16), 1)
+    weights.allocate()
+    views = weights.memory()
+    del weights
+    gc.collect()
+    for view in views:
+        view[0] = view[-1] = 1
+        assert (view[0], view.readonly, view.format) == (1, False, "B")
+
+
+def test_a_network_from_arrays_that_change() -> None:
+    """The number of units is read once: arrays that have another one then are refused."""
+
+    class Pair:
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def __getitem__(self, part: int) -> Any:
+            self.asked += 1
+            units = 8 if self.asked == 1 else 4000
+            return np.zeros((units, 256), np.int8) if part else np.zeros(units, np.int32)
+
+    first = np.zeros(128, np.int16), np.zeros((1710, 128), np.int16)
+    layers: Any = [Pair(), (np.zeros(8, np.int32), np.zeros((8, 32), np.int8)), (np.zeros(1, np.int32), None)]
+    with pytest.raises(ValueError, match="shape"):
+        Network("K+P", *first, layers)
+
+
+def test_methods_for_its_own_use_are_not_reached() -> None:
+    """They do not check their arguments."""
+    for name in ("_letters", "_kanji_cell"):
+        assert not hasattr(Board(), name)
+
+
+def test_a_board_in_two_threads() -> None:
+    board = Board()
+
+    def play() -> None:
+        board.push("7g7f")
+        board.pop()
+        board.set_sfen(OTHER)
+        board.set_sfen("startpos")
+
+    assert at_once(lambda: board.perft(4), play) <= {"ValueError", "IndexError"}
+
+
+def test_a_worker_in_two_threads(new_worker: NewWorker) -> None:
+    """Only one may search; meanwhile the others are refused."""
+    worker = new_worker()
+    worker.set_root(Board())
+
+    def disturb() -> None:
+        for action in (lambda: worker.set_root(Board(OTHER)), worker.new_game, lambda: worker.lines(600)):
+            with suppress(RuntimeError):
+                action()
+        worker.evaluate(Board())
+
+    assert at_once(lambda: worker.search(7, -INFINITE, INFINITE), disturb) <= {"RuntimeError"}
+    assert at_once(lambda: worker.search(7, -INFINITE, INFINITE), lambda: worker.search(6, -INFINITE, INFINITE))
+    worker.set_root(Board())
+
+
+def test_a_mate_solver_in_two_threads(solver: MateSolver) -> None:
+    assert at_once(lambda: solver.solve(Board(HARD), 20_000), solver.clear) <= {"RuntimeError"}
+    assert at_once(lambda: solver.solve(Board(HARD), 20_000), lambda: solver.solve(Board(HARD), 10_000))
+    assert solver.solve(Board(HARD), 10_000)[0] == "unknown"
