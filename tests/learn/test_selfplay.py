@@ -127,3 +127,12 @@ def test_a_value_out_of_range_is_quoted(option: str, value: str, capsys: pytest.
     with pytest.raises(SystemExit):
         main(["selfplay", "--out", "x.tsv", "--games", "1", f"{option}={value}"])
     assert f"'{value}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("share", "ending"), [(0.0, "score"), (1.0, "mate")])
+def test_a_lost_game_is_resigned_or_played_out(share: float, ending: str) -> None:
+    """Black is a rook, a gold and the move ahead of a bare king."""
+    rules = PlayRules(nodes=400, longest=100, random_plies=0, resign=300, resign_plies=4, play_out_share=share)
+    start = "4k4/9/9/9/9/9/9/9/R3K4 b 2G2S 1"
+    game = Player(None, rules).play(start, 1)
+    assert (game.result, game.ending) == ("b", ending)

@@ -42,8 +42,9 @@ class PlayRules:
     later_random_share: float = 0.0  # of the moves after the opening, while the score is within `later_random_score`
     later_random_score: int = 1500
     longest: int = 320  # plies; then the game is a draw
-    resign: int = 3000  # centipawns that end a game after `resign_plies` in a row
-    resign_plies: int = 6
+    resign: int = 1500  # centipawns that end a game after `resign_plies` in a row
+    resign_plies: int = 4
+    play_out_share: float = 0.1  # of the games, which go on to their end, so that endings are learned too
     seed: int = 1
 
 
@@ -135,6 +136,7 @@ class Player:
         """One whole game; another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
         board, resignable = Board(start), 0
+        resigns = rng.random() >= self.rules.play_out_share
         words: list[str] = []
         self.new_game()
         for ply in range(self.rules.longest):
@@ -145,7 +147,7 @@ class Player:
             words += [move, "-" if value is None else str(value)]
             if value is not None:
                 resignable = resignable + 1 if abs(value) >= self.rules.resign else 0
-                if resignable >= self.rules.resign_plies:
+                if resigns and resignable >= self.rules.resign_plies:
                     return Played(start, words, winner(board, value > 0), "score")
             board.push(move)
         return Played(start, words, "d", "length")
