@@ -1,7 +1,8 @@
 """Build of the Cython core: one module a `.pyx` below core_ext, one table of directives, a profile and a target CPU.
 
 Environment:
-    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1)
+    CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1),
+                       count (release that counts its cutoffs for bench.strength.ordering)
     CORE_EXT_ARCH      native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
     CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
@@ -34,7 +35,7 @@ DIRECTIVES = {
 # What is checked; the only directives that a profile may change.
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 UNCHECKED = dict.fromkeys(CHECKED, False)
-CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED}
+CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED, "count": UNCHECKED}
 # The level that the core checks at its start; 0: what the compiler's own macros say.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
@@ -67,6 +68,8 @@ def macros() -> list[tuple[str, str | None]]:
         found.append(("CORE_EXT_PORTABLE", None))
     if PROFILE == "debug":
         found.append(("CORE_EXT_DEBUG", None))
+    if PROFILE == "count":
+        found.append(("CORE_EXT_COUNT", None))
     return found
 
 
@@ -105,7 +108,8 @@ def target_flags() -> list[str]:
 
 def unix_flags() -> list[str]:
     """gcc and clang, but for the target CPU."""
-    flags = {"release": ["-O3", "-g0"], "debug": ["-O1", "-g", "-UNDEBUG"], "coverage": ["-O1", "-g0"]}[PROFILE]
+    by_profile = {"debug": ["-O1", "-g", "-UNDEBUG"], "coverage": ["-O1", "-g0"]}
+    flags = by_profile.get(PROFILE, ["-O3", "-g0"])
     flags += ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"] + [f"-Wno-{name}" for name in CYTHON_WARNINGS]
     flags += ["-Werror"] * WERROR
     return flags + instruments() + ["-fno-omit-frame-pointer"] * SANITIZE
@@ -118,7 +122,7 @@ def instruments() -> list[str]:
 
 
 def msvc_flags(target: bool = True) -> list[str]:
-    flags = ["/O2", "/W3"] if PROFILE == "release" else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
+    flags = ["/O2", "/W3"] if PROFILE in ("release", "count") else ["/O1", "/Zi", "/UNDEBUG", "/W3"]
     flags += ["/std:c11"] + ["/WX"] * WERROR
     return flags + (["/arch:AVX2"] if target and msvc_level() == "x86-64-v3" else [])
 

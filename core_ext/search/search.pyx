@@ -11,6 +11,7 @@ from libc.string cimport memcpy, memset
 from core_ext.base.memory cimport release_large
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
+from core_ext.search.counts cimport count_cut
 from core_ext.search.history cimport allocate_histories, clear_histories
 from core_ext.search.history_updates cimport (
     update_after_lmr, update_after_tt_cutoff, update_histories, update_prior_move,
@@ -318,7 +319,10 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
         if search_singular(s, node, &candidate):
             break
         value = search_move(s, node, &candidate)
-        if s.stopped or update_best(node, move, value):
+        if s.stopped:
+            break
+        if update_best(node, move, value):
+            count_cut(node, node.depth, picker.stage)
             break
         add_tried_move(node, &candidate)
     s.free_moves = base
@@ -418,7 +422,10 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
         make_move(s, node.ss, move, to_move32(&s.pos, move))
         value = -quiescence(s, -node.beta, -node.alpha, depth - 1, node.ply + 1)
         undo_move(&s.pos)
-        if s.stopped or update_best(node, move, value):
+        if s.stopped:
+            break
+        if update_best(node, move, value):
+            count_cut(node, 0, picker.stage)
             break
     s.free_moves = base
     return node.best_value

@@ -32,6 +32,7 @@ LAYERS = {
         "history",
         "movepick",
         "stack",
+        "counts",
         "correction",
         "pruning",
         "history_updates",
