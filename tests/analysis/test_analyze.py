@@ -16,6 +16,7 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MATE
 from tests.analysis.common import FAST, MOVES, RECORDS, game_of, valued
+from tests.programs import INTERRUPTIBLE
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.judgement import Evaluated
@@ -255,7 +256,7 @@ def test_weights_that_are_not_there(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
 def test_ctrl_c_stops_a_long_search(cache_folder: Path) -> None:
-    words = [sys.executable, "-m", "usi_engine", "analyze", str(GAME), "--seconds", "100", "--eval", "material"]
+    words = [*INTERRUPTIBLE, "analyze", str(GAME), "--seconds", "100", "--eval", "material"]
     environment = os.environ | {"KOMADORI_CACHE": str(cache_folder)}
     program = subprocess.Popen(words, cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True)
     for _ in range(300):  # until it is searching: the folder of the store is made before

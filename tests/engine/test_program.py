@@ -43,7 +43,7 @@ sys.platform = "win32"
 class Source:
     lines = iter([b"usi\\n", b"setoption name Threads value 2\\n", b"isready\\n", b"quit\\n"])
 
-    def readline(self):
+    def readline(self, longest):
         print("numpy" in sys.modules)
         return next(self.lines)
 

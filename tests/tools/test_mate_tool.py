@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.programs import INTERRUPTIBLE
 from usi_engine.tools.mate import MateProblem, main, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -112,7 +113,7 @@ def test_interrupted_at_once(tmp_path: Path) -> None:
     """Ctrl-C does not wait for the solver."""
     hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
     (tmp_path / "problems.tsv").write_text(hard + "\n", encoding="utf-8")
-    program = [sys.executable, "-m", "usi_engine", "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
+    program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
         time.sleep(2)
         begun = time.monotonic()
