@@ -8,7 +8,7 @@ from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport to_move32
-from core_ext.shogi.types cimport Move, Move32, NO_MOVE, NO_VALUE, NULL_MOVE, captured_piece
+from core_ext.shogi.types cimport Move, Move32, NO_MOVE, NULL_MOVE, captured_piece
 
 
 cdef inline int history_bonus(int depth) noexcept nogil:
@@ -64,36 +64,17 @@ cdef inline void update_histories(Searcher *s, Node *node) noexcept nogil:
         update_capture_history(s, node.captures[i], malus)
 
 
-cdef inline bint is_quiet_move(Move32 move32) noexcept nogil:
-    """A move of the line and no capture; False for the null move and before the root."""
-    return move32 != NO_MOVE and move32 != NULL_MOVE and not captured_piece(move32)
-
-
 cdef inline void update_prior_move(Searcher *s, const Node *node) noexcept nogil:
     """The prior-move bonus: no move reached alpha, so the quiet move that led here was good."""
     cdef const Stack *prior = node.ss - 1
     cdef Move32 move32 = prior.move
     cdef int bonus = history_bonus(node.depth) * tune.prior_bonus // 100
-    if not is_quiet_move(move32) or bonus <= 0:
+    if move32 == NO_MOVE or move32 == NULL_MOVE or captured_piece(move32) or bonus <= 0:
         return
     update_entry(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>move32)], bonus, BUTTERFLY_LIMIT)
     update_entry(piece_to_entry(prior.pawn_history, move32), bonus, PAWN_HISTORY_LIMIT)
     update_continuation(prior - 1, move32, bonus)
     update_continuation(prior - 2, move32, bonus)
-
-
-cdef inline void update_by_static_gain(Searcher *s, const Node *node) noexcept nogil:
-    """The quiet move that led here gets what it gained in static value, before its search is known (Stockfish 2020)."""
-    cdef const Stack *prior = node.ss - 1
-    cdef int gain
-    if node.in_check or node.ss.excluded or prior.static_value == NO_VALUE or not is_quiet_move(prior.move):
-        return
-    gain = clamp(-prior.static_value - node.ss.static_value, -tune.static_gain_limit, tune.static_gain_limit)
-    update_entry(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>prior.move)], tune.static_gain_bonus * gain,
-                 BUTTERFLY_LIMIT)
-    if not node.tt.hit:
-        update_entry(piece_to_entry(prior.pawn_history, prior.move), tune.static_gain_pawns * gain,
-                     PAWN_HISTORY_LIMIT)
 
 
 cdef inline void update_after_lmr(const Node *node, Move32 move32, int depth, int value) noexcept nogil:

@@ -14,7 +14,7 @@ from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
 from core_ext.search.history cimport allocate_histories, clear_histories
 from core_ext.search.history_updates cimport (
-    update_after_lmr, update_after_tt_cutoff, update_by_static_gain, update_histories, update_prior_move,
+    update_after_lmr, update_after_tt_cutoff, update_histories, update_prior_move,
 )
 from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, next_move,
@@ -374,7 +374,6 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if mate:
         return mate_node(s, &node, mate)
     set_static_value(s, &node)
-    update_by_static_gain(s, &node)
     if reverse_futility(&node):
         return reverse_futility_value(&node)
     if try_null_move(s, &node, &value) or s.stopped:

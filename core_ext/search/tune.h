@@ -86,9 +86,6 @@
     X(prior_bonus, 65, 0, 200) \
     X(post_lmr_bonus, 95, 0, 200) \
     X(hash_cut_bonus, 30, 0, 200) \
-    X(static_gain_limit, 200, 0, 1000)      /* centipawns of gain or loss that count */ \
-    X(static_gain_bonus, 10, 0, 30)         /* a centipawn: butterfly history */ \
-    X(static_gain_pawns, 12, 0, 30)         /* a centipawn: pawn history */ \
     X(pawn_history_weight, 39, 0, 200)      /* 1/32; where a history prunes or reduces */ \
     /* move ordering */ \
     X(capture_weight, 14, 1, 60) \

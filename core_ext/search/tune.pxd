@@ -70,9 +70,6 @@ cdef extern from "search/tune.h" nogil:
         int prior_bonus
         int post_lmr_bonus
         int hash_cut_bonus
-        int static_gain_limit
-        int static_gain_bonus
-        int static_gain_pawns
         int pawn_history_weight
         int capture_weight
         int good_capture_see
