@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,20 @@ RATES = Plan().rates
 SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
 
-def random_game(seed: int, plies: int = 120) -> str:
-    """A line of the text format: random moves with random scores."""
+def any_score(board: Board, rng: random.Random) -> int:
+    """A score that has nothing to do with the position."""
+    return rng.randint(-900, 900)
+
+
+def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Random], int] = any_score) -> str:
+    """A line of the text format: random moves with scores."""
     rng = random.Random(seed)
     board, words = Board(), []
     for _ in range(plies):
         moves = board.legal_moves()
         if not moves:
             break
-        words += [rng.choice(moves), str(rng.randint(-900, 900))]
+        words += [rng.choice(moves), str(score(board, rng))]
         board.push(words[-2])
     return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 

@@ -29,6 +29,7 @@ from usi_engine.learn.batches import Batches
 from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
+from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, sigmoid
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
@@ -169,20 +170,19 @@ class NetworkTraining:
     def run(self) -> None:
         """Train to the end, from a checkpoint where there is one."""
         self.resume()
-        started = saved = reported = time.monotonic()
-        begun_at, losses = self.state.step, [0.0, 0.0]
+        saved, losses = time.monotonic(), [0.0, 0.0]  # their sum and number since the last line
+        progress = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
         for records in self.batches.from_batch(self.state.step, self.total):
             losses = [losses[0] + self.learn(records), losses[1] + 1]
             self.state.step += 1
-            now = time.monotonic()
-            if now - reported > REPORT_SECONDS or self.state.step == self.total:
-                self.report(now - started, begun_at, losses[0] / losses[1])
-                reported, losses = now, [0.0, 0.0]
-            if self.state.step % self.batches.per_epoch == 0:
+            if progress.add(1, len(records), f"divergence {losses[0] / losses[1]:.5f}"):
+                losses = [0.0, 0.0]
+            epoch_ends = self.state.step % self.batches.per_epoch == 0
+            if epoch_ends:
                 self.measure()
-            if self.state.step % self.batches.per_epoch == 0 or now - saved > 60 * self.plan.checkpoint_minutes:
+            if epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
                 self.save()
-                saved = now
+                saved = time.monotonic()
 
     def work(self, phases: tuple[int, ...]) -> None:
         """Phases of a batch, each shared by all threads."""
@@ -231,16 +231,6 @@ class NetworkTraining:
         print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
         if len(self.held_out) > 1 and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
-
-    def report(self, seconds: float, begun_at: int, loss: float) -> None:
-        """One line of progress with the time left."""
-        speed = (self.state.step - begun_at) / max(seconds, 1e-3)
-        left = (self.total - self.state.step) / max(speed, 1e-3)
-        print(
-            f"step {self.state.step}/{self.total}, {speed * self.batches.size:.0f} positions a second, "
-            f"divergence {loss:.5f}, {left / 60:.1f} min left",
-            flush=True,
-        )
 
     def save(self) -> None:
         """Write a checkpoint, from which the run continues bit for bit: weights, Adam's moments, progress."""

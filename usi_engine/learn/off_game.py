@@ -10,15 +10,13 @@ from __future__ import annotations
 import os
 import random
 import re
-from itertools import islice
 from pathlib import Path
 
 from core_ext.board import Board
 from usi_engine.learn.game import LETTERS, Game, SourceError
-from usi_engine.learn.pool import Work
-from usi_engine.learn.progress import Progress
-from usi_engine.learn.selfplay import Player, PlayRules, new_player
-from usi_engine.learn.sources import GameSource, Refused
+from usi_engine.learn.game_by_game import Appended, append_game_by_game
+from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.learn.sources import Refused
 
 DECIDED_SCORE = 1200  # centipawns from which on a position of a game is not left
 CANDIDATES = 5  # random moves, of which a short search picks the best
@@ -76,15 +74,16 @@ def games_done(path: Path) -> int:
     return whole[-1] if whole else 0
 
 
-def work_off_game(player: Player, task: tuple[int, str, Game, int]) -> tuple[str, Refused]:
+def work_off_game(player: Player, task: tuple[int, str, Game, int]) -> Appended:
     """The lines of a numbered and placed game, or why there are none."""
     number, place, game, positions = task
     refused = Refused()
     try:
-        return off_game_lines(player, number, game, positions), refused
+        lines = off_game_lines(player, number, game, positions)
     except ValueError as error:
         refused.add(place, str(error))
-        return "", refused
+        lines = ""
+    return Appended(lines, lines.count("\n"), refused)
 
 
 def make_off_game(
@@ -94,15 +93,6 @@ def make_off_game(
 
     Also returns what could not be used. SourceError, OSError, WeightsError.
     """
-    begun = games_done(out)
-    source, refused = GameSource(paths), Refused()
-    tasks = ((*placed, positions) for placed in source.placed() if placed[0] > begun)
-    progress = Progress("games", sum(1 for _ in islice(GameSource(paths).placed(), begun, None)), begun)
-    with open(out, "a", encoding="utf-8") as file:
-        for lines, faults in Work(new_player, (weights, rules), work_off_game).results(tasks, threads):
-            file.write(lines)
-            file.flush()
-            refused.join(faults)
-            progress.add(1, lines.count("\n"))
-    refused.join(source.refused)
-    return progress.done, refused
+    return append_game_by_game(
+        out, paths, games_done(out), work_off_game, positions, weights=weights, rules=rules, threads=threads
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 REPORT_SECONDS = 10.0
+POSITIONS = "positions"  # the unit of what counts them alone
 
 
 class Progress:
@@ -15,21 +16,24 @@ class Progress:
         self.done = self.positions = 0
         self._started = self._reported = time.monotonic()
 
-    def add(self, done: int, positions: int) -> None:
-        """Count; print a line where the last one is old enough, or where all is done."""
+    def add(self, done: int, positions: int, note: str = "") -> bool:
+        """Count; print a line, with the note, where the last one is old enough or all is done. Returns whether."""
         self.done += done
         self.positions += positions
         now = time.monotonic()
-        if now - self._reported >= self.every or self.done == self.total:
+        due = now - self._reported >= self.every or self.done == self.total
+        if due:
             self._reported = now
-            print(self.line(now - self._started), flush=True)
+            print(self.line(now - self._started, note), flush=True)
+        return due
 
-    def line(self, seconds: float) -> str:
+    def line(self, seconds: float, note: str = "") -> str:
         """The counts after this time."""
         seconds = max(seconds, 1e-3)
         of_all = f"/{self.begun + self.total}" if self.total else ""
-        text = f"{self.begun + self.done}{of_all} {self.unit}, {self.positions} positions, "
-        text += f"{self.positions / seconds:.0f} a second"
+        text = f"{self.begun + self.done}{of_all} {self.unit}, "
+        text += f"{self.positions} {POSITIONS}, " if self.unit != POSITIONS else ""
+        text += f"{self.positions / seconds:.0f} a second" + (f", {note}" if note else "")
         if self.done < self.total and self.done:
             text += f", {(self.total - self.done) * seconds / self.done / 60:.1f} min left"
         return text

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 
 from core_ext.board import Board
 from usi_engine.learn.game import LETTERS, START, Game
-from usi_engine.learn.pool import Work
-from usi_engine.learn.progress import Progress
-from usi_engine.learn.selfplay import Player, PlayRules, keys_in, new_player
-from usi_engine.learn.sources import GameSource, Refused
+from usi_engine.learn.game_by_game import Appended, append_game_by_game
+from usi_engine.learn.selfplay import Player, PlayRules, keys_in
+from usi_engine.learn.sources import Refused
 
 
 def line_of(game: Game) -> str:
@@ -45,15 +43,15 @@ def rescored(player: Player, number: int, game: Game, share: float) -> Game:
     return replace(game, scores=scores)
 
 
-def work_rescore(player: Player, task: tuple[int, str, Game, float]) -> tuple[Game, Refused]:
+def work_rescore(player: Player, task: tuple[int, str, Game, float]) -> Appended:
     """A numbered and placed game with new scores; where it breaks a rule, as it was, so that the lines still count."""
     number, place, game, share = task
     refused = Refused()
     try:
-        return rescored(player, number, game, share), refused
+        game = rescored(player, number, game, share)
     except ValueError as error:
         refused.add(place, str(error))
-        return game, refused
+    return Appended(line_of(game), len(game.moves), refused)
 
 
 def rescore(
@@ -63,15 +61,6 @@ def rescore(
 
     Returns how many games were scored now, and what could not be used. SourceError, OSError, WeightsError.
     """
-    begun = len(keys_in(out))
-    source, refused = GameSource(paths), Refused()
-    tasks = ((*placed, share) for placed in source.placed() if placed[0] > begun)
-    progress = Progress("games", sum(1 for _ in islice(GameSource(paths).placed(), begun, None)), begun)
-    with open(out, "a", encoding="utf-8") as file:
-        for game, faults in Work(new_player, (weights, rules), work_rescore).results(tasks, threads):
-            file.write(line_of(game))
-            file.flush()
-            refused.join(faults)
-            progress.add(1, len(game.moves))
-    refused.join(source.refused)
-    return progress.done, refused
+    return append_game_by_game(
+        out, paths, len(keys_in(out)), work_rescore, share, weights=weights, rules=rules, threads=threads
+    )

@@ -19,6 +19,7 @@ from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
 from usi_engine.learn.export import export
+from usi_engine.learn.progress import POSITIONS, Progress
 from usi_engine.learn.warm_start import load_model
 from usi_engine.weights import read_folded, save_weights
 
@@ -156,8 +157,8 @@ class Training:
     def run(self) -> None:
         """Train to the end, from the checkpoint where there is one."""
         self.resume()
-        started = saved = reported = time.monotonic()
-        begun_at, loss = self.state.positions, 0.0
+        saved = time.monotonic()
+        progress = Progress(POSITIONS, self.total - self.state.positions, self.state.positions, REPORT_SECONDS)
         for epoch, records in self.blocks():
             loss = self.learn(records, self.rates(epoch)) / len(records)
             self.state.positions += len(records)
@@ -166,9 +167,7 @@ class Training:
                 self.add_point(epoch)
                 self.save()
                 saved = time.monotonic()
-            if time.monotonic() - reported > REPORT_SECONDS or self.state.positions == self.total:
-                reported = time.monotonic()
-                self.report(started, begun_at, loss)
+            progress.add(len(records), len(records), f"squared error {loss:.5f}")
 
     def rates(self, epoch: int) -> list[float]:
         """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
@@ -198,17 +197,6 @@ class Training:
         write_curve(self.folder, self.state.curve)
         print(
             ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
-            flush=True,
-        )
-
-    def report(self, started: float, begun_at: int, loss: float) -> None:
-        """One line of progress with the time left."""
-        seconds = time.monotonic() - started
-        speed = (self.state.positions - begun_at) / max(seconds, 1e-3)
-        left = (self.total - self.state.positions) / max(speed, 1e-3)
-        print(
-            f"{self.state.positions}/{self.total} positions, {speed:.0f} a second, squared error {loss:.5f}, "
-            f"{left / 60:.1f} min left",
             flush=True,
         )
 

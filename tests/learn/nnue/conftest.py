@@ -12,21 +12,10 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.records import RECORD, GameReader
+from tests.learn.helpers import random_game
 from usi_engine.learn.corpus import build_corpus
+from usi_engine.learn.nnue import NetworkPlan, NetworkTraining
 from usi_engine.learn.sources import parse_game_line
-
-
-def random_game(seed: int, plies: int = 100) -> str:
-    """A line of a random game; the scores follow the material, so that there is something to learn."""
-    rng = random.Random(seed)
-    board, words = Board(), []
-    for _ in range(plies):
-        moves = board.legal_moves()
-        if not moves:
-            break
-        words += [rng.choice(moves), str(board_score(board) + rng.randint(-50, 50))]
-        board.push(words[-2])
-    return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 
 
 def board_score(board: Board) -> int:
@@ -37,10 +26,22 @@ def board_score(board: Board) -> int:
     return 300 * (black - white) * (1 if side == "b" else -1)
 
 
+def by_material(board: Board, rng: random.Random) -> int:
+    """A score that follows the material, so that there is something to learn."""
+    return board_score(board) + rng.randint(-50, 50)
+
+
+def train(corpus: Path, folder: Path, plan: NetworkPlan) -> NetworkTraining:
+    """A whole run."""
+    training = NetworkTraining(corpus, folder, plan)
+    training.run()
+    return training
+
+
 @pytest.fixture(scope="session")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("games") / "games.tsv"
-    path.write_text("".join(random_game(seed) for seed in range(40)))
+    path.write_text("".join(random_game(seed, 100, by_material) for seed in range(40)))
     return path
 
 

@@ -15,6 +15,7 @@ import pytest
 from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
 from core_ext.training import half_kp_shared_rows
 from tests.learn.nnue import reference
+from tests.learn.nnue.conftest import train
 from usi_engine.learn.command import main
 from usi_engine.learn.half_kp import set_rows
 from usi_engine.learn.nnue import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
@@ -243,15 +244,9 @@ def test_features_that_are_none_are_refused() -> None:
 # ---- runs ----
 
 
-def train(corpus: Path, folder: Path, plan: NetworkPlan = PLAN) -> NetworkTraining:
-    training = NetworkTraining(corpus, folder, plan)
-    training.run()
-    return training
-
-
 @pytest.fixture(scope="module")
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTraining:
-    return train(corpus, tmp_path_factory.mktemp("run"))
+    return train(corpus, tmp_path_factory.mktemp("run"), PLAN)
 
 
 def test_a_small_corpus_is_learned(trained: NetworkTraining) -> None:
@@ -280,7 +275,7 @@ def test_a_run_goes_on_where_it_stopped(
     monkeypatch.setattr(stopped, "learn", learn_and_stop)
     with pytest.raises(KeyboardInterrupt):
         stopped.run()
-    resumed = train(corpus, tmp_path)
+    resumed = train(corpus, tmp_path, PLAN)
     assert all(np.array_equal(array, resumed.trainer.state()[name]) for name, array in trained.trainer.state().items())
 
 

@@ -14,6 +14,7 @@ import pytest
 from core_ext.engine import Network
 from core_ext.records import RECORD
 from tests.learn.nnue import reference
+from tests.learn.nnue.conftest import train
 from usi_engine.evaluation import load_evaluation
 from usi_engine.learn import batches as batches_module
 from usi_engine.learn.batches import Batches
@@ -25,15 +26,9 @@ from usi_engine.nnue_file import Architecture, read_network
 PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
 
 
-def train(corpus: Path, folder: Path, plan: NetworkPlan = PLAN) -> NetworkTraining:
-    training = NetworkTraining(corpus, folder, plan)
-    training.run()
-    return training
-
-
 @pytest.fixture(scope="module")
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTraining:
-    return train(corpus, tmp_path_factory.mktemp("run"))
+    return train(corpus, tmp_path_factory.mktemp("run"), PLAN)
 
 
 # ---- batches ----
@@ -142,7 +137,7 @@ def test_a_run_goes_on_where_it_stopped(
     monkeypatch.setattr(stopped, "learn", learn_and_stop)
     with pytest.raises(KeyboardInterrupt):
         stopped.run()
-    resumed = train(corpus, tmp_path)
+    resumed = train(corpus, tmp_path, PLAN)
     assert np.array_equal(resumed.trainer.weights, trained.trainer.weights)
     assert resumed.state.curve == trained.state.curve
 
@@ -226,7 +221,7 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     chosen.features, chosen.network, chosen.warm_start = "K+P", "192x2-8-16", ""
     train_nnue(chosen)
     assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
-    assert "positions a second" in capsys.readouterr().out
+    assert " a second, divergence " in capsys.readouterr().out
     assert json.loads((tmp_path / "nn.card.json").read_text())["note"] == "short"
     assert (tmp_path / "nn.bin.run" / "curve.json").exists()
 
