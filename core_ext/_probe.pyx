@@ -27,7 +27,7 @@ from core_ext.search.history cimport (
     allocate_histories, update_entry,
 )
 from core_ext.search.movepick cimport (
-    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, next_move,
+    CONTINUATIONS, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move,
 )
 from core_ext.search.tt cimport (
     BUCKET, TTData, TTEntry, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe,
@@ -337,8 +337,7 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
 # ---- the search's move picker ----
 
 _PURPOSES = {
-    "main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "quiescence checks": PICK_QUIESCENCE_CHECKS,
-    "probcut": PICK_PROBCUT,
+    "main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "probcut": PICK_PROBCUT,
 }
 
 
@@ -361,9 +360,9 @@ cdef class PickerProbe:
     def __dealloc__(self):
         release_large(self.block)
 
-    def pick(self, Probe probe not None, purpose: str, hash_move: str = "", killers=(0, 0), ply: int = 9,
-             threshold: int = 0, skip_quiets_after: int = 1000):
-        """The moves in order. Killers are 16-bit words, legal or not. skip_quiets is set after so many moves."""
+    def pick(self, Probe probe not None, purpose: str, hash_move: str = "", ply: int = 9, threshold: int = 0,
+             skip_quiets_after: int = 1000):
+        """The moves in order. skip_quiets is set after so many moves."""
         cdef Picker picker
         cdef CheckInfo check
         cdef ScoredMove scored[2 * MAX_MOVES]
@@ -373,9 +372,8 @@ cdef class PickerProbe:
         picker.check_info = &check
         picker.ply = ply
         picker.threshold = threshold
-        picker.killers = [<Move><int>killers[0], <Move><int>killers[1]]
         picker.pawn_history = &self.histories.pawn[random_word(&self.state) & 255]
-        for i in range(4):
+        for i in range(CONTINUATIONS):
             picker.continuations[i] = &self.histories.continuation[1 + i][random_word(&self.state) % SQUARES]
         return self._drain(&picker, skip_quiets_after)
 
@@ -456,7 +454,7 @@ def updated_entry(value: int, bonus: int, limit: int):
 def tune_fields():
     """Some constants as the search reads them, the first and the last among them; and how many there are."""
     return {
-        "reverse_futility_depth": tune.reverse_futility_depth, "null_verify_share": tune.null_verify_share,
+        "hindsight_deeper": tune.hindsight_deeper, "null_verify_share": tune.null_verify_share,
         "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
-        "pawn_history_order": tune.pawn_history_order, "mate_scout": tune.mate_scout,
+        "low_ply_order": tune.low_ply_order, "mate_scout": tune.mate_scout,
     }, TUNABLES

@@ -20,8 +20,9 @@ from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEM
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
+from core_ext.search.history cimport clear_low_ply_history
 from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
-from core_ext.search.stack cimport RootMove, STACK_OFFSET, Searcher
+from core_ext.search.stack cimport RootMove, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
@@ -33,7 +34,7 @@ from core_ext.search.tt cimport (
 )
 from core_ext.shogi.types cimport (
     INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH,
-    MAX_EVALUATION as _MAX_EVALUATION, MAX_MOVES, MAX_PLY, Move, NO_MOVE, SQUARES as _SQUARES,
+    MAX_EVALUATION as _MAX_EVALUATION, MAX_MOVES, MAX_PLY, Move, SQUARES as _SQUARES,
 )
 
 MATE = _MATE
@@ -235,7 +236,7 @@ cdef class Worker:
         self.searcher.draw_value[us] = self.draws[us]
         self.searcher.draw_value[us ^ 1] = -self.draws[us]
         self._set_root_moves(chosen)
-        self._clear_killers()
+        clear_low_ply_history(self.searcher.histories)
         self.searcher.nodes = 0
         return self.searcher.root_count
 
@@ -253,12 +254,6 @@ cdef class Worker:
             root.pv[0] = move
             root.pv_length = 1
         self.searcher.root_count = len(chosen)
-
-    cdef void _clear_killers(self) noexcept:
-        cdef int i
-        for i in range(MAX_PLY + STACK_OFFSET + 2):
-            self.searcher.stack[i].killers[0] = NO_MOVE
-            self.searcher.stack[i].killers[1] = NO_MOVE
 
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
         """Search the root moves from place `first` on to `depth` in the window (alpha, beta), without the GIL.

@@ -35,7 +35,7 @@ POSITIONS = (
     *(BENCH_POSITIONS[index] for index in (3, 4, 6, 7, 11, 13)),
 )
 # By number in movepick.pxd; at the hash move the picker stands before its first stage.
-STAGES = {1: "hash", 2: "capture", 3: "killer", 4: "quiet", 5: "bad", 6: "evasion", 7: "check"}
+STAGES = {1: "hash", 2: "capture", 3: "quiet", 4: "bad capture", 5: "bad quiet", 6: "evasion"}
 DEPTHS = 12  # the last row of the table holds what is deeper too
 
 

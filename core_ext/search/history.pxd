@@ -13,13 +13,16 @@ from core_ext.shogi.types cimport (
 
 cdef enum:
     MOVE_SLOTS = 1 << 14        # origin and destination of a move, drops included
-    LOW_PLIES = 4
+    LOW_PLIES = 5
+    LOW_PLY_START = 98          # at the begin of every search
     BUTTERFLY_LIMIT = 7183
     CAPTURE_LIMIT = 10692
-    CONTINUATION_LIMIT = 29952
-    CONTINUATION_START = -60    # below 0, so that moves tried before come first
+    CAPTURE_START = -678        # below 0, so that moves tried before come first
+    CONTINUATION_LIMIT = 30000
+    CONTINUATION_START = -523
     PAWN_HISTORY_LIMIT = 8192
-    PAWN_HISTORY_SLOTS = 256    # hashed pawn structures
+    PAWN_HISTORY_START = -1238
+    PAWN_HISTORY_SLOTS = 512    # hashed pawn structures
     CORRECTION_LIMIT = 1024
     CORRECTION_SLOTS = 1 << 14
 
@@ -47,6 +50,8 @@ cdef struct Histories:
 # Cleared; `block[0]` gets the pointer for release_large. MemoryError.
 cdef Histories *allocate_histories(void **block) except NULL
 cdef void clear_histories(Histories *histories) noexcept nogil
+# The low-ply history anew, for another root.
+cdef void clear_low_ply_history(Histories *histories) noexcept nogil
 
 
 cdef inline void update_entry(int16_t *entry, int bonus, int limit) noexcept nogil:

@@ -14,10 +14,20 @@ cdef Histories *allocate_histories(void **block) except NULL:
     return histories
 
 
-cdef void clear_histories(Histories *histories) noexcept nogil:
-    """All zero, but for the continuation histories."""
+cdef void fill(int16_t *entry, size_t size, int value) noexcept nogil:
     cdef size_t i
-    cdef int16_t *entry = <int16_t *>histories.continuation
+    for i in range(size // sizeof(int16_t)):
+        entry[i] = value
+
+
+cdef void clear_low_ply_history(Histories *histories) noexcept nogil:
+    fill(<int16_t *>histories.low_ply, sizeof(histories.low_ply), LOW_PLY_START)
+
+
+cdef void clear_histories(Histories *histories) noexcept nogil:
+    """All zero, or at their start values."""
     memset(histories, 0, sizeof(Histories))
-    for i in range(sizeof(histories.continuation) // sizeof(int16_t)):
-        entry[i] = CONTINUATION_START
+    clear_low_ply_history(histories)
+    fill(<int16_t *>histories.capture, sizeof(histories.capture), CAPTURE_START)
+    fill(<int16_t *>histories.continuation, sizeof(histories.continuation), CONTINUATION_START)
+    fill(<int16_t *>histories.pawn, sizeof(histories.pawn), PAWN_HISTORY_START)

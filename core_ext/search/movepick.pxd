@@ -1,9 +1,9 @@
 """The staged move picker: yields the moves of a node one by one, the most promising first, and generates each kind only
 when its stage begins.
 
-    main search   hash move, good captures, killers, quiets and drops, bad captures
+    main search   hash move, good captures, good quiets and drops, bad captures, bad quiets
     in check      hash move, evasions
-    quiescence    hash move, captures, and on its first ply quiet checks
+    quiescence    hash move, captures
     ProbCut       hash move, captures that win at least a threshold
 """
 
@@ -13,23 +13,21 @@ from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport Move
 
 cdef enum:
-    CONTINUATIONS = 4   # continuation histories that order quiets: after the moves 1, 2, 4 and 6 plies ago
+    CONTINUATIONS = 5   # continuation histories that order quiets: after the moves 1, 2, 3, 4 and 6 plies ago
 
 cdef enum:
     STAGE_HASH      # the hash move comes next
     STAGE_START     # nothing is generated yet
     STAGE_GOOD_CAPTURES
-    STAGE_KILLERS
-    STAGE_QUIETS
+    STAGE_GOOD_QUIETS
     STAGE_BAD_CAPTURES
+    STAGE_BAD_QUIETS
     STAGE_EVASIONS
-    STAGE_CHECKS
     STAGE_DONE
 
 cdef enum:
     PICK_MAIN
     PICK_QUIESCENCE
-    PICK_QUIESCENCE_CHECKS
     PICK_PROBCUT
 
 cdef struct ScoredMove:
@@ -47,16 +45,15 @@ cdef struct Picker:
     int ply
     int threshold       # ProbCut: the least exchange value
     Move hash_move
-    Move killers[2]
-    int next_killer
     bint skip_quiets    # the search may set it at any time: no further quiet moves
     ScoredMove *start   # of the node's moves
     ScoredMove *current
-    ScoredMove *end     # of the node's moves: the nodes below it use the memory from here on
+    ScoredMove *end     # of the stage's moves
     ScoredMove *bad_end  # bad captures stand at the front, from `start` to here
+    ScoredMove *bad_quiets  # the first of them, behind the good ones; the last moves of all
+    ScoredMove *last_end    # of all the node's moves: the nodes below it use the memory from here on
 
-# `hash_move` must be legal, or NO_MOVE. The caller sets killers, ply, threshold, check_info, pawn_history and
-# continuations.
+# `hash_move` must be legal, or NO_MOVE. The caller sets ply, threshold, check_info, pawn_history and continuations.
 cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
                       Move hash_move) noexcept nogil
 # The next legal move, each once; NO_MOVE at the end.

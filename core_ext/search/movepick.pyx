@@ -2,8 +2,7 @@
 
 from core_ext.search.history cimport Histories, LOW_PLIES, capture_entry, piece_to_entry, move_slot
 from core_ext.shogi.movegen cimport (
-    generate_captures, generate_drops, generate_evasions, generate_quiet_checks, generate_quiets,
-    gives_check, is_legal,
+    generate_captures, generate_drops, generate_evasions, generate_quiets, gives_check,
 )
 from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
@@ -37,14 +36,13 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
     picker.ply = LOW_PLIES
     picker.threshold = 0
     picker.hash_move = hash_move
-    picker.killers[0] = NO_MOVE
-    picker.killers[1] = NO_MOVE
-    picker.next_killer = 0
     picker.skip_quiets = False
     picker.start = free_moves
     picker.current = free_moves
     picker.end = free_moves
     picker.bad_end = free_moves
+    picker.bad_quiets = free_moves
+    picker.last_end = free_moves
 
 
 # ---- scores ----
@@ -58,15 +56,13 @@ cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     """Butterfly, continuation, pawn and low-ply history; checks get a bonus."""
     cdef Move32 move32 = to_move32(picker.pos, move)
-    cdef int score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
-    score += 2 * piece_to_entry(picker.continuations[0], move32)[0]
-    score += piece_to_entry(picker.continuations[1], move32)[0]
-    score += piece_to_entry(picker.continuations[2], move32)[0]
-    score += piece_to_entry(picker.continuations[3], move32)[0] >> 1
-    score += tune.pawn_history_order * piece_to_entry(picker.pawn_history, move32)[0] // 32
+    cdef int i, score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
+    score += 2 * piece_to_entry(picker.pawn_history, move32)[0]
+    for i in range(CONTINUATIONS):
+        score += piece_to_entry(picker.continuations[i], move32)[0]
     if picker.ply < LOW_PLIES:
         score += tune.low_ply_order * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
-    if tune.check_bonus and picker.check_info != NULL and gives_check(picker.pos, picker.check_info, move):
+    if gives_check(picker.pos, picker.check_info, move) and see_at_least(picker.pos, move, -tune.check_see):
         score += tune.check_bonus
     return score
 
@@ -92,6 +88,7 @@ cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, S
             picker.end.score = score(picker, move[0])
             picker.end += 1
         move += 1
+    picker.last_end = picker.end
 
 
 cdef inline Move take_best(Picker *picker) noexcept nogil:
@@ -120,31 +117,14 @@ cdef void add_captures(Picker *picker) noexcept nogil:
     add_moves(picker, moves, generate_captures(picker.pos, moves, False), capture_score)
 
 
-cdef Move *remove_killers(const Picker *picker, Move *move, const Move *last) noexcept nogil:
-    """Remove the killers, which came before, from a list of quiet moves in place; returns its new end."""
-    cdef Move *end = move
-    while move != last:
-        if move[0] != picker.killers[0] and move[0] != picker.killers[1]:
-            end[0] = move[0]
-            end += 1
-        move += 1
-    return end
-
-
 cdef void add_quiets(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
-    cdef Move *last = generate_drops(picker.pos, generate_quiets(picker.pos, moves, False))
-    add_moves(picker, moves, remove_killers(picker, moves, last), quiet_score)
+    add_moves(picker, moves, generate_drops(picker.pos, generate_quiets(picker.pos, moves, False)), quiet_score)
 
 
 cdef void add_evasions(Picker *picker) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     add_moves(picker, moves, generate_evasions(picker.pos, moves, False), evasion_score)
-
-
-cdef void add_checks(Picker *picker) noexcept nogil:
-    cdef Move moves[MAX_MOVES]
-    add_moves(picker, moves, generate_quiet_checks(picker.pos, moves), quiet_score)
 
 
 cdef Move next_good_capture(Picker *picker) noexcept nogil:
@@ -167,27 +147,29 @@ cdef Move next_good_capture(Picker *picker) noexcept nogil:
     return NO_MOVE
 
 
-cdef Move next_killer(Picker *picker) noexcept nogil:
-    cdef Move move
-    while picker.next_killer < 2:
-        move = picker.killers[picker.next_killer]
-        picker.next_killer += 1
-        if move and move != picker.hash_move and is_legal(picker.pos, move) and is_quiet(picker.pos, move):
-            return move
-    return NO_MOVE
-
-
 cdef inline Move next_of_list(Picker *picker) noexcept nogil:
     return take_best(picker) if picker.current != picker.end else NO_MOVE
+
+
+cdef inline Move next_good_quiet(Picker *picker) noexcept nogil:
+    """The best quiet move while it is a good one; the others stay for later."""
+    cdef Move move
+    if picker.skip_quiets or picker.current == picker.end:
+        return NO_MOVE
+    move = take_best(picker)
+    if (picker.current - 1).score > tune.good_quiet:
+        return move
+    picker.current -= 1
+    return NO_MOVE
 
 
 cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
     """The next move of the picker's stage; NO_MOVE at its end."""
     if picker.stage == STAGE_GOOD_CAPTURES:
         return next_good_capture(picker)
-    if picker.stage == STAGE_KILLERS:
-        return NO_MOVE if picker.skip_quiets else next_killer(picker)
-    if picker.stage == STAGE_QUIETS and picker.skip_quiets:
+    if picker.stage == STAGE_GOOD_QUIETS:
+        return next_good_quiet(picker)
+    if picker.stage == STAGE_BAD_QUIETS and picker.skip_quiets:
         return NO_MOVE
     return next_of_list(picker)
 
@@ -196,12 +178,10 @@ cdef int stage_after(const Picker *picker) noexcept nogil:
     if picker.stage == STAGE_START:
         return STAGE_EVASIONS if in_check(picker.pos) else STAGE_GOOD_CAPTURES
     if picker.stage == STAGE_GOOD_CAPTURES and picker.purpose == PICK_MAIN:
-        return STAGE_KILLERS
-    if picker.stage == STAGE_GOOD_CAPTURES and picker.purpose == PICK_QUIESCENCE_CHECKS:
-        return STAGE_CHECKS
-    if picker.stage == STAGE_KILLERS:
-        return STAGE_QUIETS
-    return STAGE_BAD_CAPTURES if picker.stage == STAGE_QUIETS else STAGE_DONE
+        return STAGE_GOOD_QUIETS
+    if picker.stage == STAGE_GOOD_QUIETS:
+        return STAGE_BAD_CAPTURES
+    return STAGE_BAD_QUIETS if picker.stage == STAGE_BAD_CAPTURES else STAGE_DONE
 
 
 cdef void enter_stage(Picker *picker, int stage) noexcept nogil:
@@ -211,16 +191,17 @@ cdef void enter_stage(Picker *picker, int stage) noexcept nogil:
         add_captures(picker)
     elif stage == STAGE_EVASIONS:
         add_evasions(picker)
-    elif stage == STAGE_CHECKS:
-        picker.current = picker.end
-        add_checks(picker)
-    elif stage == STAGE_QUIETS:
+    elif stage == STAGE_GOOD_QUIETS:
         picker.current = picker.end
         if not picker.skip_quiets:
             add_quiets(picker)
     elif stage == STAGE_BAD_CAPTURES:
+        picker.bad_quiets = picker.current
         picker.current = picker.start
         picker.end = picker.bad_end
+    elif stage == STAGE_BAD_QUIETS:
+        picker.current = picker.bad_quiets
+        picker.end = picker.last_end
 
 
 cdef Move next_move(Picker *picker) noexcept nogil:

@@ -66,6 +66,12 @@ cdef inline void update_pv(Stack *ss, Move move) noexcept nogil:
     ss.pv_length = child.pv_length + 1
 
 
+cdef inline bint follows_pv(const Searcher *s, const Stack *ss, int ply) noexcept nogil:
+    if ply == 0:
+        return True
+    return (ss - 1).follows_pv and ply <= s.last_pv_length and <Move>(ss - 1).move == s.last_pv[ply - 1]
+
+
 cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
     cdef Stack *ss = s.stack + STACK_OFFSET + ply
     node.ss = ss
@@ -75,13 +81,19 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.ply = ply
     node.pv = beta - alpha > 1
     node.cut = cut
-    node.in_check = in_check(&s.pos)
+    node.all = not (node.pv or cut)
+    node.in_check = ss.in_check = in_check(&s.pos)
+    node.prior_reduction = (ss - 1).reduction
+    (ss - 1).reduction = 0
+    ss.follows_pv = follows_pv(s, ss, ply)
     node.best_value = -INFINITE
     node.best_move = NO_MOVE
     node.original_alpha = alpha
     node.move_count = 0
     node.quiet_count = 0
     node.capture_count = 0
+    ss.move_count = 0
+    ss.history = 0
     ss.pv_length = 0
     ss.pawn_history = pawn_history(s.histories, &s.pos)
     (ss + 2).cutoffs = 0
@@ -147,12 +159,15 @@ cdef inline void probe_table(Searcher *s, Node *node) noexcept nogil:
         prepare_evaluation(s.evaluator, &s.pos)
     tt_probe(s.table, full_key(&s.pos), &node.tt)
     node.tt_value = NO_VALUE
+    node.ss.tt_hit = node.tt.hit
     if node.tt.hit:
-        node.tt_value = value_from_table(node.tt.value, node.ply)
+        if node.tt.bound:
+            node.tt_value = value_from_table(node.tt.value, node.ply)
         if node.tt.move and not is_legal(&s.pos, node.tt.move):
             node.tt.move = NO_MOVE
     node.tt_capture = node.tt.move != NO_MOVE and not is_quiet(&s.pos, node.tt.move)
-    node.ss.on_pv = node.pv or (node.tt.hit and node.tt.on_pv)
+    if not node.ss.excluded:
+        node.ss.on_pv = node.pv or (node.tt.hit and node.tt.on_pv)
 
 
 cdef inline void store_node(Searcher *s, const Node *node, int value, int bound, int depth, Move move) noexcept nogil:
@@ -178,21 +193,13 @@ cdef inline int mate_node(Searcher *s, Node *node, Move move) noexcept nogil:
     return node.best_value
 
 
-cdef inline bint is_improving(const Stack *ss) noexcept nogil:
-    """The static value is better than two plies ago (four, where that was in check)."""
-    if (ss - 2).static_value != NO_VALUE:
-        return ss.static_value > (ss - 2).static_value
-    if (ss - 4).static_value != NO_VALUE:
-        return ss.static_value > (ss - 4).static_value
-    return True
-
-
 cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     """The evaluation, corrected by the correction history; `value` also by the table's bound."""
     cdef Stack *ss = node.ss
     if node.in_check:
-        ss.static_value = node.raw_value = node.value = NO_VALUE
-        node.improving = False
+        ss.static_value = node.value = (ss - 2).static_value
+        node.raw_value = NO_VALUE
+        node.improving = node.worsening = False
         return
     node.raw_value = NO_VALUE
     if node.tt.hit:
@@ -200,20 +207,26 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
     ss.static_value = node.value = corrected(s, ss, node.raw_value)
-    if node.tt.hit and not is_decisive(node.tt_value):
+    if node.tt.bound and not is_decisive(node.tt_value):
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
             node.value = node.tt_value
-    node.improving = is_improving(ss)
+    node.improving = ss.static_value > (ss - 2).static_value
+    node.worsening = ss.static_value > -(ss - 1).static_value
 
 
 # ---- moves ----
 
-cdef inline int quiet_history(Searcher *s, const Stack *ss, const Candidate *candidate) noexcept nogil:
-    """Sum of butterfly, continuation and pawn history."""
-    return (2 * s.histories.butterfly[s.pos.side][move_slot(candidate.move)]
-            + piece_to_entry((ss - 1).continuation, candidate.move32)[0]
-            + piece_to_entry((ss - 2).continuation, candidate.move32)[0]
-            + tune.pawn_history_weight * piece_to_entry(ss.pawn_history, candidate.move32)[0] // 32)
+cdef inline int butterfly(const Searcher *s, Move move) noexcept nogil:
+    return s.histories.butterfly[s.pos.side][move_slot(move)]
+
+
+cdef inline int continuation(const Stack *ss, Move32 move32) noexcept nogil:
+    """The sum of the continuation histories after the last two moves."""
+    return piece_to_entry((ss - 1).continuation, move32)[0] + piece_to_entry((ss - 2).continuation, move32)[0]
+
+
+cdef inline int capture_history(Searcher *s, Move32 move32) noexcept nogil:
+    return capture_entry(s.histories, move32)[0]
 
 
 cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
@@ -221,12 +234,7 @@ cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candid
     candidate.move32 = to_move32(&s.pos, move)
     candidate.quiet = is_quiet(&s.pos, move)
     candidate.checks = gives_check(&s.pos, &node.check_info, move)
-    candidate.killer = move == node.ss.killers[0] or move == node.ss.killers[1]
     candidate.extension = 0
-    if candidate.quiet:
-        candidate.history = quiet_history(s, node.ss, candidate)
-    else:
-        candidate.history = capture_entry(s.histories, candidate.move32)[0]
 
 
 cdef inline void add_tried_move(Node *node, const Candidate *candidate) noexcept nogil:
@@ -249,7 +257,6 @@ cdef inline bint update_best(Node *node, Move move, int value) noexcept nogil:
     if node.pv:
         update_pv(node.ss, move)
     if value >= node.beta:
-        node.ss.cutoffs += 1
         return True
     node.alpha = value
     return False
@@ -259,5 +266,6 @@ cdef inline void set_picker_histories(Picker *picker, const Stack *ss) noexcept 
     picker.pawn_history = ss.pawn_history
     picker.continuations[0] = (ss - 1).continuation
     picker.continuations[1] = (ss - 2).continuation
-    picker.continuations[2] = (ss - 4).continuation
-    picker.continuations[3] = (ss - 6).continuation
+    picker.continuations[2] = (ss - 3).continuation
+    picker.continuations[3] = (ss - 4).continuation
+    picker.continuations[4] = (ss - 6).continuation

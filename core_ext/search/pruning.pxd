@@ -1,46 +1,79 @@
 """Selective rules that need no search of their own, each with its condition, its amounts and its reason in one place.
 
 The rules that search (null move, ProbCut, singular extension, late move reduction) stand in the same form in
-search.pyx. The constants are in tune.h, by rule. Most ideas are common to modern alpha-beta engines; the source named
-is the one whose form was followed, the numbers are ours.
+search.pyx. The constants are in tune.h, by rule. Forms and numbers follow YaneuraOu 9.70, which has them from Stockfish:
+they were tuned together and were taken over together (docs/lab/2026-11-22-search.md).
 """
 
+from core_ext.search.history cimport piece_to_entry
 from core_ext.search.movepick cimport is_quiet
-from core_ext.search.stack cimport Candidate, Node, Searcher, clamp
+from core_ext.search.node cimport butterfly, capture_history, continuation
+from core_ext.search.stack cimport Candidate, Node, Searcher, clamp, is_decisive
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
-from core_ext.shogi.see cimport see_at_least, see_value
+from core_ext.shogi.position cimport to_move32
+from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
 from core_ext.shogi.types cimport (
-    INFINITE, MATE_BOUND, MAX_MOVES, Move, captured_piece, is_promotion, to_square, type_of,
+    MATE_BOUND, Move, Move32, NO_MOVE, captured_piece, to_square, type_of,
 )
-
 
 # ---- table cutoff ----
 
+cdef inline bint bound_cuts(const Node *node) noexcept nogil:
+    """The table's value is a bound outside the window."""
+    return (node.tt.bound & (BOUND_LOWER if node.tt_value >= node.beta else BOUND_UPPER)) != 0
+
+
 cdef inline bint tt_cuts(const Node *node) noexcept nogil:
-    """An earlier search of at least this depth has a bound outside the window."""
-    if node.pv or not node.tt.hit or node.tt.depth < node.depth or node.ss.excluded:
+    """An earlier search of at least this depth, deeper for a fail-low, has a bound outside the window. Deep nodes alone
+    are cut by a value against their expectation."""
+    if node.pv or node.ss.excluded or node.tt.depth <= node.depth - (node.tt_value <= node.beta):
         return False
-    if node.tt_value >= node.beta:
-        return (node.tt.bound & BOUND_LOWER) != 0
-    return (node.tt.bound & BOUND_UPPER) != 0
+    return bound_cuts(node) and (node.depth > 5 or node.cut == (node.tt_value >= node.beta))
+
+
+cdef inline bint quiescence_cuts(const Node *node) noexcept nogil:
+    return not node.pv and node.tt.depth >= 0 and bound_cuts(node)
 
 
 cdef inline bint may_prune_node(const Node *node) noexcept nogil:
-    """Common to reverse futility, null move, internal iterative reduction and ProbCut: they need a static value, and do
-    not apply where the table's move is excluded (a singular search)."""
+    """A static value is needed, and the table's move must not be excluded (a singular search)."""
     return not node.in_check and not node.ss.excluded
+
+
+# ---- hindsight: depth by what the last move's reduction missed ----
+
+cdef inline int hindsight(const Node *node) noexcept nogil:
+    """A ply more where a move was reduced much and did not make things worse for its side; a ply less where it was
+    reduced and the two static values agree that it lost."""
+    cdef int plies = node.prior_reduction >= tune.hindsight_deeper and not node.worsening
+    if (node.prior_reduction >= tune.hindsight_shallower and node.depth + plies >= 2
+            and node.ss.static_value + (node.ss - 1).static_value > tune.hindsight_margin):
+        plies -= 1
+    return plies
+
+
+# ---- razoring: the node fails low ----
+
+cdef inline bint razors(const Node *node) noexcept nogil:
+    """So far below alpha that only captures can help: quiescence decides."""
+    return not node.pv and node.value < node.alpha - tune.razor_base - tune.razor_slope * node.depth * node.depth
 
 
 # ---- reverse futility pruning: the node fails high ----
 
+cdef inline int reverse_futility_margin(const Node *node) noexcept nogil:
+    cdef int slope = tune.reverse_futility_slope - tune.reverse_futility_new * (not node.tt.hit)
+    cdef int less = tune.reverse_futility_improving * node.improving + tune.reverse_futility_worsening * node.worsening
+    return slope * node.depth - less * slope // 1024
+
 
 cdef inline bint reverse_futility(const Node *node) noexcept nogil:
     """So far above beta that the opponent is not expected to catch up in the plies left."""
-    return (may_prune_node(node) and not node.ss.on_pv and node.depth < tune.reverse_futility_depth
-            and node.value < MATE_BOUND and node.beta > -MATE_BOUND
-            and node.value - tune.reverse_futility_slope * (node.depth - node.improving) >= node.beta)
+    return (not node.ss.on_pv and node.depth < tune.reverse_futility_depth and node.value >= node.beta
+            and node.value - reverse_futility_margin(node) >= node.beta
+            and (node.tt.move == NO_MOVE or node.tt_capture) and node.value < MATE_BOUND and node.beta > -MATE_BOUND)
 
 
 cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
@@ -51,91 +84,113 @@ cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
 
 cdef inline int iir_reduction(const Node *node) noexcept nogil:
     """Without a hash move a shallower search is cheaper, and stores a move for the next time (E. Schröder)."""
-    return (may_prune_node(node) and not node.tt.move and node.depth >= tune.iir_depth
-            and (node.pv or node.cut))
+    return (not node.tt.move and node.depth >= tune.iir_depth and not node.all and not node.ss.follows_pv
+            and node.prior_reduction <= tune.iir_reduction)
+
+
+# ---- small ProbCut: the table's value beats beta by a margin ----
+
+cdef inline bint small_probcut(const Node *node) noexcept nogil:
+    """A lower bound far above beta from a search nearly as deep: the full search most likely reaches beta, too."""
+    return ((node.tt.bound & BOUND_LOWER) and node.tt.depth >= node.depth - tune.small_probcut_depth
+            and node.tt_value >= node.beta + tune.small_probcut_margin
+            and not is_decisive(node.beta) and not is_decisive(node.tt_value))
 
 
 # ---- moves left out of the main search ----
 
 cdef inline bint may_prune_moves(const Node *node) noexcept nogil:
-    """Off the principal variation, once a move is found that does not get mated."""
-    return not node.pv and node.best_value > -MATE_BOUND
+    """Once a move is found that does not get mated."""
+    return node.best_value > -MATE_BOUND
 
 
 cdef inline int late_move_limit(const Node *node) noexcept nogil:
     """Late move pruning: after so many moves of a shallow node, no further quiet move is searched."""
-    if node.depth >= tune.lmp_depth:
-        return MAX_MOVES
-    return (tune.lmp_base + tune.lmp_slope * node.depth * node.depth // 64) // (1 if node.improving else 2)
+    return (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2)
 
 
-cdef inline bint prunes_quiet(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
-    """Bad history, a static value too low for a quiet move to reach alpha (futility), or material lost."""
-    cdef int depth = clamp(lmr_depth + tune.history_depth * candidate.history // (128 * 1024), 0, node.depth)
-    if candidate.history < -tune.history_prune * node.depth:
+cdef inline int futility_value(const Node *node, int depth) noexcept nogil:
+    """The most that a quiet move is expected to reach in so many plies."""
+    return (node.ss.static_value + tune.futility_base + tune.futility_no_best * (node.best_move == NO_MOVE)
+            + tune.futility_slope * depth + tune.futility_above * (node.ss.static_value > node.alpha))
+
+
+cdef inline bint is_futile(Node *node, int depth) noexcept nogil:
+    """The static value is too low for a quiet move to reach alpha; the node fails soft."""
+    cdef int value
+    if node.in_check or depth >= tune.futility_depth:
+        return False
+    value = futility_value(node, depth)
+    if value > node.alpha:
+        return False
+    if node.best_value <= value and not is_decisive(node.best_value) and value < MATE_BOUND:
+        node.best_value = value
+    return True
+
+
+cdef inline bint prunes_quiet(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
+    """Bad history, futility, or material lost."""
+    cdef int history = continuation(node.ss, candidate.move32)
+    history += piece_to_entry(node.ss.pawn_history, candidate.move32)[0]
+    if history < -tune.history_prune * node.depth:
         return True
-    if not node.in_check and depth < tune.futility_depth \
-            and node.ss.static_value + tune.futility_base + tune.futility_slope * depth <= node.alpha:
+    history += tune.history_main * butterfly(s, candidate.move) // 32
+    lmr_depth += history // tune.history_depth
+    if is_futile(node, lmr_depth):
         return True
-    return not see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * depth * depth)
+    lmr_depth = clamp(lmr_depth, 0, node.depth)
+    return not see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * lmr_depth * lmr_depth)
 
 
 cdef inline bint prunes_capture(Searcher *s, const Node *node, const Candidate *candidate,
                                 int lmr_depth) noexcept nogil:
     """A capture that cannot reach alpha even with what it takes (futility), or a capture or check that loses too much
     material."""
-    cdef int depth = clamp(lmr_depth, 0, node.depth), gain = see_value(type_of(captured_piece(candidate.move32)))
-    if not candidate.checks and not node.in_check and depth < tune.capture_futility_depth \
-            and (node.ss.static_value + tune.capture_futility_base + tune.capture_futility_slope * depth + gain
-                 <= node.alpha):
+    cdef int history = capture_history(s, candidate.move32), margin
+    if not candidate.checks and lmr_depth < tune.capture_futility_depth \
+            and (node.ss.static_value + tune.capture_futility_base + tune.capture_futility_slope * lmr_depth
+                 + see_value(type_of(captured_piece(candidate.move32)))
+                 + tune.capture_futility_history * history // 1024 <= node.alpha):
         return True
-    return not see_at_least(&s.pos, candidate.move, -tune.capture_see_slope * node.depth)
+    margin = tune.capture_see_slope * node.depth + tune.capture_see_history * history // 1024
+    return node.alpha >= 0 and not see_at_least(&s.pos, candidate.move, -margin if margin > 0 else 0)
 
 
-cdef inline bint prunes_move(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
-    """`lmr_depth`: the node's depth less the reduction of a move so late in the list."""
+cdef inline bint prunes_move(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
+    """`lmr_depth`: the depth after the move less the reduction of a move so late in the list."""
     if not candidate.quiet or candidate.checks:
         return prunes_capture(s, node, candidate, lmr_depth)
-    return prunes_quiet(s, node, candidate, lmr_depth)
+    return not (node.pv and node.ss.follows_pv) and prunes_quiet(s, node, candidate, lmr_depth)
 
 
 # ---- moves left out of quiescence ----
 
-cdef inline bint prunes_evasion(Searcher *s, const Node *node, Move move) noexcept nogil:
-    """In check: a late quiet move that loses material, once a move is found that does not get mated."""
-    return (node.best_value > -MATE_BOUND and node.move_count > tune.quiescence_evasions and is_quiet(&s.pos, move)
-            and not see_at_least(&s.pos, move, 0))
+cdef inline bint raise_best(Node *node, int value) noexcept nogil:
+    """A move is left out that may be worth so much: the node fails soft."""
+    if value > node.best_value:
+        node.best_value = value
+    return True
 
 
-cdef inline int quiescence_futility_value(Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The most that a capture is expected to raise the value to; INFINITE for promotions and checks."""
-    if is_promotion(move) or gives_check(&s.pos, &node.check_info, move):
-        return INFINITE
-    return node.ss.static_value + tune.quiescence_futility + see_value(type_of(s.pos.board[to_square(move)]))
-
-
-cdef inline bint prunes_late_capture(const Node *node, Move move, int futility) noexcept nogil:
-    """All captures but the first few, unless they recapture, promote or give check."""
-    return (futility < INFINITE and node.move_count > tune.quiescence_moves
-            and to_square(move) != to_square(<Move>(node.ss - 1).move))
-
-
-cdef inline bint loses_material(Searcher *s, Move move) noexcept nogil:
-    return not see_at_least(&s.pos, move, -tune.quiescence_see)
+cdef inline bint is_futile_capture(Searcher *s, Node *node, Move32 move32) noexcept nogil:
+    """All captures but the first few, and those that cannot reach alpha with what they take."""
+    cdef int base = node.ss.static_value + tune.quiescence_futility
+    if node.move_count > tune.quiescence_moves:
+        return True
+    if base + capture_gain(move32) <= node.alpha:
+        return raise_best(node, base + capture_gain(move32))
+    if not see_at_least(&s.pos, <Move>move32, node.alpha - base):
+        return raise_best(node, node.alpha if node.alpha < base else base)
+    return False
 
 
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
-    """Leave the move out (True) or not. A futile capture left out raises the best value to its futility value: the node
-    fails soft.
-    """
-    cdef int futility
-    if node.in_check:
-        return prunes_evasion(s, node, move)
-    futility = quiescence_futility_value(s, node, move)
-    if prunes_late_capture(node, move, futility):
+    """Leave the move out (True) or not, once a move is found that does not get mated. Checks and recaptures are not
+    futile; of the evasions that do not capture one is searched."""
+    if node.best_value <= -MATE_BOUND:
+        return False
+    if (not node.in_check and to_square(move) != to_square(<Move>(node.ss - 1).move)
+            and not gives_check(&s.pos, &node.check_info, move)
+            and is_futile_capture(s, node, to_move32(&s.pos, move))):
         return True
-    if futility <= node.alpha:
-        if futility > node.best_value:
-            node.best_value = futility
-        return True
-    return loses_material(s, move)
+    return is_quiet(&s.pos, move) or not see_at_least(&s.pos, move, -tune.quiescence_see)

@@ -14,33 +14,35 @@ from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
 from core_ext.search.history cimport allocate_histories, clear_histories
 from core_ext.search.history_updates cimport (
-    update_after_lmr, update_after_tt_cutoff, update_histories, update_prior_move,
+    update_after_tt_cutoff, update_by_gain, update_continuations, update_histories, update_prior_move,
 )
 from core_ext.search.movepick cimport (
-    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, PICK_QUIESCENCE_CHECKS, Picker, ScoredMove, init_picker, next_move,
+    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, is_quiet, next_move,
 )
 from core_ext.search.node cimport (
-    add_tried_move, check_stop, find_mate, game_over, init_candidate, init_node, make_move, make_null, mate_node,
-    probe_table, set_picker_histories, set_static_value, store_node, update_best,
+    add_tried_move, butterfly, capture_history, check_stop, continuation, find_mate, game_over, init_candidate,
+    init_node, make_move, make_null, mate_node, probe_table, set_picker_histories, set_static_value, store_node,
+    update_best,
 )
 from core_ext.search.pruning cimport (
-    iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move, reverse_futility,
-    reverse_futility_value, tt_cuts,
+    hindsight, iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move,
+    quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
 )
 from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Searcher, clamp, is_decisive
-from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
+from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
+from core_ext.shogi.see cimport see_value
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, captured_piece,
+    type_of, uint64_t,
 )
 
-# Depths of the entries that quiescence stores. That of a stand pat is below every search's: the entry never cuts, it
-# only saves the static value.
+# Depths of the entries that quiescence stores, and of those that save no more than the static value: they never cut.
 cdef enum:
     QUIESCENCE_DEPTH = 0
-    STAND_PAT_DEPTH = -1
+    STATIC_DEPTH = -1
 
 # ---- memory ----
 
@@ -75,14 +77,13 @@ cdef void clear_searcher(Searcher *s) noexcept nogil:
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
     """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off."""
-    return (may_prune_node(node) and not node.pv and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
-            and node.value >= node.beta and node.ply >= s.null_min_ply
-            and node.ss.static_value >= node.beta - tune.null_slope * node.depth + tune.null_margin)
+    return (may_prune_node(node) and node.cut and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
+            and node.ply >= s.null_min_ply and node.ss.static_value >= node.beta - tune.null_slope * node.depth
+            - tune.null_improving * node.improving + tune.null_margin)
 
 
 cdef inline int null_move_reduction(const Node *node) noexcept nogil:
-    return (tune.null_base + node.depth // tune.null_divisor
-            + clamp((node.value - node.beta) // tune.null_eval, 0, tune.null_eval_limit))
+    return tune.null_base + node.depth // tune.null_divisor
 
 
 cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept nogil:
@@ -104,10 +105,8 @@ cdef bint try_null_move(Searcher *s, const Node *node, int *value) noexcept nogi
     make_null(s, node.ss)
     value[0] = -search_node(s, -node.beta, -node.beta + 1, depth, node.ply + 1, False)
     undo_null(&s.pos)
-    if value[0] < node.beta or s.stopped:
+    if value[0] < node.beta or is_decisive(value[0]) or s.stopped:
         return False
-    if is_decisive(value[0]):
-        value[0] = node.beta
     return verify_null_move(s, node, depth)
 
 
@@ -118,18 +117,18 @@ cdef inline int probcut_beta(const Node *node) noexcept nogil:
 
 
 cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
-    """Not where the table has a value below the raised beta from a search of about that depth."""
-    if not may_prune_node(node) or node.pv or node.depth < tune.probcut_depth or is_decisive(node.beta):
+    """Not where the table has a value below the raised beta."""
+    if node.in_check or node.depth < tune.probcut_depth or is_decisive(node.beta):
         return False
-    return not (node.tt.hit and node.tt.depth > node.depth - tune.probcut_reduction and node.tt_value < raised_beta)
+    return not (node.tt.bound and node.tt_value < raised_beta)
 
 
 cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_beta) noexcept nogil:
     """Quiescence, and a reduced search where that reaches the raised beta."""
     cdef int value
     make_move(s, node.ss, move, to_move32(&s.pos, move))
-    value = -quiescence(s, -raised_beta, -raised_beta + 1, 0, node.ply + 1)
-    if value >= raised_beta:
+    value = -quiescence(s, -raised_beta, -raised_beta + 1, node.ply + 1)
+    if value >= raised_beta and node.depth > tune.probcut_reduction:
         value = -search_node(s, -raised_beta, -raised_beta + 1, node.depth - tune.probcut_reduction, node.ply + 1,
                              not node.cut)
     undo_move(&s.pos)
@@ -148,8 +147,8 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
     picker.threshold = raised_beta - node.ss.static_value
     move = next_move(&picker)
     while move:
-        s.free_moves = picker.end
-        value[0] = search_probcut(s, node, move, raised_beta)
+        s.free_moves = picker.last_end
+        value[0] = search_probcut(s, node, move, raised_beta) if move != node.ss.excluded else -INFINITE
         if s.stopped or value[0] >= raised_beta:
             break
         move = next_move(&picker)
@@ -157,27 +156,31 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
     if s.stopped or not move:
         return False
     store_node(s, node, value[0], BOUND_LOWER, node.depth - tune.probcut_reduction + 1, move)
-    return not is_decisive(value[0])
+    if is_decisive(value[0]):
+        return False
+    value[0] -= raised_beta - node.beta
+    return True
 
 
 # ---- singular extension and multi-cut (Y. Björnsson) ----
 
 cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
     """The hash move, where the table has a lower bound from a search nearly as deep as this one."""
-    return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth
+    return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth + node.ss.on_pv
             and node.ply < 2 * s.root_depth and not is_decisive(node.tt_value) and (node.tt.bound & BOUND_LOWER)
             and node.tt.depth >= node.depth - tune.singular_hash_depth)
 
 
 cdef inline int singular_beta(const Node *node) noexcept nogil:
-    return node.tt_value - tune.singular_margin * node.depth // 64
+    return (node.tt_value
+            - (tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)) * node.depth // 55)
 
 
 cdef int search_alternatives(Searcher *s, const Node *node, Move move) noexcept nogil:
     """The value of the node without the move, by a shallower search."""
     cdef int beta = singular_beta(node), value
     node.ss.excluded = move
-    value = search_node(s, beta - 1, beta, (node.depth - 1) * tune.singular_share // 100, node.ply, node.cut)
+    value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
     node.ss.excluded = NO_MOVE
     return value
 
@@ -187,18 +190,29 @@ cdef inline bint multi_cut(const Node *node, int alternative) noexcept nogil:
     return alternative >= singular_beta(node) and alternative >= node.beta and not is_decisive(alternative)
 
 
-cdef inline int singular_extension(const Node *node, int alternative) noexcept nogil:
+cdef inline int by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
+    """One, two or three plies for the only good move, by how far the others fall short of it."""
+    cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
+    return (1 + (shortfall > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet - 44 * late)
+            + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
+               + tune.triple_on_pv * node.ss.on_pv - 45 * late))
+
+
+cdef inline int singular_extension(const Searcher *s, const Node *node, int alternative) noexcept nogil:
     """Plies for the hash move: more where it is the only good move, fewer where a cut is likely anyway."""
-    cdef int beta = singular_beta(node)
-    if alternative < beta:
-        return 2 if not node.pv and alternative < beta - tune.double_margin else 1
+    cdef int shortfall = singular_beta(node) - alternative
+    if shortfall > 0:
+        return by_margins(s, node, shortfall)
     if node.tt_value >= node.beta:
-        return -2
-    return -1 if node.cut else 0
+        return -3
+    return -2 if node.cut else 0
 
 
 cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) noexcept nogil:
-    """Search the alternatives of the hash move and set its extension; True where they cut the node (multi-cut)."""
+    """Search the alternatives of the hash move and set its extension; True where they cut the node (multi-cut).
+
+    Where the hash move is the only good one, the others are searched a ply deeper, too.
+    """
     cdef int value
     if not may_be_singular(s, node, candidate.move):
         return False
@@ -206,7 +220,8 @@ cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) 
     if not s.stopped and multi_cut(node, value):
         node.best_value = value
         return True
-    candidate.extension = singular_extension(node, value)
+    candidate.extension = singular_extension(s, node, value)
+    node.depth += candidate.extension > 0
     return False
 
 
@@ -217,69 +232,98 @@ cdef inline bint may_reduce(const Node *node) noexcept nogil:
 
 
 cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
-    """By the logarithms of depth and move number."""
+    """By the logarithms of depth and move number; less in a wide window."""
     cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
-    return product + (0 if node.improving else tune.lmr_not_improving)
+    return (product + tune.lmr_base + (0 if node.improving else product * tune.lmr_not_improving // 1024)
+            - (node.beta - node.alpha) * tune.lmr_window // s.root_window)
+
+
+cdef inline int pv_line_reduction(const Node *node) noexcept nogil:
+    """Less where the node is or was on a principal variation."""
+    if not node.ss.on_pv:
+        return 0
+    return (tune.lmr_on_pv - tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)
+            - (tune.lmr_pv_depth + tune.lmr_pv_depth_cut * node.cut) * (node.tt.depth >= node.depth))
+
+
+cdef inline int cut_reduction(const Node *node) noexcept nogil:
+    """More where a cut is expected, by this node or by those below it."""
+    cdef int cutoffs = (node.ss + 1).cutoffs
+    cdef int amount = (tune.lmr_cut + tune.lmr_cut_no_hash * (node.tt.move == NO_MOVE)) * node.cut
+    if cutoffs > 1:
+        amount += tune.lmr_cutoffs + tune.lmr_more_cutoffs * (cutoffs > 2) + tune.lmr_all_cutoffs * node.all
+    return amount
+
+
+cdef inline int move_history(Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
+    if not candidate.quiet:
+        return 863 * see_value(type_of(captured_piece(candidate.move32))) // 128 + capture_history(s, candidate.move32)
+    return 2 * butterfly(s, candidate.move) + continuation(node.ss, candidate.move32)
 
 
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
-    """More where a cut is expected, less on the principal variation, for checks, killers and moves of good history."""
-    cdef int amount
-    if node.move_count <= 1 + node.pv:
-        return 0
-    amount = base_reduction(s, node) - tune.lmr_base
-    if node.cut:
-        amount += tune.lmr_cut
+    """More in a cut node and after many cuts below, less on the principal variation and for moves of good history."""
+    cdef int amount = base_reduction(s, node) + pv_line_reduction(node) + cut_reduction(node)
+    amount += tune.lmr_offset - tune.lmr_move * node.move_count
     if node.tt_capture:
         amount += tune.lmr_hash_capture
-    if node.ss.on_pv:
-        amount -= tune.lmr_pv
-    if candidate.checks:
-        amount -= tune.lmr_check
-    if candidate.killer or candidate.move == node.tt.move:
-        amount -= tune.lmr_killer
-    if (node.ss + 1).cutoffs > tune.lmr_cutoff_count:
-        amount += tune.lmr_cutoffs
-    return amount - candidate.history * tune.lmr_history // 128
+    if candidate.move == node.tt.move:
+        amount -= tune.lmr_hash_move
+    amount -= node.ss.history * tune.lmr_history // 4096
+    if node.all:
+        amount += amount * tune.lmr_all // (256 * node.depth + 260)
+    return amount
 
 
-cdef inline int full_depth(const Node *node, int reduced_value, int depth) noexcept nogil:
+cdef inline int full_depth(const Node *node, int reduced_value, int reduced, int depth) noexcept nogil:
     """Depth of the second search: a ply more or less by how far the reduced search beat the best move so far."""
-    if reduced_value > node.best_value + tune.deeper_margin + tune.deeper_slope * depth:
-        return depth + 1
-    return depth - (reduced_value < node.best_value + tune.shallower_slope * depth)
+    depth += reduced < depth and reduced_value > node.best_value + tune.deeper_margin
+    return depth - (reduced_value < node.best_value + tune.shallower_margin)
 
 
-cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int depth) noexcept nogil:
-    """A reduced zero-window search, and the full depth only where that beats alpha.
-
-    A good history cancels a reduction but never extends a move: lines of such moves would not end.
-    """
-    cdef int reduced = clamp(depth - reduction(s, node, candidate) // 1024, 1, depth)
-    cdef int value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
-    if value <= node.alpha or reduced >= depth:
+cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int amount, int *depth) noexcept nogil:
+    """A reduced zero-window search, and the full depth only where that beats alpha; `depth` becomes that one."""
+    cdef int reduced = clamp(depth[0] - amount // 1024, 1, depth[0] + 2 if depth[0] > 0 else 1) + node.pv
+    cdef int value
+    node.ss.reduction = depth[0] - reduced
+    value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
+    node.ss.reduction = 0
+    if value <= node.alpha or s.stopped:
         return value
-    depth = full_depth(node, value, depth)
-    if reduced < depth:
-        value = -search_node(s, -node.alpha - 1, -node.alpha, depth, node.ply + 1, not node.cut)
-        if candidate.quiet and not s.stopped:
-            update_after_lmr(node, candidate.move32, depth, value)
+    depth[0] = full_depth(node, value, reduced, depth[0])
+    if depth[0] > reduced:
+        value = -search_node(s, -node.alpha - 1, -node.alpha, depth[0], node.ply + 1, not node.cut)
+    if not s.stopped:
+        update_continuations(node.ss, candidate.move32, tune.post_lmr_bonus)
     return value
 
 
 # ---- the main search ----
 
-cdef int search_move(Searcher *s, Node *node, const Candidate *candidate) noexcept nogil:
+cdef inline int unreduced_depth(const Node *node, int amount, int depth) noexcept nogil:
+    """Of a zero-window search that late move reduction does not apply to: a ply or two less where it would be large."""
+    amount += 1057 * (node.tt.move == NO_MOVE)
+    return depth - (amount > 4628) - (amount > 5772 and depth > 2)
+
+
+cdef int search_move(Searcher *s, Node *node, const Candidate *candidate, int new_depth) noexcept nogil:
     """The value of a move: zero window first, the open window where it is the first or beats alpha (PVS)."""
-    cdef int depth = node.depth - 1 + candidate.extension, value = -INFINITE
+    cdef int depth, amount, value = -INFINITE
+    node.ss.move_count = node.move_count
+    node.ss.history = move_history(s, node, candidate)
+    depth = new_depth + candidate.extension
+    amount = reduction(s, node, candidate)
     (node.ss + 1).pv_length = 0
     make_move(s, node.ss, candidate.move, candidate.move32)
     if may_reduce(node):
-        value = search_reduced(s, node, candidate, depth)
+        value = search_reduced(s, node, candidate, amount, &depth)
     elif not node.pv or node.move_count > 1:
-        value = -search_node(s, -node.alpha - 1, -node.alpha, depth, node.ply + 1, not node.cut)
+        value = -search_node(s, -node.alpha - 1, -node.alpha, unreduced_depth(node, amount, depth), node.ply + 1,
+                             not node.cut)
     if node.pv and (node.move_count == 1 or value > node.alpha):
         (node.ss + 1).pv_length = 0
+        if candidate.move == node.tt.move and node.tt.depth > 1 and depth < 1:
+            depth = 1
         value = -search_node(s, -node.beta, -node.alpha, depth, node.ply + 1, False)
     undo_move(&s.pos)
     return value
@@ -288,11 +332,15 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *candidate) noexce
 cdef void init_main_picker(Searcher *s, Node *node, Picker *picker) noexcept nogil:
     init_check_info(&s.pos, &node.check_info)
     init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_MAIN, node.tt.move)
-    picker.killers[0] = node.ss.killers[0]
-    picker.killers[1] = node.ss.killers[1]
     picker.ply = node.ply
     picker.check_info = &node.check_info
     set_picker_histories(picker, node.ss)
+
+
+cdef inline void reduce_after_alpha(Node *node, int value) noexcept nogil:
+    """A move that raised alpha is found: the others are searched less deep."""
+    if 2 < node.depth < tune.after_alpha_depth and not is_decisive(value):
+        node.depth -= tune.after_alpha
 
 
 cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
@@ -300,7 +348,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     cdef Picker picker
     cdef Candidate candidate
     cdef ScoredMove *base = s.free_moves
-    cdef int value
+    cdef int value, new_depth
     cdef Move move
     init_main_picker(s, node, &picker)
     while True:
@@ -309,22 +357,29 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             break
         if move == node.ss.excluded:
             continue
-        s.free_moves = picker.end
+        s.free_moves = picker.last_end
         node.move_count += 1
         init_candidate(s, node, move, &candidate)
+        new_depth = node.depth - 1
         if may_prune_moves(node):
-            picker.skip_quiets = node.move_count >= late_move_limit(node)
-            if prunes_move(s, node, &candidate, node.depth - base_reduction(s, node) // 1024):
+            if node.move_count >= late_move_limit(node):
+                picker.skip_quiets = True
+            if prunes_move(s, node, &candidate,
+                           new_depth - (base_reduction(s, node) + tune.lmr_on_pv * node.ss.on_pv) // 1024):
                 continue
         if search_singular(s, node, &candidate):
             break
-        value = search_move(s, node, &candidate)
+        value = search_move(s, node, &candidate, new_depth)
         if s.stopped:
             break
         if update_best(node, move, value):
+            node.ss.cutoffs += candidate.extension < 2 or node.pv
             count_cut(node, node.depth, picker.stage)
             break
-        add_tried_move(node, &candidate)
+        if move == node.best_move:
+            reduce_after_alpha(node, value)
+        else:
+            add_tried_move(node, &candidate)
     s.free_moves = base
     return node.best_value
 
@@ -336,10 +391,14 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
         return 0
     if node.move_count == 0:
         return node.alpha if node.ss.excluded else node.ply - MATE
+    if node.best_value >= node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
+        node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
     if node.best_move:
         update_histories(s, node)
-    elif not node.ss.excluded:
+    else:
         update_prior_move(s, node)
+    if node.best_value <= node.alpha:
+        node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
     if node.ss.excluded:
         return node.best_value
     bound = BOUND_LOWER if node.best_value >= node.beta else BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
@@ -348,13 +407,32 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     return node.best_value
 
 
+cdef bint prune_node(Searcher *s, Node *node, int *value) noexcept nogil:
+    """The rules that need a static value: whether one of them ends the node; some change its depth."""
+    if not node.tt.hit and not node.ss.excluded:
+        store_node(s, node, 0, BOUND_NONE, STATIC_DEPTH, NO_MOVE)
+    update_by_gain(s, node)
+    node.depth += hindsight(node)
+    if razors(node):
+        value[0] = quiescence(s, node.alpha, node.beta, node.ply)
+        return True
+    if reverse_futility(node):
+        value[0] = reverse_futility_value(node)
+        return True
+    if try_null_move(s, node, value) or s.stopped:
+        return True
+    node.improving = node.improving or node.ss.static_value >= node.beta
+    node.depth -= iir_reduction(node)
+    return try_probcut(s, node, value)
+
+
 cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
     """The value of the position within the window, to `depth` plies: the steps of a node in their order."""
     cdef Node node
     cdef Move mate
     cdef int value = 0
     if depth <= 0:
-        return quiescence(s, alpha, beta, 0, ply)
+        return quiescence(s, alpha, beta, ply)
     init_node(s, &node, alpha, beta, depth, ply, cut)
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
@@ -374,13 +452,10 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if mate:
         return mate_node(s, &node, mate)
     set_static_value(s, &node)
-    if reverse_futility(&node):
-        return reverse_futility_value(&node)
-    if try_null_move(s, &node, &value) or s.stopped:
+    if not node.in_check and (prune_node(s, &node, &value) or s.stopped):
         return value
-    node.depth -= iir_reduction(&node)
-    if try_probcut(s, &node, &value) or s.stopped:
-        return value
+    if small_probcut(&node):
+        return node.beta + tune.small_probcut_margin
     search_moves(s, &node)
     return finish_node(s, &node)
 
@@ -393,24 +468,23 @@ cdef int stand_pat(Searcher *s, Node *node) noexcept nogil:
     if not is_decisive(node.best_value) and not is_decisive(node.beta):
         node.best_value -= (node.best_value - node.beta) * tune.stand_pat_share // 100
     if not node.tt.hit:
-        store_node(s, node, node.best_value, BOUND_LOWER, STAND_PAT_DEPTH, NO_MOVE)
+        store_node(s, node, node.best_value, BOUND_LOWER, STATIC_DEPTH, NO_MOVE)
     return node.best_value
 
 
-cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker, int depth) noexcept nogil:
-    cdef int purpose = PICK_QUIESCENCE_CHECKS if depth > -tune.quiescence_checks else PICK_QUIESCENCE
+cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker) noexcept nogil:
     init_check_info(&s.pos, &node.check_info)
-    init_picker(picker, &s.pos, s.histories, s.free_moves, purpose,
+    init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_QUIESCENCE,
                 node.tt.move if node.in_check or node.tt_capture else NO_MOVE)
     set_picker_histories(picker, node.ss)
 
 
-cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
+cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
     cdef Picker picker
     cdef ScoredMove *base = s.free_moves
     cdef Move move
     cdef int value
-    init_quiescence_picker(s, node, &picker, depth)
+    init_quiescence_picker(s, node, &picker)
     while True:
         move = next_move(&picker)
         if not move:
@@ -418,9 +492,9 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
         node.move_count += 1
         if prune_in_quiescence(s, node, move):
             continue
-        s.free_moves = picker.end
+        s.free_moves = picker.last_end
         make_move(s, node.ss, move, to_move32(&s.pos, move))
-        value = -quiescence(s, -node.beta, -node.alpha, depth - 1, node.ply + 1)
+        value = -quiescence(s, -node.beta, -node.alpha, node.ply + 1)
         undo_move(&s.pos)
         if s.stopped:
             break
@@ -431,8 +505,8 @@ cdef int quiesce_moves(Searcher *s, Node *node, int depth) noexcept nogil:
     return node.best_value
 
 
-cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexcept nogil:
-    """Captures, promotions and on the first ply checks until the position is quiet; all evasions in check."""
+cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
+    """Captures and promotions until the position is quiet; all evasions in check."""
     cdef Node node
     cdef Move mate
     cdef int value = 0
@@ -442,7 +516,7 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexce
     if game_over(s, &node, &value):
         return value
     probe_table(s, &node)
-    if tt_cuts(&node):
+    if quiescence_cuts(&node):
         return node.tt_value
     mate = find_mate(s, &node)
     if mate:
@@ -453,11 +527,13 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexce
             return stand_pat(s, &node)
         node.best_value = node.value
         node.alpha = node.value if node.value > node.alpha else node.alpha
-    quiesce_moves(s, &node, depth)
+    quiesce_moves(s, &node)
     if s.stopped:
         return 0
     if node.in_check and node.move_count == 0:
         return ply - MATE
+    if node.best_value > node.beta and not is_decisive(node.best_value):
+        node.best_value = (node.best_value + node.beta) // 2
     store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER,
                QUIESCENCE_DEPTH, node.best_move)
     return node.best_value
@@ -468,17 +544,20 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int depth, int ply) noexce
 cdef void init_search(Searcher *s, int depth) noexcept nogil:
     """Stack and reductions for a new search of the root."""
     cdef int i
-    cdef double scale = tune.lmr_scale
+    cdef double scale = tune.lmr_scale / 128.0
     for i in range(1, 256):
         s.reductions[i] = <int>(scale * log(i))
     for i in range(MAX_PLY + STACK_OFFSET + 2):
         s.stack[i].excluded = NO_MOVE
         s.stack[i].cutoffs = 0
         s.stack[i].pv_length = 0
+        s.stack[i].reduction = 0
     for i in range(STACK_OFFSET):
         s.stack[i].move = NO_MOVE
         s.stack[i].continuation = &s.histories.continuation[0][0]
         s.stack[i].static_value = NO_VALUE
+        s.stack[i].in_check = s.stack[i].tt_hit = s.stack[i].on_pv = False
+        s.stack[i].move_count = s.stack[i].history = 0
     s.stopped = False
     s.root_depth = depth
     s.seldepth = 0
@@ -514,10 +593,15 @@ cdef void sort_root_moves(Searcher *s, int first) noexcept nogil:
         s.roots[j] = moving
 
 
-cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta) noexcept nogil:
+cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int first) noexcept nogil:
     init_search(s, depth)
+    s.root_window = beta - alpha
+    s.last_pv_length = s.roots[0].pv_length
+    memcpy(s.last_pv, s.roots[0].pv, s.last_pv_length * sizeof(Move))
     init_node(s, node, alpha, beta, depth, 0, False)
     probe_table(s, node)
+    node.tt.move = s.roots[first].move
+    node.tt_capture = not is_quiet(&s.pos, node.tt.move)
     node.ss.on_pv = True
     set_static_value(s, node)
     init_check_info(&s.pos, &node.check_info)
@@ -533,19 +617,21 @@ cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
         nodes_before = s.nodes
         node.move_count += 1
         init_candidate(s, node, root.move, &candidate)
-        value = search_move(s, node, &candidate)
+        value = search_move(s, node, &candidate, node.depth - 1)
         if check_stop(s):
             break
         root.nodes += s.nodes - nodes_before
         update_root_move(s, node, root, value)
         if update_best(node, root.move, value):
             break
+        if root.move == node.best_move:
+            reduce_after_alpha(node, value)
 
 
 cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
     cdef Node node
     cdef int i
-    init_root(s, &node, depth, alpha, beta)
+    init_root(s, &node, depth, alpha, beta, first)
     for i in range(first, s.root_count):
         s.roots[i].previous = s.roots[i].value
         s.roots[i].value = -INFINITE

@@ -29,8 +29,13 @@ cdef struct Stack:
     PieceTo *continuation   # continuation history after that move
     PieceTo *pawn_history   # of the position's pawn structure
     Move excluded           # left out by a singular search, else NO_MOVE
-    Move killers[2]
-    int static_value        # corrected; NO_VALUE in check
+    int static_value        # corrected; in check that of two plies ago; NO_VALUE before the root
+    bint in_check
+    bint tt_hit
+    bint follows_pv         # every move to here is that of the last iteration's principal variation
+    int move_count          # which of the node's moves is being searched: 1 is the first
+    int reduction           # plies by which that search is reduced; 0 where it is not
+    int history             # of the move being searched: its score where it decides the reduction
     int cutoffs             # nodes of this ply that failed high since the node two plies above was entered
     bint on_pv              # on a principal variation, now or when the table's entry was stored
     int pv_length
@@ -49,6 +54,9 @@ cdef struct Searcher:
     uint64_t next_check     # the node count at which limit and clock are checked next
     int seldepth
     int root_depth
+    int root_window         # beta - alpha at the root
+    int last_pv_length
+    Move last_pv[MAX_PLY + 1]   # of the iteration before
     int null_min_ply        # null moves are allowed from this ply on; above 0 only while one is verified
     int draw_value[2]       # of a draw, for each side to move
     int max_moves           # the game ends in a draw after so many moves; 0: never
@@ -57,7 +65,7 @@ cdef struct Searcher:
     int root_count
     ScoredMove *move_memory
     ScoredMove *free_moves  # next free place of move_memory
-    int reductions[256]     # lmr_scale * log(i): the product of two is in 1/1024 ply
+    int reductions[256]     # lmr_scale / 128 * log(i): the product of two is in 1/1024 ply
     Stack stack[MAX_PLY + STACK_OFFSET + 2]
 
 cdef struct Node:
@@ -69,8 +77,11 @@ cdef struct Node:
     int ply
     bint pv                 # the window is open
     bint cut                # expected to fail high
+    bint all                # expected to fail low: neither pv nor cut
     bint in_check
-    bint improving          # the static value is better than two plies ago
+    bint improving          # the static value is better than two plies ago, or above beta
+    bint worsening          # for the opponent: the static value is better than after its last move
+    int prior_reduction     # plies by which the search of this node was reduced
     TTData tt
     int tt_value            # counted from the root; NO_VALUE without a hit
     bint tt_capture         # the table's move is not quiet
@@ -91,8 +102,6 @@ cdef struct Candidate:
     Move32 move32
     bint quiet
     bint checks
-    bint killer
-    int history             # sum of the histories that apply to it
     int extension
 
 

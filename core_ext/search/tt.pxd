@@ -75,6 +75,7 @@ cdef inline void tt_probe(const TranspositionTable *table, uint64_t key, TTData 
             return
     data.hit = False
     data.move = 0
+    data.depth = -DEPTH_OFFSET
     data.bound = BOUND_NONE
     data.on_pv = False
 

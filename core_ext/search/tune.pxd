@@ -2,61 +2,89 @@
 
 cdef extern from "search/tune.h" nogil:
     ctypedef struct Tune:
+        int hindsight_deeper
+        int hindsight_shallower
+        int hindsight_margin
+        int razor_base
+        int razor_slope
         int reverse_futility_depth
         int reverse_futility_slope
+        int reverse_futility_new
+        int reverse_futility_improving
+        int reverse_futility_worsening
         int reverse_futility_share
         int null_margin
         int null_slope
+        int null_improving
         int null_base
         int null_divisor
-        int null_eval
-        int null_eval_limit
         int null_verify
         int null_verify_share
         int iir_depth
+        int iir_reduction
         int probcut_depth
         int probcut_margin
         int probcut_improving
         int probcut_reduction
+        int small_probcut_margin
+        int small_probcut_depth
         int lmp_base
-        int lmp_depth
-        int lmp_slope
         int futility_depth
         int futility_base
+        int futility_no_best
+        int futility_above
         int futility_slope
         int capture_futility_depth
         int capture_futility_base
         int capture_futility_slope
+        int capture_futility_history
         int history_prune
         int history_depth
+        int history_main
         int quiet_see_slope
         int capture_see_slope
+        int capture_see_history
         int singular_depth
         int singular_hash_depth
-        int singular_share
         int singular_margin
+        int singular_margin_pv
         int double_margin
+        int double_pv
+        int double_quiet
+        int triple_margin
+        int triple_pv
+        int triple_quiet
+        int triple_on_pv
         int lmr_min_depth
         int lmr_scale
         int lmr_base
+        int lmr_window
         int lmr_not_improving
-        int lmr_cut
-        int lmr_hash_capture
+        int lmr_on_pv
+        int lmr_pv_line
         int lmr_pv
-        int lmr_check
-        int lmr_killer
+        int lmr_pv_value
+        int lmr_pv_depth
+        int lmr_pv_depth_cut
+        int lmr_offset
+        int lmr_move
+        int lmr_cut
+        int lmr_cut_no_hash
+        int lmr_hash_capture
         int lmr_cutoffs
-        int lmr_cutoff_count
+        int lmr_more_cutoffs
+        int lmr_all_cutoffs
+        int lmr_hash_move
         int lmr_history
+        int lmr_all
         int deeper_margin
-        int deeper_slope
-        int shallower_slope
+        int shallower_margin
+        int after_alpha
+        int after_alpha_depth
         int stand_pat_share
         int quiescence_futility
         int quiescence_moves
-        int quiescence_evasions
         int quiescence_see
-        int quiescence_checks
         int correction_rate
         int correction_weight
         int correction_pawns
@@ -64,18 +92,28 @@ cdef extern from "search/tune.h" nogil:
         int bonus_slope
         int bonus_offset
         int bonus_limit
+        int bonus_hash_move
         int malus_slope
         int malus_offset
         int malus_limit
-        int prior_bonus
+        int quiet_bonus
+        int quiet_malus
+        int malus_decay
+        int capture_bonus
+        int capture_malus
+        int refuted_malus
+        int hash_cut_slope
+        int hash_cut_limit
+        int hash_cut_malus
         int post_lmr_bonus
-        int hash_cut_bonus
-        int pawn_history_weight
+        int gain_main
+        int gain_pawn
         int capture_weight
         int good_capture_see
+        int good_quiet
         int check_bonus
+        int check_see
         int low_ply_order
-        int pawn_history_order
         int mate_in_one
         int mate_scout
     ctypedef struct TuneRow:

@@ -12,7 +12,7 @@ from core_ext.board import Board
 
 def test_counts_are_summed_by_depth_left() -> None:
     cuts = cuts_by_depth({(1, 1): (10, 9, 12, 10), (1, 4): (30, 15, 90, 5), (DEPTHS + 3, 2): (4, 4, 4, 0)})
-    assert cuts[1].row("1") == ["1", "40", "2.55", "60.0", "37.5", "25.0", "0.0", "0.0", "75.0", "0.0", "0.0", "0.0"]
+    assert cuts[1].row("1") == ["1", "40", "2.55", "60.0", "37.5", "25.0", "0.0", "0.0", "75.0", "0.0", "0.0"]
     assert (cuts[DEPTHS].nodes, cuts[2].nodes) == (4, 0)
     assert total(cuts).nodes == 44
     assert total(cuts).stages == {1: 10, 4: 30, 2: 4}

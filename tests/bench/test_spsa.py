@@ -18,15 +18,15 @@ def test_an_unknown_constant_is_named() -> None:
 
 
 def test_tuning_moves_towards_the_winner_within_the_range() -> None:
-    tuning = spsa.Tuning({"FutilityBase": 100.0, "LmrScale": 2.0}, 100, 0.02, 1)
+    tuning = spsa.Tuning({"FutilityBase": 100.0, "LmrMove": 2.0}, 100, 0.02, 1)
     before = dict(tuning.values)
     shift, raised, lowered = tuning.perturbed(0)
     assert all(raised[name] != lowered[name] for name in before)
     tuning.learn(shift, 2.0)
     assert all((tuning.values[name] - before[name]) * shift[name] > 0 for name in before)
     for _ in range(3000):
-        tuning.learn({"FutilityBase": -500.0, "LmrScale": -50.0}, 2.0)
-    assert tuning.values == {"FutilityBase": 0.0, "LmrScale": 4.0}
+        tuning.learn({"FutilityBase": -500.0, "LmrMove": -50.0}, 2.0)
+    assert tuning.values == {"FutilityBase": 0.0, "LmrMove": 0.0}
 
 
 def test_tuning_plays_its_pairs_and_goes_on(

@@ -34,9 +34,9 @@ LAYERS = {
         "stack",
         "counts",
         "correction",
+        "node",
         "pruning",
         "history_updates",
-        "node",
         "search",
     ],
     "learn": [

@@ -16,7 +16,7 @@ from usi_engine.iterative import iterative_deepening
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, StopToken
 
-DEPTH = 11
+DEPTH = 16
 MEGABYTES = 16
 
 # The start position, two with very many moves, and positions from games a program played against itself.
