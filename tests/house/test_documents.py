@@ -53,7 +53,8 @@ LEVEL = re.compile(r"^#+(?= )", re.M)
 REPOSITORY_FILE = re.compile(r"(?:core_ext|usi_engine|tests|bench|docs|scripts|\.github|\.ci)/[\w./-]*")
 MODULE_ROW = re.compile(r"^\| `([a-z_.]+)` \|", re.M)
 OPTION_ROW = re.compile(r"^\| `(\w+)` \| ([^|]+?) \| ([^|]*)\|", re.M)
-WORDS_OF_A_SHELL = frozenset({"|", "||", "&&", ";", "#", ">"})  # What a page tells to type.
+WORDS_OF_A_SHELL = frozenset({"|", "||", "&&", ";", "#", ">"})
+# What a page tells to type.
 PROGRAMS = frozenset({"usi_engine", "make", "pip", "python", "py", "git", "sudo", "xboard"})
 
 page_cases = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
