@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from core_ext.engine import Evaluation, Network
 
 NETWORK_SUFFIXES = (".bin", ".nnue")
+KPP_SUFFIX = ".kpp"
 # Titles of what needs no path. The packaged network's is written here, as importing the reader of networks takes a
 # twentieth of the time to `usiok`; a test compares it with the file.
 TITLES = {INTERNAL: "NNUE K+P 256", KPP: "KPP", MATERIAL: "material"}
@@ -59,16 +60,18 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
 
 
 def evaluation_title(name: str) -> str:
-    """What an EvalFile names, for `id name`: one of TITLES, `NNUE` with features and width, or empty where a network
-    cannot be read. Of a network only the head of its file is read, of other weights nothing.
+    """What an EvalFile names, for `id name`: one of TITLES, `NNUE` with features and width, or empty where that cannot
+    be told. Of a network only the head of its file is read, of KPP weights nothing.
     """
     if name in TITLES:
         return TITLES[name]
     try:
         path = Path(name).expanduser()
-        return network_title(path) if is_network(path) else TITLES[KPP]
+        if is_network(path):
+            return network_title(path)
     except (OSError, ValueError, RuntimeError):
         return ""
+    return TITLES[KPP] if path.suffix.lower() == KPP_SUFFIX else ""
 
 
 def network_title(path: Path) -> str:

@@ -131,6 +131,6 @@ def test_titles(folder: Path, tmp_path: Path) -> None:
     write_network(tmp_path / "half.nnue", random_network(Architecture("HalfKP", 128, 9, 96)))
     networks = [str(folder), str(folder / "nn.bin"), str(tmp_path / "half.nnue")]
     assert [evaluation_title(name) for name in networks] == ["NNUE K+P 256", "NNUE K+P 256", "NNUE HalfKP 128"]
-    assert evaluation_title("my.kpp") == "KPP"
+    assert [evaluation_title(name) for name in ("my.kpp", "weights")] == ["KPP", ""]
     (tmp_path / "short.bin").write_bytes(b"\x16\x2f")
     assert [evaluation_title(str(tmp_path / name)) for name in ("short.bin", "none.bin")] == ["", ""]
