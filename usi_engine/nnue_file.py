@@ -100,6 +100,13 @@ def read_network(path: str | Path) -> NetworkFile:
         raise WeightsError(f"cannot read the network {str(file)!a}: {error}") from None
 
 
+def read_architecture(path: Path) -> Architecture:
+    """What the head of a network file, or of the nn.bin of a folder, states; only that is read. OSError, ValueError."""
+    file = path / FILE_NAME if path.is_dir() else path
+    text, _ = _read_header(_read_bytes(file, 3 * WORD + LONGEST_TEXT))
+    return _parse_text(text)
+
+
 def write_network(path: str | Path, network: NetworkFile) -> int:
     """Write the file; returns its size in bytes. ValueError where sizes do not fit the architecture."""
     architecture = network.architecture
@@ -177,7 +184,7 @@ def _check_arrays(network: NetworkFile) -> None:
 # ---- reading ----
 
 
-def _read_bytes(file: Path) -> bytes:
+def _read_bytes(file: Path, most: int = LARGEST_FILE + 1) -> bytes:
     if not file.exists():
         raise _Fault("there is no such file")
     if not file.is_file():
@@ -185,7 +192,7 @@ def _read_bytes(file: Path) -> bytes:
     if file.stat().st_size > LARGEST_FILE:
         raise _Fault(f"{file.stat().st_size} bytes are more than any network has")
     with file.open("rb") as stream:
-        return stream.read(LARGEST_FILE + 1)
+        return stream.read(most)
 
 
 def parse_network(data: bytes) -> NetworkFile:

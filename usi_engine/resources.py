@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.book import Book, BookError
 from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError
+from usi_engine.evaluation import evaluation_title
 from usi_engine.options import Options
 from usi_engine.output import Writer, repeated
 from usi_engine.threads import ThreadPool
@@ -110,6 +111,11 @@ class Resources:
         """The evaluation's weights, as the options were at the last load; None: material."""
         self._load_weights()
         return self._weights
+
+    @property
+    def evaluation_title(self) -> str:
+        """The evaluation that the options name, for `id name`; nothing is loaded."""
+        return evaluation_title(self._evaluation_name())
 
     def _load_weights(self) -> None:
         """Falls back to the package's network, or else to material, with an info string. Drops the thread pool."""

@@ -216,7 +216,8 @@ class Session:
         }
 
     def _usi(self, command: protocol.Usi) -> None:
-        head = [f"id name {NAME} {__version__}", f"id author {AUTHOR}"]
+        name = f"{NAME} {__version__} {self._resources.evaluation_title}".rstrip()
+        head = [f"id name {name}", f"id author {AUTHOR}"]
         self._writer.lines([*head, *self._options.declarations(), "usiok"])
 
     def _malformed(self, command: protocol.Malformed) -> None:

@@ -14,11 +14,21 @@ TRANSCRIPTS = {
     # Handshake
     "usi": """
         > usi
-        < ^id name Komadori \\d
+        < ^id name Komadori \\d\\S* NNUE K\\+P \\d+$
         < ^id author .
         < ^option name USI_Hash type spin default 256 min 1 max \\d+$
         < ^option name USI_Ponder type check default false$
         < ^option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24
+        < ^usiok$""",
+    "usi names the evaluation that is set": """
+        > setoption name EvalFile value kpp
+        > usi
+        < ^id name Komadori \\d\\S* KPP$
+        < ^usiok$
+        > setoption name EvalFile value <internal>
+        > setoption name EvalDir value no/such/folder/nn.bin
+        > usi
+        < ^id name Komadori \\d\\S*$
         < ^usiok$""",
     "usi twice": """
         > usi

@@ -15,7 +15,7 @@ from tests.eval.nnue.reference import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
 from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError, load_core
-from usi_engine.evaluation import load_evaluation
+from usi_engine.evaluation import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
 from usi_engine.nnue_file import Architecture, NetworkFile, write_network
 from usi_engine.options import Options
 from usi_engine.output import Writer
@@ -122,3 +122,15 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     assert isinstance(second, Network)
     assert (first.fv_scale, second.fv_scale) == (16, 24)
     assert loaded.weights is second
+
+
+def test_titles(folder: Path, tmp_path: Path) -> None:
+    """For `id name`: those that are written down are those of the files, and a fault costs only the title."""
+    assert TITLES[INTERNAL] == network_title(packaged_network())
+    assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 256", "KPP", "material"]
+    write_network(tmp_path / "half.nnue", random_network(Architecture("HalfKP", 128, 9, 96)))
+    networks = [str(folder), str(folder / "nn.bin"), str(tmp_path / "half.nnue")]
+    assert [evaluation_title(name) for name in networks] == ["NNUE K+P 256", "NNUE K+P 256", "NNUE HalfKP 128"]
+    assert [evaluation_title(name) for name in ("my.kpp", "weights")] == ["KPP", ""]
+    (tmp_path / "short.bin").write_bytes(b"\x16\x2f")
+    assert [evaluation_title(str(tmp_path / name)) for name in ("short.bin", "none.bin")] == ["", ""]

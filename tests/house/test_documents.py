@@ -24,15 +24,17 @@ from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
-from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin
+from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin, Text
 from usi_engine.protocol import Ignored, Malformed, parse
 from usi_engine.tools.mate import arguments_of as mate_arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 USI = ROOT / "docs" / "usi.md"
+USI_JAPANESE = ROOT / "docs" / "usi.ja.md"
+READMES = [ROOT / "README.md", ROOT / "README.ja.md"]
 # Pages to look things up in, and all pages, with the notebook.
-REFERENCE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md")]
+REFERENCE = READMES + [ROOT / name for name in ("CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md")]
 REFERENCE += sorted((ROOT / "docs").glob("*.md"))
 NOTEBOOK = sorted((ROOT / "docs" / "lab").glob("*.md"))
 INDEXES = sorted(path for folder in ("bench", "tests") for path in (ROOT / folder).rglob("*.md"))
@@ -44,12 +46,16 @@ README_LINES = 150
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
 INLINE_CODE = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+PICTURE = re.compile(r"!\[[^\]]*\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.M)
+LEVEL = re.compile(r"^#+(?= )", re.M)
 # Folders whose files a page may name in code; a name with a placeholder or a wildcard is no file.
 REPOSITORY_FILE = re.compile(r"(?:core_ext|usi_engine|tests|bench|docs|scripts|\.github|\.ci)/[\w./-]*")
 MODULE_ROW = re.compile(r"^\| `([a-z_.]+)` \|", re.M)
 OPTION_ROW = re.compile(r"^\| `(\w+)` \| ([^|]+?) \| ([^|]*)\|", re.M)
 WORDS_OF_A_SHELL = frozenset({"|", "||", "&&", ";", "#", ">"})
+# What a page tells to type.
+PROGRAMS = frozenset({"usi_engine", "make", "pip", "python", "py", "git", "sudo", "xboard"})
 
 page_cases = pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 reference_cases = pytest.mark.parametrize("page", REFERENCE + INDEXES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -246,30 +252,83 @@ def shown_default(name: str) -> str:
     return DEFAULTS_IN_WORDS.get(name, Options().shown(name))
 
 
+def shown_range(name: str) -> str:
+    """As the pages give it; empty where there is none."""
+    kind = DECLARED[name]
+    return f"{kind.least} to {kind.most}" if isinstance(kind, Spin) else ""
+
+
+def option_rows(page: Path) -> dict[str, tuple[str, str]]:
+    """Default and range of each option in the tables of a page; what is Japanese in them is put into English."""
+    text = page.read_text("utf-8").replace("コア数)", "cores)").replace("〜", " to ")
+    return {name: (default.strip("`"), limits.strip()) for name, default, limits in OPTION_ROW.findall(text)}
+
+
 def test_options_table_is_the_declared_one() -> None:
     """Every option with its default and its range."""
-    rows = {name: (default, limits.strip()) for name, default, limits in OPTION_ROW.findall(USI.read_text("utf-8"))}
-    for name, kind in DECLARED.items():
-        default, limits = rows.pop(name)
-        assert default.strip("`") == shown_default(name), name
-        assert limits == (f"{kind.least} to {kind.most}" if isinstance(kind, Spin) else ""), name
-    assert not rows
+    assert option_rows(USI) == {name: (shown_default(name), shown_range(name)) for name in DECLARED}
 
 
-def test_words_of_options_are_listed() -> None:
-    text = USI.read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", DECLARED)
+def test_options_are_explained_in_japanese(name: str) -> None:
+    """Each with its default and its range."""
+    default, limits = option_rows(USI_JAPANESE)[name]
+    assert limits == shown_range(name)
+    assert isinstance(DECLARED[name], Text) or default == shown_default(name)
+
+
+@pytest.mark.parametrize("page", [USI, USI_JAPANESE], ids=lambda page: page.name)
+def test_words_of_options_are_listed(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     for kind in DECLARED.values():
         if isinstance(kind, Combo):
             assert [word for word in kind.words if f"`{word}`" not in text] == []
 
 
-def test_readme_names_options_that_exist() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
+def test_readme_names_options_that_exist(page: Path) -> None:
+    readme = page.read_text(encoding="utf-8").replace("コア数)", "cores)")
     table = re.findall(r"^\| `(\w+)` \| ([^|]*?) ?\|", readme, re.M)
     assert table
     for name, default in table:
         shown = shown_default(name)
         assert default.strip("`") == ("" if shown == "<empty>" else shown), name
+
+
+# ---- pages in two languages ----
+
+TWINS = [(path.with_name(path.name.replace(".ja.", ".")), path) for path in REFERENCE if ".ja." in path.name]
+# usi.ja.md explains the options alone.
+WHOLE_TWINS = [(english, japanese) for english, japanese in TWINS if japanese != USI_JAPANESE]
+
+
+@pytest.mark.parametrize(("english", "japanese"), TWINS, ids=lambda path: path.name)
+def test_languages_are_linked(english: Path, japanese: Path) -> None:
+    """Each from the first lines of the other."""
+    heads = ["\n".join(path.read_text(encoding="utf-8").splitlines()[:5]) for path in (english, japanese)]
+    assert f"]({japanese.name})" in heads[0]
+    assert f"[English]({english.name})" in heads[1]
+
+
+@pytest.mark.parametrize(("english", "japanese"), WHOLE_TWINS, ids=lambda path: path.name)
+def test_languages_show_the_same_commands(english: Path, japanese: Path) -> None:
+    """The same blocks of code, pictures and levels of headings, in the same order."""
+    pages = [path.read_text(encoding="utf-8") for path in (english, japanese)]
+    for pattern in (FENCE, PICTURE, LEVEL):
+        first, second = [pattern.findall(prose(page) if pattern is LEVEL else page) for page in pages]
+        assert first == second
+
+
+def called(page: Path) -> set[str]:
+    """The commands in the code of a page that call one of PROGRAMS, without comments."""
+    lines = map(words_of, code(page.read_text(encoding="utf-8")))
+    return {shlex.join(words) for words in lines if words[:1] and words[0] in PROGRAMS}
+
+
+@pytest.mark.parametrize(("english", "japanese"), TWINS, ids=lambda path: path.name)
+def test_commands_in_japanese_are_the_english_ones(english: Path, japanese: Path) -> None:
+    """So what is tested of the English page's commands holds for the Japanese page's."""
+    assert called(japanese) <= called(english)
 
 
 # ---- links, files, lines ----

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.learn.helpers import read_games, records_of
+from usi_engine.analysis.formats import decoded
 from usi_engine.learn.game import LARGEST_SCORE, START, Fault, SourceError
 from usi_engine.learn.sources import GameSource, items_of, parse_game_line, parse_line
+
+RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 
 
 def test_a_huge_score_is_the_largest_one() -> None:
@@ -61,6 +64,15 @@ def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
     assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
     assert {game.result for game in packed} == {games[0].result}
     assert list(records_of(packed)["key"]) == list(records_of(games)["key"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
+def test_text_of_records_may_be_utf_8_or_shift_jis(tmp_path: Path, encoding: str) -> None:
+    pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
+    for name in ("game.csa", "game.kif"):
+        text = decoded((RECORDS / name).read_bytes())
+        (tmp_path / name).write_bytes(text.encode(encoding))
+        assert [len(game.moves) for game in read_games(tmp_path / name)] == [20]
 
 
 def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:

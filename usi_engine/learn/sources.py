@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from usi_engine.analysis.formats import decoded
 from usi_engine.learn import packed
 from usi_engine.learn.game import (
     RESULTS,
@@ -116,12 +117,11 @@ def game_of_record(record: Any, scores: str) -> Game | Fault:
 
 
 def records_in(reader: Any, path: Path, kind: str) -> list[Any]:
-    """All records of a file."""
-    if kind == "csa":
-        return list(reader.Record.from_csa_games_file(str(path)))
+    """All records of a file; text may be UTF-8 or Shift-JIS."""
     if kind == "sbinpack":
         return [record for record, _ in reader.decode_sbinpack_file(str(path))]
-    return [reader.Record.from_kif_file(str(path))]
+    text = decoded(path.read_bytes())
+    return list(reader.Record.from_csa_games_str(text)) if kind == "csa" else [reader.Record.from_kif_str(text)]
 
 
 def read_whole(path: Path) -> Iterator[list[Path]]:
