@@ -9,6 +9,7 @@ from core_ext.board cimport Board, declaration_rule
 from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
 from core_ext.eval.nnue import network as _network
+from core_ext.eval import piece_values as _piece_values
 from core_ext.eval.bonapiece cimport (
     BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
 )
@@ -52,7 +53,8 @@ SQUARES = _SQUARES
 
 Weights = _weights.Weights
 Network = _network.Network
-Evaluation = Weights | Network
+PieceValues = _piece_values.PieceValues
+Evaluation = Weights | Network | PieceValues
 set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables

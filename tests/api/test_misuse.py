@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, StopToken, Table, Weights, Worker
+from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, PieceValues, StopToken, Table, Weights, Worker
 from tests.conftest import NewWorker
 
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
@@ -140,3 +140,14 @@ def test_a_mate_solver_in_two_threads(solver: MateSolver) -> None:
     assert at_once(lambda: solver.solve(Board(HARD), 20_000), solver.clear) <= {"RuntimeError"}
     assert at_once(lambda: solver.solve(Board(HARD), 20_000), lambda: solver.solve(Board(HARD), 10_000))
     assert solver.solve(Board(HARD), 10_000)[0] == "unknown"
+
+
+def test_piece_values_outlive_their_name(new_worker: NewWorker) -> None:
+    """The worker keeps them; a second init changes nothing."""
+    values = PieceValues({"R": 2000})
+    worker = new_worker(values)
+    with suppress(Exception):
+        values.__init__({"R": 3})  # type: ignore[misc]
+    del values
+    gc.collect()
+    assert worker.evaluate(Board("4k4/9/9/9/9/9/9/9/4K4 b R 1")) == [("total", 2000)]

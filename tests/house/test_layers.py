@@ -17,6 +17,7 @@ LAYERS = {
         "symmetry",
         "incremental",
         "material",
+        "piece_values",
         "kpp.weights",
         "kpp.sums",
         "nnue.layers",
