@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -118,6 +121,40 @@ def test_a_board_in_two_threads() -> None:
         board.set_sfen("startpos")
 
     assert at_once(lambda: board.perft(4), play) <= {"ValueError", "IndexError"}
+
+
+def test_perft_counts_the_board_as_it_was() -> None:
+    """It works on a copy: the leaves are those of a position that was there, whatever happens meanwhile."""
+    board, counts = Board(), set[int]()
+
+    def play() -> None:
+        board.push("7g7f")
+        board.pop()
+
+    assert not at_once(lambda: counts.add(board.perft(4)), play)
+    assert counts <= {719731, Board.from_moves(["7g7f"]).perft(4)}
+
+
+READERS: list[Callable[[Board], Any]] = [
+    Board.copy, copy.deepcopy, pickle.dumps, Board.outcome, Board.legal_moves, Board.piece_map, Board.svg, Board.kanji,
+    lambda board: board == Board(OTHER), lambda board: board.attackers(0, "5e"), lambda board: board.push_kif("７六歩"),
+    lambda board: [board.csa(move) for move in board.legal_moves()], Board.peek, Board.moves, Board.mate_in_three,
+]  # fmt: skip
+
+
+def test_reading_a_board_that_another_thread_changes() -> None:
+    board = Board()
+
+    def change() -> None:
+        board.set_sfen(OTHER)
+        for move in board.legal_moves()[:3]:
+            board.push(move)
+            board.pop()
+        board.set_sfen("startpos")
+
+    for reader in READERS:
+        assert at_once(partial(reader, board), change, 0.1) <= {"ValueError", "IndexError"}
+    assert Board(board.sfen()) == board
 
 
 def test_a_worker_in_two_threads(new_worker: NewWorker) -> None:
