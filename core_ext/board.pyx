@@ -120,7 +120,7 @@ cdef class Board:
     def from_record(cls, record, plies: int | None = None):
         """The board after a game, or after its first `plies` moves; `record` is a `Record` of the library rsshogi.
 
-        rsshogi reads KIF, KI2, CSA and JKF; `usi_engine.read_games` reads files with it. ValueError where a move is
+        rsshogi reads KIF, KI2, CSA and JKF; `usi_engine.load_games` reads files with it. ValueError where a move is
         not legal.
         """
         moves = [str(entry.move) for entry in record.moves]
