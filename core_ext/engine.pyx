@@ -215,11 +215,15 @@ cdef class Worker:
                   declaration: str = "CSARule27", include_all: bool = False):
         """Set the value of a draw for each colour in centipawns and what the options of these names mean:
 
-        MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves.
+        MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves. ValueError for another
+        word, and where the value of a draw is that of a mate.
         """
+        cdef int black = draw_black, white = draw_white
+        if not (-_MATE_BOUND < black < _MATE_BOUND and -_MATE_BOUND < white < _MATE_BOUND):
+            raise ValueError(f"the values of a draw are below {_MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)
-        self.draws[0] = draw_black
-        self.draws[1] = draw_white
+        self.draws[0] = black
+        self.draws[1] = white
         self.searcher.max_moves = max_moves
         self.include_all = include_all
 

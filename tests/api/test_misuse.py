@@ -179,6 +179,13 @@ def test_a_mate_solver_in_two_threads(solver: MateSolver) -> None:
     assert solver.solve(Board(HARD), 10_000)[0] == "unknown"
 
 
+@pytest.mark.parametrize("value", [31_000, -31_000, (1 << 31) - 1, -(1 << 31), 1 << 63])
+def test_the_value_of_a_draw_is_no_mate(worker: Worker, value: int) -> None:
+    for name in ("draw_black", "draw_white"):
+        with pytest.raises((ValueError, OverflowError)):
+            worker.configure(**{name: value})  # type: ignore[arg-type]
+
+
 def test_piece_values_outlive_their_name(new_worker: NewWorker) -> None:
     """The worker keeps them; a second init changes nothing."""
     values = PieceValues({"R": 2000})
