@@ -86,6 +86,10 @@ cdef list with_movers(const Position *pos):
     return [(format_move(moves[i]), mover(pos, moves[i])) for i in range(count)]
 
 
+cdef list played_moves(Board board):
+    return [format_move(<Move><int>move) for move in board.played]
+
+
 cdef class Board:
     """A position together with the moves that led to it.
 
@@ -127,11 +131,11 @@ cdef class Board:
         return cls.from_moves(moves if plies is None else moves[:plies], record.init_position_sfen)
 
     def __reduce__(self):
-        cdef Board start = self.copy()
-        moves = start.moves()
-        while start.played:
-            start.pop()
-        return type(self).from_moves, (moves, start.sfen()), getattr(self, "__dict__", None)
+        cdef Board start = self._copy(Board)
+        moves = played_moves(start)
+        for _ in moves:
+            undo_move(&start.pos)
+        return type(self).from_moves, (moves, format_sfen(&start.pos)), getattr(self, "__dict__", None)
 
     def __eq__(self, other):
         cdef Board board
@@ -144,7 +148,11 @@ cdef class Board:
 
     def copy(self):
         """An independent copy of the position and its moves."""
-        cdef Board other = Board.__new__(type(self))
+        return self._copy(type(self))
+
+    cdef Board _copy(self, kind):
+        """A Board, whatever a subclass makes of `copy`."""
+        cdef Board other = Board.__new__(kind)
         copy_position(&other.pos, &self.pos, 64)
         other.played = list(self.played)
         return other
@@ -200,7 +208,7 @@ cdef class Board:
 
     def moves(self):
         """The moves pushed since the position was set up."""
-        return [format_move(<Move><int>move) for move in self.played]
+        return played_moves(self)
 
     def legal_moves(self, include_all: bool = False):
         """The legal moves, without the dominated ones unless `include_all`.
@@ -356,7 +364,7 @@ cdef class Board:
         """The number of leaves of the tree of all legal moves, 0 to 64 plies deep. Releases the GIL."""
         cdef uint64_t leaves
         cdef int plies = depth
-        cdef Board own = self.copy()    # other threads may change this one meanwhile
+        cdef Board own = self._copy(Board)  # other threads may change this one meanwhile
         if not 0 <= plies <= 64:
             raise ValueError(f"perft depth {depth} is not within 0 and 64")
         reserve_plies(&own.pos, plies)

@@ -111,6 +111,29 @@ def test_methods_for_its_own_use_are_not_reached() -> None:
         assert not hasattr(Board(), name)
 
 
+class Perverse(Board):
+    """Its methods return what no Board's do."""
+
+    def _nothing(self, *arguments: Any) -> Any:
+        return None
+
+    copy = pop = moves = sfen = king_square = hand = piece_map = peek = push = set_sfen = _nothing  # type: ignore[assignment]
+
+
+def test_a_subclass_that_breaks_every_promise() -> None:
+    board = Perverse()
+    assert board.perft(2) == 0 and board.legal_moves() == []
+    for use in (pickle.dumps, copy.copy, copy.deepcopy, Board.svg, Board.kanji, lambda own: own == Board()):
+        with suppress(Exception):
+            use(board)
+    worker = Worker(Table(1), StopToken())
+    worker.configure()
+    assert worker.set_root(board) == 0
+    for name in ("copy", "perft", "outcome", "moves", "is_checkmate", "mate_in_one"):
+        with suppress(Exception):
+            getattr(Board, name)(board)
+
+
 def test_a_board_in_two_threads() -> None:
     board = Board()
 

@@ -41,7 +41,7 @@ def test_kif_of_a_game_is_the_librarys(seed: int) -> None:
 @pytest.mark.parametrize("start", [HANDS, MATSURI, MIDGAME])
 def test_every_text_is_read_back(start: str) -> None:
     board = Board(start)
-    for _, move in random_game(6, 12, start):
+    for _, move in random_game(6, 4, start):
         for legal in board.legal_moves(include_all=True):
             assert board.parse_csa(board.csa(legal)) == legal
             assert board.parse_kif(board.kif(legal)) == legal
