@@ -306,4 +306,4 @@ def test_importing_is_light() -> None:
 
 def test_every_public_name_is_there() -> None:
     assert all(getattr(usi_engine, name) is not None for name in usi_engine.__all__)
-    assert set(usi_engine.__all__) == set(usi_engine._HOMES)
+    assert set(usi_engine.__all__) == set(usi_engine._HOMES) <= set(dir(usi_engine))
