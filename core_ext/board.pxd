@@ -8,5 +8,7 @@ cdef int declaration_rule(str rule) except -1
 cdef class Board:
     cdef Position pos
     cdef list played        # of the moves pushed since set-up, as ints
-    cdef str _letters(self, int square, str blank)
-    cdef str _kanji_cell(self, int square)
+    cdef Board _copy(self, kind)
+    cdef bint _can_move(self) noexcept
+    cdef str _last_square(self)
+    cdef list _hands(self)

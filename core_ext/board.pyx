@@ -2,28 +2,36 @@
 
 Moves and squares are USI text: `7g7f`, `7g7f+`, `P*5e`; `5e`. Colours are BLACK (sente, moves first) and WHITE.
 
+Threads may share a Board: each call leaves it in a legal state. Between two calls of one thread another may change it.
+
     >>> board = Board()
     >>> board.push("7g7f")
     >>> board.sfen()
     'lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2'
 """
 
+from libc.string cimport memcmp
+
 from core_ext.shogi.bitboard cimport Bitboard, pop, some
+from core_ext.shogi.diagram import ascii_diagram, kanji_diagram, svg_diagram
 from core_ext.shogi.hand cimport hand_count
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport CheckInfo, generate_checks, generate_legal, gives_check, init_check_info
+from core_ext.shogi.notation import csa_text, find_csa, find_kif, kif_text
+from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
-    RULE_27_HANDICAP, RULE_TRY, allocate_position, can_declare, copy_position, do_move, free_position, full_key,
-    game_repetition, in_check, reserve_plies, try_move, undo_move,
+    RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, free_position,
+    full_key, game_repetition, in_check, occupied, reserve_plies, try_move, undo_move,
 )
 from core_ext.shogi.see cimport see
 from core_ext.shogi.sfen cimport (
     format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters,
 )
 from core_ext.shogi.types cimport (
-    GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, make_piece, make_square, uint64_t,
+    GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, SQUARES, dropped_type, from_square, is_drop, make_piece, to_square,
+    uint64_t,
 )
 
 BLACK = 0
@@ -35,10 +43,7 @@ _RULES = {
     "CSARule27H": RULE_27_HANDICAP, "TryRule": RULE_TRY,
 }
 _REPETITIONS = {REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose"}
-_KANJI = {"P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
-          "+P": "と", "+L": "杏", "+N": "圭", "+S": "全", "+B": "馬", "+R": "龍"}
-_NUMERALS = "〇一二三四五六七八九"
-_HAND_TYPES = "RBGSNLP"
+_TRY_SQUARES = ("5a", "5i")     # by colour: where the other king stands at the start
 
 
 cdef int declaration_rule(str rule) except -1:
@@ -62,11 +67,38 @@ cdef list names_of(const Move *first, const Move *last):
     return names
 
 
+cdef list squares_of(Bitboard squares):
+    cdef list names = []
+    while some(squares):
+        names.append(format_square(pop(&squares)))
+    return names
+
+
+cdef str mover(const Position *pos, Move move):
+    """The letters of the piece that makes a move, as it stands before."""
+    return piece_letters(make_piece(pos.side, dropped_type(move)) if is_drop(move) else pos.board[from_square(move)])
+
+
+cdef list with_movers(const Position *pos):
+    """Every legal move with the letters of its piece."""
+    cdef Move moves[MAX_MOVES]
+    cdef int count = <int>(generate_legal(pos, moves, True) - moves), i
+    return [(format_move(moves[i]), mover(pos, moves[i])) for i in range(count)]
+
+
+cdef list played_moves(Board board):
+    return [format_move(<Move><int>move) for move in board.played]
+
+
 cdef class Board:
     """A position together with the moves that led to it.
 
     `Board(sfen="startpos")` sets up an sfen of 3 or 4 fields; `startpos` and a leading `sfen` are accepted, too. Text
     that is no sfen, no legal move or no square raises a ValueError that quotes it and leaves the board as it was.
+
+    Boards are equal where pieces, hands and side to move are; how the position was reached and the number of the move
+    do not count. As a Board changes, it has no hash: use `key` or `sfen()` in sets and dictionaries. It can be copied
+    and pickled with its moves.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -79,9 +111,48 @@ cdef class Board:
     def __dealloc__(self):
         free_position(&self.pos)
 
+    @classmethod
+    def from_moves(cls, moves, sfen: str = "startpos"):
+        """The board after `moves`, an iterable of USI texts, from an sfen. ValueError where one is not legal."""
+        cdef Board board = Board.__new__(cls)
+        board.set_sfen(sfen)
+        for move in moves:
+            board.push(move)
+        return board
+
+    @classmethod
+    def from_record(cls, record, plies: int | None = None):
+        """The board after a game, or after its first `plies` moves; `record` is a `Record` of the library rsshogi.
+
+        rsshogi reads KIF, KI2, CSA and JKF; `usi_engine.load_games` reads files with it. ValueError where a move is
+        not legal.
+        """
+        moves = [str(entry.move) for entry in record.moves]
+        return cls.from_moves(moves if plies is None else moves[:plies], record.init_position_sfen)
+
+    def __reduce__(self):
+        cdef Board start = self._copy(Board)
+        moves = played_moves(start)
+        for _ in moves:
+            undo_move(&start.pos)
+        return type(self).from_moves, (moves, format_sfen(&start.pos)), getattr(self, "__dict__", None)
+
+    def __eq__(self, other):
+        cdef Board board
+        if not isinstance(other, Board):
+            return NotImplemented
+        board = <Board>other
+        return (self.pos.side == board.pos.side and self.pos.state.hand[0] == board.pos.state.hand[0]
+                and self.pos.state.hand[1] == board.pos.state.hand[1]
+                and memcmp(self.pos.board, board.pos.board, SQUARES) == 0)
+
     def copy(self):
         """An independent copy of the position and its moves."""
-        cdef Board other = Board.__new__(Board)
+        return self._copy(type(self))
+
+    cdef Board _copy(self, kind):
+        """A Board, whatever a subclass makes of `copy`."""
+        cdef Board other = Board.__new__(kind)
         copy_position(&other.pos, &self.pos, 64)
         other.played = list(self.played)
         return other
@@ -108,7 +179,7 @@ cdef class Board:
 
     @property
     def key(self):
-        """64-bit hash key of board, hands and side to move."""
+        """64-bit hash key of board, hands and side to move: equal boards have equal keys, in every process."""
         return full_key(&self.pos)
 
     def sfen(self):
@@ -129,9 +200,15 @@ cdef class Board:
         undo_move(&self.pos)
         return format_move(<Move><int>self.played.pop())
 
+    def peek(self):
+        """The last move. IndexError if no move has been pushed."""
+        if not self.played:
+            raise IndexError("no move has been made")
+        return format_move(<Move><int>self.played[len(self.played) - 1])
+
     def moves(self):
         """The moves pushed since the position was set up."""
-        return [format_move(<Move><int>move) for move in self.played]
+        return played_moves(self)
 
     def legal_moves(self, include_all: bool = False):
         """The legal moves, without the dominated ones unless `include_all`.
@@ -161,11 +238,45 @@ cdef class Board:
 
     def checkers(self):
         """Squares of the pieces that give check to the side to move."""
-        cdef Bitboard checkers = self.pos.state.checkers
-        squares = []
-        while some(checkers):
-            squares.append(format_square(pop(&checkers)))
-        return squares
+        return squares_of(self.pos.state.checkers)
+
+    def attackers(self, color: int, square: str):
+        """Squares of a colour's pieces that attack a square, occupied or not; pinned pieces count."""
+        cdef int owner = checked_color(color)
+        return squares_of(attackers(&self.pos, parse_square(square), owner, occupied(&self.pos)))
+
+    cdef bint _can_move(self) noexcept:
+        cdef Move moves[MAX_MOVES]
+        return generate_legal(&self.pos, moves, False) != moves
+
+    def is_checkmate(self):
+        """Whether the side to move is in check and has no legal move."""
+        return bool(in_check(&self.pos)) and not self._can_move()
+
+    def is_game_over(self, declaration: str = "NoEnteringKing", max_moves: int = 0):
+        """Whether the game has ended, see `outcome`."""
+        return self.outcome(declaration, max_moves) is not None
+
+    def outcome(self, declaration: str = "NoEnteringKing", max_moves: int = 0):
+        """Why the game has ended and who has won, or None while it goes on.
+
+        It ends by checkmate, without a legal move, and by fourfold repetition; also where the side to move can declare
+        a win under the rule `declaration` (words as for `can_declare`; under TryRule where the opponent's king has
+        reached its square), and after `max_moves` moves (0: no limit). ValueError for another rule.
+        """
+        cdef int us = self.pos.side, them = us ^ 1, rule = declaration_rule(declaration)
+        if rule == RULE_TRY and self.king_square(them) == _TRY_SQUARES[them]:
+            return Outcome(Termination.TRY, them)
+        if not self._can_move():
+            return Outcome(Termination.CHECKMATE if in_check(&self.pos) else Termination.NO_MOVES, them)
+        repetition = game_repetition(&self.pos)
+        if repetition == REPETITION_DRAW:
+            return Outcome(Termination.REPETITION, None)
+        if repetition in _REPETITIONS:
+            return Outcome(Termination.PERPETUAL_CHECK, us if repetition == REPETITION_WIN else them)
+        if rule != RULE_TRY and can_declare(&self.pos, rule):
+            return Outcome(Termination.DECLARATION, us)
+        return Outcome(Termination.MOVE_LIMIT, None) if 0 < max_moves < self.pos.ply else None
 
     def gives_check(self, move: str):
         """Whether a legal move gives check. ValueError for any other text."""
@@ -228,6 +339,12 @@ cdef class Board:
         cdef int piece = self.pos.board[parse_square(square)]
         return piece_letters(piece) if piece else None
 
+    def piece_map(self):
+        """The sfen letters of every piece on the board, by square."""
+        cdef int square
+        return {format_square(square): piece_letters(self.pos.board[square])
+                for square in range(SQUARES) if self.pos.board[square]}
+
     def hand(self, color: int):
         """The number of pieces in a colour's hand by letter (`P L N S B R G`); types not held are left out."""
         cdef int owner = checked_color(color), piece_type
@@ -247,7 +364,7 @@ cdef class Board:
         """The number of leaves of the tree of all legal moves, 0 to 64 plies deep. Releases the GIL."""
         cdef uint64_t leaves
         cdef int plies = depth
-        cdef Board own = self.copy()    # other threads may change this one meanwhile
+        cdef Board own = self._copy(Board)  # other threads may change this one meanwhile
         if not 0 <= plies <= 64:
             raise ValueError(f"perft depth {depth} is not within 0 and 64")
         reserve_plies(&own.pos, plies)
@@ -255,23 +372,61 @@ cdef class Board:
             leaves = perft(&own.pos, plies)
         return leaves
 
+    def csa(self, move: str):
+        """A legal move as CSA text: `+7776FU`. ValueError for any other text."""
+        cdef int parsed = parse_move(&self.pos, move)
+        return csa_text(move, mover(&self.pos, <Move>parsed), self.pos.side)
+
+    def parse_csa(self, text: str):
+        """The legal move that a CSA text means, with or without its sign. ValueError where it means none."""
+        return find_csa(text, self.pos.side, with_movers(&self.pos))
+
+    def push_csa(self, text: str):
+        """Make a move given as CSA text, and return it. ValueError as `parse_csa`."""
+        move = self.parse_csa(text)
+        self.push(move)
+        return move
+
+    def kif(self, move: str):
+        """A legal move as KIF text: `７六歩(77)`, `同　銀(31)`, `５五角打`. ValueError for any other text."""
+        cdef int parsed = parse_move(&self.pos, move)
+        return kif_text(move, mover(&self.pos, <Move>parsed), self._last_square())
+
+    def parse_kif(self, text: str):
+        """The legal move that a KIF text means. ValueError where it means none or several.
+
+        Read as well: the mark of the side (`▲７六歩`), half-width digits, no origin where one move alone fits.
+        """
+        return find_kif(text, self.pos.side, self._last_square(), with_movers(&self.pos))
+
+    def push_kif(self, text: str):
+        """Make a move given as KIF text, and return it. ValueError as `parse_kif`."""
+        move = self.parse_kif(text)
+        self.push(move)
+        return move
+
+    cdef str _last_square(self):
+        """The destination of the last move; empty where there is none."""
+        if not self.played:
+            return ""
+        return format_square(to_square(<Move><int>self.played[len(self.played) - 1]))
+
     def ascii(self):
         """The board and hands as text, with sfen letters; Black at the bottom."""
-        rows = ["  9  8  7  6  5  4  3  2  1"]
-        for rank in range(9):
-            cells = [self._letters(make_square(file, rank), ".") for file in range(8, -1, -1)]
-            rows.append("".join(f"{cell:>3}" for cell in cells) + "  " + "abcdefghi"[<Py_ssize_t>rank])
-        hands = [self._ascii_hand(color) for color in (1, 0)]
-        return "\n".join([f"White in hand: {hands[0]}"] + rows + [f"Black in hand: {hands[1]}"])
+        return ascii_diagram(self.piece_map(), self._hands())
 
     def kanji(self):
         """The board and hands in Japanese, as shogi books print them; White's pieces are marked `v`."""
-        rows = ["  ９ ８ ７ ６ ５ ４ ３ ２ １", "+---------------------------+"]
-        for rank in range(9):
-            cells = [self._kanji_cell(make_square(file, rank)) for file in range(8, -1, -1)]
-            rows.append("|" + "".join(cells) + "|" + _NUMERALS[<Py_ssize_t>(rank + 1)])
-        rows.append(rows[1])
-        return "\n".join(["後手の持駒：" + self._kanji_hand(1)] + rows + ["先手の持駒：" + self._kanji_hand(0)])
+        return kanji_diagram(self.piece_map(), self._hands())
+
+    def svg(self):
+        """A picture of the board and the hands as SVG text; the squares of the last move are marked."""
+        move = self.peek() if self.played else ""
+        return svg_diagram(self.piece_map(), self._hands(), [name for name in (move[:2], move[2:4]) if name.islower()])
+
+    def _repr_svg_(self):
+        """The picture that Jupyter shows."""
+        return self.svg()
 
     def __str__(self):
         return self.ascii()
@@ -279,21 +434,5 @@ cdef class Board:
     def __repr__(self):
         return f"Board('{self.sfen()}')"
 
-    cdef str _letters(self, int square, str blank):
-        cdef int piece = self.pos.board[square]
-        return piece_letters(piece) if piece else blank
-
-    def _ascii_hand(self, color: int):
-        return " ".join(f"{letter}{number}" for letter, number in self.hand(color).items()) or "-"
-
-    cdef str _kanji_cell(self, int square):
-        letters = self._letters(square, "")
-        if not letters:
-            return " ・"
-        return ("v" if letters.islower() else " ") + _KANJI[letters.upper()]
-
-    def _kanji_hand(self, color: int):
-        held = self.hand(color)
-        names = [_KANJI[letter] + (str(held[letter]) if held[letter] > 1 else "")
-                 for letter in _HAND_TYPES if letter in held]
-        return " ".join(names) or "なし"
+    cdef list _hands(self):
+        return [self.hand(BLACK), self.hand(WHITE)]

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from core_ext.board import Board
 from core_ext.eval.nnue.network import Network as Network
+from core_ext.eval.piece_values import PieceValues as PieceValues
 
 MATE: int  # 32000
 MATE_BOUND: int  # 31000
@@ -60,7 +61,7 @@ class Weights:
     def memory(self) -> list[memoryview]: ...
     def complete(self, tempo: int) -> None: ...
 
-Evaluation: TypeAlias = Weights | Network  # of any kind that has weights; material has none
+Evaluation: TypeAlias = Weights | Network | PieceValues  # of any kind; None is material by the usual values
 
 class Worker:
     def __init__(self, table: Table, stop: StopToken, weights: Evaluation | None = ...) -> None: ...

@@ -9,6 +9,7 @@ from core_ext.board cimport Board, declaration_rule
 from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
 from core_ext.eval.nnue import network as _network
+from core_ext.eval import piece_values as _piece_values
 from core_ext.eval.bonapiece cimport (
     BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
 )
@@ -52,7 +53,8 @@ SQUARES = _SQUARES
 
 Weights = _weights.Weights
 Network = _network.Network
-Evaluation = Weights | Network
+PieceValues = _piece_values.PieceValues
+Evaluation = Weights | Network | PieceValues
 set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables
@@ -213,11 +215,15 @@ cdef class Worker:
                   declaration: str = "CSARule27", include_all: bool = False):
         """Set the value of a draw for each colour in centipawns and what the options of these names mean:
 
-        MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves.
+        MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves. ValueError for another
+        word, and where the value of a draw is that of a mate.
         """
+        cdef int black = draw_black, white = draw_white
+        if not (-_MATE_BOUND < black < _MATE_BOUND and -_MATE_BOUND < white < _MATE_BOUND):
+            raise ValueError(f"the values of a draw are below {_MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)
-        self.draws[0] = draw_black
-        self.draws[1] = draw_white
+        self.draws[0] = black
+        self.draws[1] = white
         self.searcher.max_moves = max_moves
         self.include_all = include_all
 

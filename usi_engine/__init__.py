@@ -1,9 +1,46 @@
 """Komadori, a shogi engine that speaks USI: the protocol, time, files and the decision when to stop.
 
-The rules and the search itself are compiled (`core_ext`). Nothing here imports them before they are needed, so that
-`usi` is answered at once.
+For Python code: `Board`, `Engine`, `analyse`, `load_games` and the types of their results. They are imported when they
+are first used, and so is the compiled core (`core_ext`), so that `usi` is answered at once.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
+    from core_ext.engine import PieceValues
+    from usi_engine.analysis.formats import RecordError
+    from usi_engine.analysis.records import Game, load_games
+    from usi_engine.core import CoreError, WeightsError
+    from usi_engine.engine import Analysis, Engine, Score, Variation, analyse
 
 NAME = "Komadori"
 AUTHOR = "the Komadori authors"
 __version__ = "0.1.0"
+
+__all__ = [
+    "BLACK", "WHITE", "Analysis", "Board", "CoreError", "Engine", "Game", "Outcome", "PieceValues", "RecordError",
+    "Score", "Termination", "Variation", "WeightsError", "analyse", "load_games",
+]  # fmt: skip
+_MODULES = {
+    "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
+    "core_ext.engine": ("PieceValues",),
+    "usi_engine.analysis.formats": ("RecordError",),
+    "usi_engine.analysis.records": ("Game", "load_games"),
+    "usi_engine.core": ("CoreError", "WeightsError"),
+    "usi_engine.engine": ("Analysis", "Engine", "Score", "Variation", "analyse"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'usi_engine' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -19,7 +19,7 @@ class WeightsError(Exception):
     """The evaluation's weights are missing, damaged or made for another version; the text is one sentence."""
 
 
-# Values of EvalFile: piece values only; the evaluation of the package; its KPP weights.
+# Values of EvalFile: the usual piece values only; the evaluation of the package; its KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
 # Output units of a network in a centipawn where nothing else is said, as in YaneuraOu.
 FV_SCALE = 16

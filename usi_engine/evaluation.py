@@ -1,4 +1,4 @@
-"""What EvalFile and EvalDir name, loaded for play: material, KPP weights or a network (NNUE)."""
+"""What EvalFile and EvalDir name, loaded for play: piece values, KPP weights or a network (NNUE)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.core import FV_SCALE, INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.piece_values import SUFFIX as PIECE_VALUES
+from usi_engine.piece_values import read_piece_values
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, Network
@@ -43,15 +45,19 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
     """What an EvalFile names; None for `material`. WeightsError, MemoryError.
 
     `<internal>` names the network of the package, `kpp` its KPP weights; anything else is a path: of a network, an
-    nn.bin or its folder, whose output has `fv_scale` units in a centipawn, or of KPP weights.
+    nn.bin or its folder, whose output has `fv_scale` units in a centipawn, of piece values, a text file with the suffix
+    .txt, or of KPP weights.
     """
     if name == MATERIAL:
         return None
     try:
         if name == INTERNAL:
             return load_network(packaged_network(), FV_SCALE)
-        if name != KPP and is_network(Path(name).expanduser()):
-            return load_network(Path(name).expanduser(), fv_scale)
+        path = Path() if name == KPP else Path(name).expanduser()
+        if path.suffix.lower() == PIECE_VALUES:
+            return read_piece_values(path)
+        if name != KPP and is_network(path):
+            return load_network(path, fv_scale)
         from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy: for KPP alone)
 
         return load_weights(name)

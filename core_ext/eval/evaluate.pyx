@@ -4,8 +4,9 @@ from libc.string cimport memset
 
 from core_ext.eval.kpp.sums cimport KPP_TERMS, free_kpp_state, init_kpp_state, kpp_terms, kpp_value_from_scratch
 from core_ext.eval.kpp.weights cimport FV_SCALE, Weights
-from core_ext.eval.material cimport material_for_black
+from core_ext.eval.material cimport material_for_black, usual_values
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate_from_scratch, nnue_free, nnue_init
+from core_ext.eval.piece_values cimport PieceValues
 from core_ext.shogi.types cimport BLACK, int32_t
 
 KPP_TERM_NAMES = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king", "tempo"]
@@ -14,6 +15,7 @@ KPP_TERM_NAMES = ["pieces", "KKP", "KPP of Black's king", "KPP of White's king",
 cdef int init_evaluator(Evaluator *evaluator, object weights) except -1:
     free_evaluator(evaluator)
     memset(evaluator, 0, sizeof(Evaluator))
+    evaluator.material.values = usual_values
     if isinstance(weights, Network):
         nnue_init(&evaluator.nnue, <Network>weights)
         evaluator.kind = NNUE_EVALUATION
@@ -21,8 +23,10 @@ cdef int init_evaluator(Evaluator *evaluator, object weights) except -1:
         if (<Weights>weights).ready:
             init_kpp_state(&evaluator.kpp, &(<Weights>weights).unfolded)
             evaluator.kind = KPP_EVALUATION
+    elif isinstance(weights, PieceValues):
+        evaluator.material.values = (<PieceValues>weights).values
     elif weights is not None:
-        raise TypeError(f"weights are a Network, Weights or None, not {type(weights).__name__}")
+        raise TypeError(f"weights are a Network, Weights, PieceValues or None, not {type(weights).__name__}")
     return 0
 
 
@@ -37,7 +41,7 @@ cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) 
         return nnue_evaluate_from_scratch(evaluator.nnue.weights, pos)
     if evaluator.kind == KPP_EVALUATION:
         return clamp_value(kpp_value_from_scratch(&evaluator.kpp, pos))
-    material = material_for_black(pos)
+    material = material_for_black(evaluator.material.values, pos)
     return clamp_value(material if pos.side == BLACK else -material)
 
 

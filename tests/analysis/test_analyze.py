@@ -25,7 +25,6 @@ from usi_engine.analysis.limits import Limits
 from usi_engine.analysis.page import page_text
 from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
 from usi_engine.analysis.store import Store, store_path
-from usi_engine.core import load_core
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
@@ -37,7 +36,7 @@ pytestmark = pytest.mark.usefixtures("cache_folder")
 
 @pytest.fixture
 def analyst() -> Analyst:
-    return Analyst(load_core(), FAST)
+    return Analyst(FAST)
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ def test_a_mate_is_found(analyst: Analyst) -> None:
 
 
 def test_seconds_and_threads() -> None:
-    slow = Analyst(load_core(), Limits(0, 0.2, 2, 1, "material"))
+    slow = Analyst(Limits(0, 0.2, 2, 1, "material"))
     begun = time.monotonic()
     result = slow.evaluate(Board())
     assert result.nodes > 1000

@@ -6,7 +6,9 @@ import pytest
 
 from core_ext.board import Board
 from usi_engine.analysis.suite import Finding, Problem, SuiteError, main, read_problem
-from usi_engine.report import Line, SearchResult
+from usi_engine.engine import Analysis, Score, Variation
+
+TEN = Score(10, 10, None)
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
@@ -61,7 +63,7 @@ def test_found_since_when_the_choice_stayed_right() -> None:
     finding = Finding(Problem(Board(), ("7g7f",)))
     seen = []
     for depth, move in enumerate(["7g7f", "2g2f", "7g7f", "7g7f"], 1):
-        finding.iteration(SearchResult(depth, (Line((move,), 10),)))
+        finding.iteration(Analysis((Variation(TEN, (move,), depth, depth),), TEN, depth, 0, 0.0))
         seen.append(finding.depth)
     assert seen == [1, 0, 3, 3]
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, StopToken, Table, Weights, Worker
+from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, PieceValues, StopToken, Table, Weights, Worker
 from tests.conftest import NewWorker
 
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
@@ -108,6 +111,29 @@ def test_methods_for_its_own_use_are_not_reached() -> None:
         assert not hasattr(Board(), name)
 
 
+class Perverse(Board):
+    """Its methods return what no Board's do."""
+
+    def _nothing(self, *arguments: Any) -> Any:
+        return None
+
+    copy = pop = moves = sfen = king_square = hand = piece_map = peek = push = set_sfen = _nothing  # type: ignore[assignment]
+
+
+def test_a_subclass_that_breaks_every_promise() -> None:
+    board = Perverse()
+    assert board.perft(2) == 0 and board.legal_moves() == []
+    for use in (pickle.dumps, copy.copy, copy.deepcopy, Board.svg, Board.kanji, lambda own: own == Board()):
+        with suppress(Exception):
+            use(board)
+    worker = Worker(Table(1), StopToken())
+    worker.configure()
+    assert worker.set_root(board) == 0
+    for name in ("copy", "perft", "outcome", "moves", "is_checkmate", "mate_in_one"):
+        with suppress(Exception):
+            getattr(Board, name)(board)
+
+
 def test_a_board_in_two_threads() -> None:
     board = Board()
 
@@ -118,6 +144,40 @@ def test_a_board_in_two_threads() -> None:
         board.set_sfen("startpos")
 
     assert at_once(lambda: board.perft(4), play) <= {"ValueError", "IndexError"}
+
+
+def test_perft_counts_the_board_as_it_was() -> None:
+    """It works on a copy: the leaves are those of a position that was there, whatever happens meanwhile."""
+    board, counts = Board(), set[int]()
+
+    def play() -> None:
+        board.push("7g7f")
+        board.pop()
+
+    assert not at_once(lambda: counts.add(board.perft(4)), play)
+    assert counts <= {719731, Board.from_moves(["7g7f"]).perft(4)}
+
+
+READERS: list[Callable[[Board], Any]] = [
+    Board.copy, copy.deepcopy, pickle.dumps, Board.outcome, Board.legal_moves, Board.piece_map, Board.svg, Board.kanji,
+    lambda board: board == Board(OTHER), lambda board: board.attackers(0, "5e"), lambda board: board.push_kif("７六歩"),
+    lambda board: [board.csa(move) for move in board.legal_moves()], Board.peek, Board.moves, Board.mate_in_three,
+]  # fmt: skip
+
+
+def test_reading_a_board_that_another_thread_changes() -> None:
+    board = Board()
+
+    def change() -> None:
+        board.set_sfen(OTHER)
+        for move in board.legal_moves()[:3]:
+            board.push(move)
+            board.pop()
+        board.set_sfen("startpos")
+
+    for reader in READERS:
+        assert at_once(partial(reader, board), change, 0.1) <= {"ValueError", "IndexError"}
+    assert Board(board.sfen()) == board
 
 
 def test_a_worker_in_two_threads(new_worker: NewWorker) -> None:
@@ -140,3 +200,21 @@ def test_a_mate_solver_in_two_threads(solver: MateSolver) -> None:
     assert at_once(lambda: solver.solve(Board(HARD), 20_000), solver.clear) <= {"RuntimeError"}
     assert at_once(lambda: solver.solve(Board(HARD), 20_000), lambda: solver.solve(Board(HARD), 10_000))
     assert solver.solve(Board(HARD), 10_000)[0] == "unknown"
+
+
+@pytest.mark.parametrize("value", [31_000, -31_000, (1 << 31) - 1, -(1 << 31), 1 << 63])
+def test_the_value_of_a_draw_is_no_mate(worker: Worker, value: int) -> None:
+    for name in ("draw_black", "draw_white"):
+        with pytest.raises((ValueError, OverflowError)):
+            worker.configure(**{name: value})  # type: ignore[arg-type]
+
+
+def test_piece_values_outlive_their_name(new_worker: NewWorker) -> None:
+    """The worker keeps them; a second init changes nothing."""
+    values = PieceValues({"R": 2000})
+    worker = new_worker(values)
+    with suppress(Exception):
+        values.__init__({"R": 3})  # type: ignore[misc]
+    del values
+    gc.collect()
+    assert worker.evaluate(Board("4k4/9/9/9/9/9/9/9/4K4 b R 1")) == [("total", 2000)]

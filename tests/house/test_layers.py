@@ -11,12 +11,26 @@ ROOT = Path(__file__).resolve().parents[2]
 # From the bottom: folders in order, then the public API at the top. A module may import what stands before it.
 LAYERS = {
     "base": ["debug", "memory", "processor", "stop"],
-    "shogi": ["types", "hand", "bitboard", "zobrist", "position", "movegen", "see", "sfen", "perft"],
+    "shogi": [
+        "types",
+        "hand",
+        "bitboard",
+        "zobrist",
+        "position",
+        "movegen",
+        "see",
+        "sfen",
+        "perft",
+        "outcome",
+        "notation",
+        "diagram",
+    ],
     "eval": [
         "bonapiece",
         "symmetry",
         "incremental",
         "material",
+        "piece_values",
         "kpp.weights",
         "kpp.sums",
         "nnue.layers",
@@ -65,7 +79,8 @@ NEEDING_RSSHOGI = {"csa"}
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 
 CORE_ROOT = ROOT / "core_ext"
-CORE = sorted(path for pattern in ("*.pxd", "*.pyx") for path in CORE_ROOT.rglob(pattern) if path.stem != "__init__")
+SOURCES = ("*.pxd", "*.pyx", "*.py")
+CORE = sorted(path for pattern in SOURCES for path in CORE_ROOT.rglob(pattern) if path.stem != "__init__")
 PRODUCT = sorted((ROOT / "usi_engine").rglob("*.py"))
 
 

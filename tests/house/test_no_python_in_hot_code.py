@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core_ext"
 HOT = ("search/*", "shogi/bitboard", "shogi/position", "shogi/movegen", "shogi/see", "eval/**/*", "mate/*")
 # Modules that only load weights.
-SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/network"}
+SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/network", "eval/piece_values"}
 # Functions that run once, before a search: tables at import, memory, text. They may raise.
 SET_UP = {
     "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_near_king",

@@ -2,99 +2,30 @@
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
-from usi_engine.core import Core
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.report import Line, Reporter, SearchResult, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.threads import ThreadPool
-from usi_engine.timeman import TimeLimits
+from usi_engine.engine import Engine, Watch
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-
-# Seconds between two looks for Ctrl-C while another thread searches.
-WATCH = 0.1
-
-
-# Called after each iteration of a search.
-Watch = Callable[[SearchResult], None]
-
-
-class Watched(Reporter):
-    """Hands each iteration to `watch` and prints nothing."""
-
-    def __init__(self, core: Core, watch: Watch) -> None:
-        super().__init__(Writer(io.BytesIO()), core, 0, lambda: SearchStats(0, 0, 0))
-        self._watch = watch
-
-    def iteration(self, result: SearchResult) -> None:
-        """Pass it on."""
-        self._watch(result)
-
-    def bound(self, line: Line, multipv: int) -> None:
-        """Nothing."""
 
 
 class Analyst:
     """Evaluates positions. WeightsError or MemoryError where the evaluation cannot be loaded."""
 
-    def __init__(self, core: Core, limits: Limits) -> None:
-        self._core, self._limits = core, limits
-        self._stop = core.stop_token()
-        self._options = Options()
-        weights = core.load_weights(limits.evaluation, self._options.number("FV_SCALE"))
-        self._pool = ThreadPool(core, self._stop, limits.megabytes, limits.threads, weights)
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._engine = Engine(limits.evaluation, threads=limits.threads, megabytes=limits.megabytes)
 
-    def evaluate(self, board: Board, watch: Watch = lambda result: None) -> Evaluated:
-        """The value and the best line of a position. KeyboardInterrupt stops the search within WATCH seconds.
+    def evaluate(self, board: Board, watch: Watch | None = None) -> Evaluated:
+        """The value and the best line of a position. KeyboardInterrupt stops the search.
 
         `watch` is called on another thread.
         """
-        decided = self._decided(board)
-        if decided:
-            return decided
-        self._stop.clear()
-        with ThreadPoolExecutor(1) as runner:
-            future = runner.submit(self._search, board, watch)
-            try:
-                return self._result(future)
-            except KeyboardInterrupt:
-                self._stop.set()
-                raise
-
-    def _result(self, future: Future[Evaluated]) -> Evaluated:
-        """The result; the main thread must come back to Python for Ctrl-C to reach it."""
-        while not future.done():
-            wait([future], WATCH)
-        return future.result()
-
-    def _decided(self, board: Board) -> Evaluated | None:
-        """The result where the game is over by the rules: mate, repetition, or a position to declare a win in."""
-        if not board.legal_moves(include_all=True):
-            return Evaluated(-self._core.mate, 0, 0, 0, 0, ())
-        if board.can_declare():
-            return Evaluated(self._core.mate - 1, None, 0, 0, 0, ())
-        values = {"draw": 0, "win": self._core.mate - 1, "lose": 1 - self._core.mate}
-        repetition = board.repetition()
-        return Evaluated(values[repetition], None, 0, 0, 0, ()) if repetition in values else None
-
-    def _search(self, board: Board, watch: Watch) -> Evaluated:
-        pool, limits = self._pool, self._limits
-        pool.new_game()
-        count = pool.set_root(board, None, self._options)
-        control = SearchControl(self._stop, TimeLimits(maximum=int(limits.seconds * 1000) or None))
-        wanted = SearchLimits(self._core.max_depth, limits.nodes, 1)
-        result = Search(self._core, pool, control, wanted, Watched(self._core, watch)).run(board, count)
-        pool.join_helpers()
-        best = result.best
-        mate = self._core.in_plies(best.value)
-        return Evaluated(best.value, mate, result.depth, pool.nodes, control.total, best.pv)
+        limits = self._limits
+        self._engine.new_game()
+        found = self._engine.analyse(board, nodes=limits.nodes or None, time=limits.seconds or None, watch=watch)
+        milliseconds = int(found.time * 1000)
+        return Evaluated(found.score.value, found.score.mate, found.depth, found.nodes, milliseconds, found.pv)

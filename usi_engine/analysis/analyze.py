@@ -84,7 +84,7 @@ def run(chosen: argparse.Namespace) -> int:
         try:
             if isinstance(game, RecordError):
                 raise game
-            analyst = analyst or Analyst(core, limits)
+            analyst = analyst or Analyst(limits)
             store = Store(store_path(game, limits), anew=chosen.again)
             write(analysed(game, search(game, core, analyst, store)), chosen, outputs)
         except RecordError as error:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from usi_engine.analysis.formats import rsshogi
+from usi_engine.core import load_core
 
-# A line of KIF: number, move; the move may hold a wide space after 同.
-KIF_LINE = re.compile(r"^\s*\d+ (\S+(?:　\S+)?)", re.M)
-MARKS = {"b": "▲", "w": "△"}
+MARKS = ("▲", "△")  # by colour
 
 
 @dataclass(frozen=True)
@@ -40,8 +38,8 @@ def named(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> list[
 
 def kif_line(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> str:
     """The moves that follow `before`, each as in KIF after the mark of its side, with spaces between them."""
-    record = rsshogi("record").Record.from_usi_main_line(start, [*before, *moves])
-    texts = KIF_LINE.findall(record.to_kif())[len(before) : len(before) + len(moves)]
-    first = start.split()[1]
-    marks = MARKS["b"] + MARKS["w"] if first == "b" else MARKS["w"] + MARKS["b"]
-    return " ".join(marks[(len(before) + at) % 2] + text for at, text in enumerate(texts))
+    board, texts = load_core().board.from_moves(before, start), list[str]()
+    for move in moves:
+        texts.append(MARKS[board.turn] + board.kif(move))
+        board.push(move)
+    return " ".join(texts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine.analysis.faults import fault_of
 from usi_engine.analysis.formats import KIF_HINT, READERS, RecordError, decoded, format_of
+from usi_engine.core import load_core
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -35,6 +37,10 @@ class Game:
     def stem(self) -> str:
         """The file's name without suffix, with the number of the game where it holds several."""
         return f"{self.path.stem}-{self.number}" if self.count > 1 else self.path.stem
+
+    def board(self, plies: int | None = None) -> Board:
+        """The position at the end, or after so many moves, with the game before it."""
+        return load_core().board.from_moves(self.moves if plies is None else self.moves[:plies], self.start)
 
     @property
     def players(self) -> tuple[str, str]:
@@ -71,6 +77,14 @@ def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:
             yield checked(
                 Game(path, number, len(parts), kind, record.init_position_sfen, moves_of(record), record), board
             )
+
+
+def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:
+    """The games of a file in KIF, KI2, CSA, JKF or USI. RecordError, a ValueError of one line, at the first fault."""
+    for game in read_games(Path(path), load_core().board):
+        if isinstance(game, RecordError):
+            raise game
+        yield game
 
 
 def parts_of(kind: str, text: str) -> list[tuple[int, str]]:

@@ -22,7 +22,7 @@ from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.formats import USI_MOVE
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.core import CoreError, WeightsError, load_core
-from usi_engine.report import SearchResult
+from usi_engine.engine import Analysis
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -78,9 +78,9 @@ class Finding:
         self._problem, self._begun = problem, time.monotonic()
         self.depth, self.seconds = 0, 0.0
 
-    def iteration(self, result: SearchResult) -> None:
+    def iteration(self, result: Analysis) -> None:
         """A finished depth, or the last choice."""
-        if not self._problem.solved_by(result.best.move):
+        if not self._problem.solved_by(result.move or ""):
             self.depth, self.seconds = 0, 0.0
         elif not self.depth:
             self.depth, self.seconds = result.depth, time.monotonic() - self._begun
@@ -185,11 +185,11 @@ def parser() -> argparse.ArgumentParser:
 
 def run(chosen: argparse.Namespace) -> None:
     """Print the table and the summary. SuiteError, OSError, CoreError, WeightsError, MemoryError."""
-    core, limits, done = load_core(), limits_of(chosen), list[Attempt]()
+    limits, done = limits_of(chosen), list[Attempt]()
     problems = read_problems(chosen.file)
     print(f"{len(problems)} positions, {in_words(limits)} each")
     print("    #  found  depth  seconds       nodes  move   wanted         name")
-    analyst = Analyst(core, limits)
+    analyst = Analyst(limits)
     for number, problem in enumerate(problems, 1):
         done.append(attempt(analyst, problem))
         print(row(number, done[-1]), flush=True)

@@ -11,7 +11,7 @@ from core_ext.eval.incremental cimport (
 from core_ext.eval.kpp.weights cimport (
     FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row,
 )
-from core_ext.eval.material cimport material_for_black
+from core_ext.eval.material cimport material_for_black, usual_values
 from core_ext.shogi.position cimport full_key, game_length, has_both_kings
 from core_ext.shogi.types cimport BLACK, SQUARES, WHITE, int8_t, int16_t
 
@@ -292,7 +292,7 @@ cdef inline int value_of(const Position *pos, int for_black, int for_mover) noex
 
 
 cdef inline int value_without_king(const KppState *state, const Position *pos) noexcept nogil:
-    return value_of(pos, FV_SCALE * material_for_black(pos), state.weights.tempo)
+    return value_of(pos, FV_SCALE * material_for_black(usual_values, pos), state.weights.tempo)
 
 
 cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil:
@@ -323,7 +323,7 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
         terms[3] = -sums.pairs[WHITE]
         tempo = tempo_sum(state.weights, &sums)
     else:
-        terms[0] = FV_SCALE * material_for_black(pos)
+        terms[0] = FV_SCALE * material_for_black(usual_values, pos)
     terms[4] = tempo if pos.side == BLACK else -tempo
 
 

@@ -1,0 +1,93 @@
+"""Moves as CSA text (`+7776FU`) and KIF text (`７六歩(77)`), from and to USI.
+
+A piece is given by its letters as in an sfen, in either case; a move in USI, legal where it is to be made. KIF text is
+read as people write it, too: with the mark of a side, with half-width digits, without the origin where one move fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+CSA_PIECES = {
+    "P": "FU", "L": "KY", "N": "KE", "S": "GI", "G": "KI", "B": "KA", "R": "HI", "K": "OU",
+    "+P": "TO", "+L": "NY", "+N": "NK", "+S": "NG", "+B": "UM", "+R": "RY",
+}  # fmt: skip
+KIF_PIECES = {
+    "P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
+    "+P": "と", "+L": "成香", "+N": "成桂", "+S": "成銀", "+B": "馬", "+R": "龍",
+}  # fmt: skip
+CSA_SIGNS = ("+", "-")  # by colour
+SIDE_MARKS = ("▲▼☗", "△▽☖")
+CSA_MOVE = re.compile(r"[+-]?[0-9]{4}[A-Z]{2}", re.ASCII)
+KIF_MOVE = re.compile(
+    r"([▲▼☗△▽☖]?)(同|[1-9]{2})(成香|成桂|成銀|[歩香桂銀金角飛玉と杏圭全馬龍])(不成|成|打)?(?:\(([1-9]{2})\))?",
+    re.ASCII,
+)
+WIDE_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"
+# One form of each sign that has several.
+NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS + "（）王竜", "123456789123456789()玉龍")
+SHORT_NAMES = {"杏": "成香", "圭": "成桂", "全": "成銀"}
+
+Candidates = Sequence[tuple[str, str]]  # the legal moves, each with the letters of the piece that makes it
+
+
+def digits(square: str) -> str:
+    """`7g` as `77`."""
+    return square[0] + str("abcdefghi".index(square[1]) + 1)
+
+
+def origin_digits(move: str) -> str:
+    """Of a move on the board; `00` of a drop."""
+    return "00" if move[1] == "*" else digits(move[:2])
+
+
+def csa_text(move: str, piece: str, color: int) -> str:
+    """The move of this piece by this colour in CSA."""
+    letters = ("+" if move.endswith("+") else "") + piece.upper()
+    return CSA_SIGNS[color] + origin_digits(move) + digits(move[2:4]) + CSA_PIECES[letters]
+
+
+def kif_text(move: str, piece: str, previous: str) -> str:
+    """The move of this piece in KIF; `previous`: the square of the move before, written as 同, or empty."""
+    square = digits(move[2:4])
+    place = "同　" if move[2:4] == previous else WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS[int(square[1]) - 1]
+    if move[1] == "*":
+        return f"{place}{KIF_PIECES[piece.upper()]}打"
+    return f"{place}{KIF_PIECES[piece.upper()]}{'成' if move.endswith('+') else ''}({origin_digits(move)})"
+
+
+def find_csa(text: str, color: int, legal: Candidates) -> str:
+    """The move that a CSA text means, with or without the sign of its side. ValueError that quotes the text."""
+    if not CSA_MOVE.fullmatch(text):
+        raise ValueError(f"not a CSA move: '{text}'")
+    signed = text if len(text) == 7 else CSA_SIGNS[color] + text
+    for move, piece in legal:
+        if csa_text(move, piece, color) == signed:
+            return move
+    raise ValueError(f"illegal move '{text}'")
+
+
+def find_kif(text: str, color: int, previous: str, legal: Candidates) -> str:
+    """The move that a KIF text means. ValueError that quotes the text, also where it means several moves."""
+    match = KIF_MOVE.fullmatch(re.sub(r"\s", "", text).translate(NARROW))
+    if not match or (match[2] == "同" and not previous):
+        raise ValueError(f"not a KIF move: '{text}'")
+    if match[1] and match[1] not in SIDE_MARKS[color]:
+        raise ValueError(f"a move of the other side: '{text}'")
+    square = digits(previous) if match[2] == "同" else match[2]
+    name = SHORT_NAMES.get(match[3], match[3])
+    found = [move for move, piece in legal if digits(move[2:4]) == square and KIF_PIECES[piece.upper()] == name]
+    found = fitting(found, match[4] or "", match[5])
+    if len(found) == 1:
+        return found[0]
+    raise ValueError(f"ambiguous move '{text}': {', '.join(found)}" if found else f"illegal move '{text}'")
+
+
+def fitting(moves: list[str], ending: str, origin: str | None) -> list[str]:
+    """The moves with this ending (成, 不成, 打 or none) and origin; 打 may be left out where no piece can move."""
+    dropped = [move for move in moves if move[1] == "*" and not origin]
+    moved = [move for move in moves if move[1] != "*" and move.endswith("+") == (ending == "成")]
+    if ending == "打" or (not ending and not origin and not moved):
+        return dropped
+    return [move for move in moved if origin in (None, origin_digits(move))]

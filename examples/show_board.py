@@ -1,0 +1,24 @@
+"""A USI engine that shows the board: each `go` prints the position, as GUIs show it in their engine log.
+
+It plays the first legal move.
+"""
+
+from __future__ import annotations
+
+from usi_loop import send, serve
+
+from usi_engine import Board
+
+
+def choose(board: Board) -> str:
+    """Print the position with its legal moves; the first of them."""
+    moves = board.legal_moves()
+    lines = [*board.ascii().splitlines(), board.sfen(), f"{len(moves)} legal moves: {' '.join(moves)}"]
+    if board.is_check():
+        lines.append(f"check by {' '.join(board.checkers())}")
+    send(*(f"info string {line}" for line in lines))
+    return moves[0]
+
+
+if __name__ == "__main__":
+    serve("Show the board", choose)

@@ -1,0 +1,230 @@
+"""core_ext.board by the names of python-chess: the end of a game, copies, equality, attackers, pickles, records."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rsshogi.record import Record
+
+from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
+from tests import positions
+from tests.api.test_board import SHORT_GAME, shuffle_kings
+from tests.shogi.slow_shogi import START, name, to_square
+
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
+NO_MOVES = "8k/6K2/7G1/9/9/9/9/9/9 w - 1"
+DECLARABLE = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b RB2P 1"
+COLOURS = {"b": BLACK, "w": WHITE}
+
+
+# ---- the end of a game ----
+
+
+def test_a_game_that_goes_on(board: Board) -> None:
+    assert board.outcome() is None and not board.is_game_over() and not board.is_checkmate()
+
+
+@pytest.mark.parametrize(
+    ("sfen", "termination", "checkmate"),
+    [(MATED, Termination.CHECKMATE, True), (NO_MOVES, Termination.NO_MOVES, False)],
+)
+def test_without_a_move_the_side_to_move_has_lost(sfen: str, termination: Termination, checkmate: bool) -> None:
+    board = Board(sfen)
+    assert board.outcome() == Outcome(termination, BLACK)
+    assert (board.is_game_over(), board.is_checkmate()) == (True, checkmate)
+
+
+def test_outcomes_of_random_games() -> None:
+    """By the rulebook twin: the game is over exactly where there is no move, in check or not."""
+    ended = 0
+    for seed, start in ((7008, positions.HANDS), (7011, positions.MIDGAME)):
+        for position, moves in positions.walk(seed, 60, start):
+            board = Board(position.sfen())
+            expected = None
+            if not moves:
+                kind = Termination.CHECKMATE if position.is_check() else Termination.NO_MOVES
+                expected = Outcome(kind, 1 - board.turn)
+            assert board.outcome() == expected
+            assert board.is_checkmate() == (expected is not None and expected.termination is Termination.CHECKMATE)
+            ended += expected is not None
+    assert ended == 2
+
+
+def test_repetition_is_a_draw(board: Board) -> None:
+    for _ in range(3):
+        assert board.outcome() is None
+        shuffle_kings(board)
+    assert board.outcome() == Outcome(Termination.REPETITION, None)
+
+
+def test_who_checks_perpetually_loses() -> None:
+    """By the rulebook twin, in games of each kind."""
+    kinds = set()
+    for seed in (0, 3, 10, 21):
+        game, played = positions.cycling_game(seed)
+        kind = game.repetition()
+        kinds.add(kind)
+        board = Board.from_moves(played, game.positions[0].sfen())
+        winner = {"draw": None, "win": board.turn, "lose": 1 - board.turn}[kind]
+        expected = Termination.REPETITION if kind == "draw" else Termination.PERPETUAL_CHECK
+        assert board.outcome() == Outcome(expected, winner)
+    assert kinds == {"draw", "win", "lose"}
+
+
+def test_declaration_counts_where_it_is_asked_for() -> None:
+    board = Board(DECLARABLE)
+    assert board.can_declare("CSARule27")
+    assert board.outcome() is None
+    assert board.outcome("CSARule27") == Outcome(Termination.DECLARATION, BLACK)
+    assert board.is_game_over("CSARule27") and not board.is_game_over("CSARule24")
+
+
+def test_a_king_on_the_square_of_the_try_rule() -> None:
+    board = Board("9/3K5/9/9/9/9/9/9/k8 b - 1")
+    assert board.outcome("TryRule") is None
+    board.push("6b5a")
+    assert board.outcome("TryRule") == Outcome(Termination.TRY, BLACK)
+    assert board.outcome() is None
+    assert Board().outcome("TryRule") is None
+
+
+def test_the_move_limit(board: Board) -> None:
+    board.push("7g7f")
+    assert board.outcome(max_moves=2) is None
+    board.push("3c3d")
+    assert board.outcome(max_moves=2) == Outcome(Termination.MOVE_LIMIT, None)
+    assert Board(MATED.replace(" 1", " 3")).outcome(max_moves=2) == Outcome(Termination.CHECKMATE, BLACK)
+
+
+def test_another_rule_is_refused(board: Board) -> None:
+    for method in (board.outcome, board.is_game_over):
+        with pytest.raises(ValueError, match="'CSARule'"):
+            method("CSARule")
+
+
+# ---- pieces ----
+
+
+def test_peek(board: Board) -> None:
+    with pytest.raises(IndexError):
+        board.peek()
+    board.push("7g7f")
+    assert board.peek() == "7g7f" == board.pop()
+
+
+def test_pieces_and_attackers_of_the_twin() -> None:
+    for position, _ in positions.sampled(31, 7, 8):
+        board = Board(position.sfen())
+        assert board.piece_map() == {name(square): piece for square, piece in position.board.items()}
+        for square in ("5e", "1a", "9i", "5b", "8h", "3c"):
+            for side, color in COLOURS.items():
+                expected = sorted(name(found) for found in position.attackers(to_square(square), side))
+                assert sorted(board.attackers(color, square)) == expected, (position.sfen(), square, side)
+
+
+def test_attackers_refuse_other_words(board: Board) -> None:
+    with pytest.raises(ValueError, match="'5j'"):
+        board.attackers(BLACK, "5j")
+    with pytest.raises(ValueError, match="2"):
+        board.attackers(2, "5e")
+
+
+# ---- equality, copies, pickles ----
+
+
+def test_equal_boards() -> None:
+    """The position counts: not the way to it, not the move number."""
+    one = Board.from_moves(["7g7f", "3c3d", "2g2f"])
+    other = Board.from_moves(["2g2f", "3c3d", "7g7f"])
+    assert one == other == Board(one.sfen()) and one.key == other.key
+    assert one == Board(one.sfen().rsplit(" ", 1)[0] + " 77")
+
+
+def test_different_boards() -> None:
+    bare = "4k4/9/9/9/9/9/9/9/4K4 {} {} 1"
+    texts = [bare.format(side, hand) for side in "bw" for hand in ("-", "P", "p", "2P", "Pp")] + [START]
+    boards = [Board(text) for text in texts]
+    assert [(a == b, a != b) for a in boards for b in boards] == [(a is b, a is not b) for a in boards for b in boards]
+
+
+def test_a_board_equals_no_other_object(board: Board) -> None:
+    others: list[object] = [board.sfen(), None, 1, board.key]
+    assert all(board != other and not board == other for other in others)  # noqa: SIM201
+
+
+def test_a_board_has_no_hash(board: Board) -> None:
+    """It changes; its key is there for tables."""
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(board)
+    assert {board.key: 1}[Board().key] == 1
+
+
+class Named(Board):
+    """A subclass with data."""
+
+    def __init__(self, label: str) -> None:
+        super().__init__()
+        self.label = [label]
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_pickles(protocol: int) -> None:
+    board = Board.from_moves(SHORT_GAME)
+    loaded = pickle.loads(pickle.dumps(board, protocol))
+    assert (loaded, loaded.moves(), loaded.sfen()) == (board, SHORT_GAME, board.sfen())
+    assert [loaded.pop() for _ in SHORT_GAME] == SHORT_GAME[::-1]
+
+
+def test_a_pickle_remembers_repetitions(board: Board) -> None:
+    for _ in range(3):
+        shuffle_kings(board)
+    assert pickle.loads(pickle.dumps(board)).repetition() == copy.deepcopy(board).repetition() == "draw"
+
+
+def test_copies_of_a_subclass() -> None:
+    board = Named("mine")
+    board.push("7g7f")
+    for twin, shared in ((copy.copy(board), True), (copy.deepcopy(board), False)):
+        assert type(twin) is Named and twin.moves() == ["7g7f"]
+        assert (twin.label, twin.label is board.label) == (["mine"], shared)
+        twin.push("3c3d")
+    assert board.moves() == ["7g7f"]
+    assert type(board.copy()) is Named
+    assert type(Named.from_moves(["7g7f"])) is Named
+
+
+def test_keys_are_the_same_in_every_process(board: Board) -> None:
+    code = "from core_ext.board import Board; print(Board().key)"
+    root = str(Path(__file__).resolve().parents[2])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
+    assert int(done.stdout) == board.key
+
+
+# ---- from moves and records ----
+
+
+def test_from_moves() -> None:
+    board = Board.from_moves(iter(SHORT_GAME))
+    assert board.moves() == SHORT_GAME
+    with pytest.raises(ValueError, match="'7g7e'"):
+        Board.from_moves(["7g7e"])
+    with pytest.raises(ValueError, match="'nothing'"):
+        Board.from_moves([], "nothing")
+    wrong: Any = [1]
+    with pytest.raises(TypeError):
+        Board.from_moves(wrong)
+
+
+def test_from_a_record() -> None:
+    record = Record.from_usi_position("startpos moves " + " ".join(SHORT_GAME))
+    assert Board.from_record(record).moves() == SHORT_GAME
+    assert Board.from_record(record, 3).moves() == SHORT_GAME[:3]
+    assert Board.from_record(Record.from_csa_str("PI82HI22KA\n-\n-3334FU\n")).moves() == ["3c3d"]
+    with pytest.raises(AttributeError):
+        Board.from_record("7g7f")

@@ -1,0 +1,309 @@
+"""usi_engine.Engine and analyse: limits, results, threads, Ctrl-C; and the names of usi_engine."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import usi_engine
+from core_ext.board import BLACK, Board, Outcome, Termination
+from core_ext.engine import MATE, MATE_BOUND
+from tests.analysis.common import RECORDS
+from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analyse, load_games
+
+ROOT = Path(__file__).resolve().parents[2]
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    with Engine("material", megabytes=1) as made:
+        yield made
+
+
+def output_of(code: str) -> str:
+    """Of a Python of its own, which must end well and print no error."""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=100, check=True
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+# ---- results ----
+
+
+def test_one_search(engine: Engine) -> None:
+    board = Board()
+    found = engine.analyse(board, nodes=3000)
+    assert found.move == found.pv[0] == found.lines[0].move
+    assert found.pv and Board.from_moves(found.pv)
+    assert len(found.lines) == 1 and found.lines[0].score == found.score
+    assert 0 < found.nodes <= 3500 and found.depth >= 1 and found.time > 0 and found.outcome is None
+    assert board == Board() and board.moves() == []
+
+
+def test_depth(engine: Engine) -> None:
+    found = engine.analyse(Board(), depth=3)
+    assert found.depth == found.lines[0].depth == 3 <= found.lines[0].seldepth
+
+
+def test_time(engine: Engine) -> None:
+    begun = time.monotonic()
+    found = engine.analyse(Board(), time=0.2)
+    assert 0.15 < time.monotonic() - begun < 3
+    assert 0.15 < found.time < 3 and found.nodes > 100
+
+
+def test_several_lines(engine: Engine) -> None:
+    found = engine.analyse(Board(), depth=4, multipv=3)
+    assert len({line.move for line in found.lines}) == 3
+    assert sorted(found.lines, key=lambda line: line.score, reverse=True) == list(found.lines)
+    few = engine.analyse(Board("8k/9/9/9/9/9/9/9/K8 b - 1"), depth=2, multipv=100)
+    assert len(few.lines) == 3
+
+
+def test_chosen_moves(engine: Engine) -> None:
+    assert engine.analyse(Board(), depth=2, moves=["1g1f"]).move == "1g1f"
+    found = engine.analyse(Board(), depth=2, moves=("1g1f", "9g9f"), multipv=5)
+    assert {line.move for line in found.lines} == {"1g1f", "9g9f"}
+
+
+def test_a_mate(engine: Engine) -> None:
+    found = engine.analyse(Board(MATE_IN_ONE), depth=3)
+    assert (found.move, found.score.mate, found.score.cp, str(found.score)) == ("G*5b", 1, None, "mate 1")
+    assert found.score.value == MATE - 1
+
+
+def test_being_mated() -> None:
+    """White, with a bare king, is mated in an even number of plies, or at once."""
+    board = Board("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1")
+    found = analyse(board, depth=6, evaluation="material")
+    assert found.score.mate is not None and found.score.mate < 0 and found.score.value < -MATE_BOUND
+    assert str(found.score) == f"mate {found.score.mate}"
+
+
+def test_the_search_is_the_programs(engine: Engine) -> None:
+    """Same nodes and same line as the deepening of the program, whichever way it is asked."""
+    one = analyse(Board(), depth=6, evaluation="material")
+    with Engine("material") as other:
+        other.analyse(Board(MATE_IN_ONE), depth=6)
+        other.new_game()
+        again = other.analyse(Board(), depth=6)
+    assert (one.nodes, one.lines) == (again.nodes, again.lines)
+
+
+def test_watching(engine: Engine) -> None:
+    seen = list[Analysis]()
+    found = engine.analyse(Board(), depth=4, watch=seen.append)
+    assert [part.depth for part in seen] == [1, 2, 3, 4]
+    assert seen[-1].lines == found.lines
+
+
+def test_what_watch_raises_comes_out(engine: Engine) -> None:
+    def watch(found: Analysis) -> None:
+        raise KeyError(found.depth)
+
+    with pytest.raises(KeyError):
+        engine.analyse(Board(), depth=4, watch=watch)
+    assert engine.analyse(Board(), depth=1).depth == 1
+
+
+def test_several_threads() -> None:
+    with Engine("material", threads=3, megabytes=1) as engine:
+        assert engine.threads == 3
+        found = [engine.analyse(Board(), nodes=20_000) for _ in range(3)]
+    assert all(Board().is_legal(part.move or "") for part in found)
+
+
+def test_the_static_value(engine: Engine) -> None:
+    assert engine.static_value(Board("4k4/9/9/9/9/9/9/9/4K4 w R 1")) == -990
+    with Engine({"R": 2000}, megabytes=1) as other:
+        assert other.static_value(Board("4k4/9/9/9/9/9/9/9/4K4 b R 1")) == 2000
+
+
+# ---- games that are over ----
+
+
+def test_a_mated_side(engine: Engine) -> None:
+    found = engine.analyse(Board(MATED), nodes=100)
+    assert found.outcome == Outcome(Termination.CHECKMATE, BLACK)
+    assert (found.move, found.pv, found.score.mate, found.score.value, found.nodes) == (None, (), 0, -MATE, 0)
+
+
+def test_decided_by_rule(engine: Engine) -> None:
+    found = engine.analyse(Board("1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b RB 1"), nodes=100)
+    assert found.outcome == Outcome(Termination.DECLARATION, BLACK)
+    assert (found.score.cp, found.score.mate, str(found.score)) == (20_000, None, "+20000")
+    draw = Board.from_moves(["2h3h", "8b7b", "3h2h", "7b8b"] * 3)
+    assert engine.analyse(draw, nodes=100).score.value == 0
+
+
+# ---- refusals ----
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        ({}, "a search needs an end"),
+        ({"nodes": 0}, "nodes must be from 1"),
+        ({"nodes": -5}, "-5"),
+        ({"nodes": 1 << 60}, str(1 << 60)),
+        ({"depth": 0}, "depth must be from 1 to 127, not 0"),
+        ({"depth": 128}, "128"),
+        ({"time": 0}, "time must be a number of seconds above 0, not 0"),
+        ({"time": -1.5}, "-1.5"),
+        ({"time": math.nan}, "nan"),
+        ({"time": math.inf}, "inf"),
+        ({"depth": 1, "multipv": 0}, "MultiPV must be from 1 to 593, not 0"),
+        ({"depth": 1, "moves": []}, "no moves"),
+        ({"depth": 1, "moves": ["7g7e"]}, "'7g7e'"),
+    ],
+)
+def test_limits_out_of_range(engine: Engine, limits: dict[str, Any], reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        engine.analyse(Board(), **limits)
+
+
+@pytest.mark.parametrize("limits", [{"nodes": 1.5}, {"depth": "3"}, {"depth": 1, "multipv": 1.0}])
+def test_limits_of_other_types(engine: Engine, limits: dict[str, Any]) -> None:
+    with pytest.raises(TypeError):
+        engine.analyse(Board(), **limits)
+
+
+def test_engines_that_cannot_be() -> None:
+    for threads, megabytes in ((0, 1), (513, 1), (1, 0)):
+        with pytest.raises(ValueError, match="must be from 1"):
+            Engine("material", threads=threads, megabytes=megabytes)
+    with pytest.raises(WeightsError, match=re.escape("none.bin")):
+        Engine("none.bin")
+    with pytest.raises(ValueError, match="10001"):
+        Engine({"P": 10_001})
+    wrong: Any = 3
+    with pytest.raises(TypeError, match="not int"):
+        Engine(wrong)
+
+
+def test_after_close(engine: Engine) -> None:
+    engine.close()
+    engine.close()
+    for call in (lambda: engine.analyse(Board(), depth=1), engine.new_game, lambda: engine.static_value(Board())):
+        with pytest.raises(RuntimeError, match="closed"):
+            call()
+
+
+# ---- threads and Ctrl-C ----
+
+
+def searching(engine: Engine, found: list[Analysis]) -> threading.Thread:
+    """A thread that searches for long; it has begun."""
+    begun = threading.Event()
+
+    def search() -> None:
+        found.append(engine.analyse(Board(), time=60, watch=lambda part: begun.set()))
+
+    thread = threading.Thread(target=search)
+    thread.start()
+    assert begun.wait(10)
+    return thread
+
+
+def test_one_search_at_a_time(engine: Engine) -> None:
+    found = list[Analysis]()
+    thread = searching(engine, found)
+    for call in (lambda: engine.analyse(Board(), depth=1), engine.new_game, lambda: engine.static_value(Board())):
+        with pytest.raises(RuntimeError, match="another thread"):
+            call()
+    engine.stop()
+    thread.join(10)
+    assert found and found[0].move
+
+
+def test_close_ends_a_search(engine: Engine) -> None:
+    found = list[Analysis]()
+    thread = searching(engine, found)
+    engine.close()
+    thread.join(10)
+    assert found and found[0].move
+
+
+def test_engines_in_threads_of_their_own() -> None:
+    results = list[Analysis]()
+
+    def search() -> None:
+        results.append(analyse(Board(), depth=5, evaluation="material"))
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({(found.nodes, found.pv) for found in results}) == 1 and len(results) == 3
+
+
+def test_a_board_may_change_during_its_search(engine: Engine) -> None:
+    board, changed = Board(), threading.Event()
+
+    def watch(found: Analysis) -> None:
+        board.set_sfen(MATE_IN_ONE)
+        changed.set()
+
+    assert Board().is_legal(engine.analyse(board, depth=5, watch=watch).move or "")
+    assert changed.is_set()
+
+
+def test_ctrl_c_ends_a_search() -> None:
+    """An interrupt that comes in the middle, as from a terminal."""
+    code = (
+        "import _thread, threading, time\nfrom usi_engine import Board, Engine\n"
+        "with Engine('material', megabytes=1) as engine:\n"
+        "    threading.Timer(0.5, _thread.interrupt_main).start()\n"
+        "    begun = time.monotonic()\n"
+        "    try:\n        engine.analyse(Board(), time=60)\n"
+        "    except KeyboardInterrupt:\n        print('stopped', time.monotonic() - begun < 20)\n"
+        "    print(engine.analyse(Board(), depth=1).depth)\n"
+    )
+    assert output_of(code) == "stopped True\n1\n"
+
+
+# ---- records, names ----
+
+
+@pytest.mark.parametrize("name", ["game.kif", "game.ki2", "game.csa", "game.jkf", "game.usi"])
+def test_games_of_a_file(name: str) -> None:
+    (game,) = load_games(RECORDS / name)
+    assert isinstance(game, Game)
+    assert tuple(game.board().moves()) == game.moves and len(game.moves) > 3
+    assert game.board(2).moves() == list(game.moves[:2])
+    assert game.board(0) == Board(game.start)
+
+
+@pytest.mark.parametrize("name", ["illegal.kif", "broken.jkf", "none.kif"])
+def test_faulty_files(name: str) -> None:
+    with pytest.raises(RecordError, match=re.escape(name)):
+        list(load_games(RECORDS / name))
+
+
+def test_importing_is_light() -> None:
+    """Neither the core nor the search is loaded before it is used."""
+    code = (
+        "import sys, usi_engine\n"
+        "print([name for name in sys.modules if name.startswith(('core_ext', 'usi_engine.'))])\n"
+        "print(usi_engine.Board().ply, 'numpy' in sys.modules, hasattr(usi_engine, 'nothing'))"
+    )
+    assert output_of(code) == "[]\n1 False False\n"
+
+
+def test_every_public_name_is_there() -> None:
+    assert all(getattr(usi_engine, name) is not None for name in usi_engine.__all__)
+    assert set(usi_engine.__all__) == set(usi_engine._HOMES) <= set(dir(usi_engine))

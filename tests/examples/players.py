@@ -1,0 +1,65 @@
+"""The engines of examples/, run as GUIs run them: a process that speaks USI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+PLAYERS = ("show_board", "random_player", "captures_first", "alpha_beta")
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+SECONDS = 60.0  # after which a player that does not answer is killed
+
+
+def command(player: str, *arguments: str) -> list[str]:
+    """What starts a player."""
+    return [sys.executable, str(EXAMPLES / f"{player}.py"), *arguments]
+
+
+class Player:
+    """A running player. Leaving the `with` block quits it, which must end well and without an error."""
+
+    def __init__(self, name: str, *arguments: str) -> None:
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            command(name, *arguments), stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT
+        )
+        self._watchdog = threading.Timer(SECONDS, self._process.kill)
+        self._watchdog.start()
+
+    def __enter__(self) -> Player:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _, errors = self._process.communicate("quit\n")
+        self._watchdog.cancel()
+        self._watchdog.join()
+        assert kind is not None or (self._process.returncode, errors) == (0, "")
+
+    def send(self, *lines: str) -> None:
+        """Send lines."""
+        assert self._process.stdin is not None
+        self._process.stdin.writelines(line + "\n" for line in lines)
+        self._process.stdin.flush()
+
+    def lines_to(self, word: str) -> list[str]:
+        """The lines up to one that begins with this word."""
+        assert self._process.stdout is not None
+        found = list[str]()
+        for line in self._process.stdout:
+            found.append(line.rstrip("\n"))
+            if found[-1].split(" ")[0] == word:
+                return found
+        raise AssertionError(f"no {word} after {found}")
+
+    def move(self, position: str) -> str:
+        """The answer to a go in a position, as the word `position` takes it."""
+        self.send(f"position {position}", "go btime 0 wtime 0 byoyomi 1000")
+        return self.lines_to("bestmove")[-1].split()[1]

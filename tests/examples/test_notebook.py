@@ -1,0 +1,50 @@
+"""examples/analysis.ipynb: its cells run from top to bottom, in its folder, without Jupyter."""
+
+from __future__ import annotations
+
+import ast
+import json
+from typing import Any
+
+import pytest
+
+from tests.examples.players import EXAMPLES
+
+NOTEBOOK = EXAMPLES / "analysis.ipynb"
+
+
+def cells() -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    return found
+
+
+def run_cell(source: str, names: dict[str, Any]) -> Any:
+    """Run a cell; the value of its last expression, as Jupyter shows it."""
+    tree = ast.parse(source)
+    last = tree.body.pop()
+    exec(compile(tree, str(NOTEBOOK), "exec"), names)
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), str(NOTEBOOK), "eval"), names)
+    exec(compile(ast.Module([last], []), str(NOTEBOOK), "exec"), names)
+    return None
+
+
+def test_it_is_a_notebook_without_outputs() -> None:
+    """What a run leaves behind is not kept: it would change with each network."""
+    book = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in cells()}) == len(cells())
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells() if "outputs" in cell)
+
+
+def test_its_cells_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(EXAMPLES)
+    names: dict[str, Any] = {}
+    shown = {cell["id"]: run_cell("".join(cell["source"]), names) for cell in cells() if cell["cell_type"] == "code"}
+    assert "<svg" in shown["board"]._repr_svg_()
+    assert shown["moves"] == names["board"].sfen()
+    printed = capsys.readouterr().out
+    assert "-3122GI 同　銀(31)" not in printed and "-3122GI ２二銀(31) 3a2b" in printed
+    assert names["status"] == "mate" and names["problem"].is_legal(names["line"][0])
+    assert len(names["found"].lines) == 3
+    assert len(names["scores"]) == len(names["game"].moves) + 1

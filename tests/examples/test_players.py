@@ -1,0 +1,105 @@
+"""The engines of examples/ through USI: they follow the protocol, play legal games, and each does what it says."""
+
+from __future__ import annotations
+
+import pytest
+
+from core_ext.board import Board
+from tests.examples.players import EXAMPLES, PLAYERS, Player
+
+MATE_IN_ONE = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+# A gold can take a bishop or a pawn.
+TWO_CAPTURES = "sfen k8/9/9/9/9/9/3b1p3/4G4/K8 b - 1"
+MATED = "sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
+DECLARABLE = "sfen 1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b RB 1"
+# Black's rook can take a guarded silver: a loss that is seen by whoever looks at the reply.
+GUARDED = "sfen k8/9/4p4/4s4/9/9/9/4R4/K8 b - 1"
+
+
+def test_they_are_short() -> None:
+    files = list(EXAMPLES.glob("*.py"))
+    assert {path.stem for path in files} == {*PLAYERS, "usi_loop"}
+    assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in files)
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_handshake_and_ends_of_games(name: str) -> None:
+    with Player(name) as player:
+        player.send("usi")
+        assert player.lines_to("usiok")[0].startswith("id name ")
+        player.send("setoption name USI_Hash value 1", "isready", "usinewgame")
+        player.lines_to("readyok")
+        assert player.move(MATED) == "resign"
+        assert player.move(DECLARABLE) == "win"
+        player.send("go mate infinite")
+        assert player.lines_to("checkmate")[-1] == "checkmate notimplemented"
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_a_wrong_position_is_told_and_changes_nothing(name: str) -> None:
+    with Player(name) as player:
+        player.send(f"position {MATE_IN_ONE}", "position startpos moves 7g7e", "position nonsense", "go depth 1")
+        lines = player.lines_to("bestmove")
+        assert "'7g7e'" in lines[0] and "'nonsense'" in lines[1]
+        assert Board(MATE_IN_ONE).is_legal(lines[-1].split()[1])
+
+
+@pytest.mark.parametrize("name", PLAYERS)
+def test_an_infinite_search_waits_for_its_stop(name: str) -> None:
+    with Player(name) as player:
+        for begin, end in (("go infinite", "stop"), ("go ponder btime 1 wtime 1", "ponderhit")):
+            player.send("position startpos", begin, "usi")
+            assert not any(line.startswith("bestmove") for line in player.lines_to("usiok"))
+            player.send(end)
+            assert Board().is_legal(player.lines_to("bestmove")[-1].split()[1])
+
+
+@pytest.mark.parametrize(("black", "white"), [("random_player", "captures_first"), ("show_board", "alpha_beta")])
+def test_games(black: str, white: str) -> None:
+    """Forty plies of legal moves, or to the end."""
+    board = Board()
+    with Player(black) as first, Player(white) as second:
+        for _ in range(20):
+            for player in (first, second):
+                if not board.is_game_over():
+                    board.push(player.move(" ".join(["startpos moves", *board.moves()])))
+    assert len(board.moves()) == 40 or board.is_game_over()
+
+
+def test_the_board_is_shown() -> None:
+    board = Board.from_moves(["7g7f", "3c3d", "8h3c+"])
+    with Player("show_board") as player:
+        player.send("position startpos moves " + " ".join(board.moves()), "go infinite", "stop")
+        lines = player.lines_to("bestmove")
+    shown = [line.removeprefix("info string ") for line in lines[:-1]]
+    assert "\n".join(shown).startswith(board.ascii())
+    assert board.sfen() in shown and "check by 3c" in shown
+    assert f"{len(board.legal_moves())} legal moves" in "\n".join(shown)
+
+
+def test_random_moves_repeat_with_their_seed() -> None:
+    games = []
+    for seed in ("1", "1", "2"):
+        with Player("random_player", seed) as player:
+            games.append([player.move("startpos") for _ in range(20)])
+    assert games[0] == games[1] != games[2]
+    assert len(set(games[0])) > 5
+
+
+@pytest.mark.parametrize("name", ["captures_first", "alpha_beta"])
+def test_mates_and_captures(name: str) -> None:
+    with Player(name, "1") as player:
+        assert Board.from_moves([player.move(MATE_IN_ONE)], MATE_IN_ONE).is_checkmate()
+        assert player.move(TWO_CAPTURES) == "5h6g"
+        assert player.move(GUARDED) != "5h5d"
+
+
+def test_three_plies_are_searched() -> None:
+    """A mate in three plies; its line is legal."""
+    place = "sfen 6k2/9/6P2/9/9/9/9/9/K8 b 2G 1"
+    with Player("alpha_beta") as player:
+        player.send(f"position {place}", "go depth 3")
+        info, best = player.lines_to("bestmove")[-2:]
+    line = info.split(" pv ")[1].split()
+    assert "score cp 30000" in info and line[0] == best.split()[1]
+    assert Board.from_moves(line[:1], place).is_check()

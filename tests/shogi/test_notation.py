@@ -1,0 +1,141 @@
+"""Moves as CSA and KIF text, against rsshogi, and read back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from rsshogi.core import Board as Library
+from rsshogi.core import Move
+from rsshogi.record import Record
+
+from core_ext.board import Board
+from tests.positions import HANDS, MATSURI, MIDGAME, STARTS, random_game
+
+# Two golds and a silver that can go to 5h, the silver with and without promotion on the other side.
+GOLDS = "4k4/9/9/9/9/9/9/9/3GKGS2 b G 1"
+
+
+@pytest.mark.parametrize("start", [HANDS, MATSURI, MIDGAME])
+def test_csa_of_every_move_is_the_librarys(start: str) -> None:
+    for position, _ in random_game(5, 20, start):
+        board, library = Board(position.sfen()), Library(position.sfen())
+        texts = [board.csa(move) for move in board.legal_moves(include_all=True)]
+        moves = [Move.from_usi(move) for move in board.legal_moves(include_all=True)]
+        assert texts == [library.move32_from_move(move).to_csa() for move in moves]
+        assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize("seed", range(len(STARTS)))
+def test_kif_of_a_game_is_the_librarys(seed: int) -> None:
+    game = list(random_game(seed, 60, STARTS[seed]))
+    board, texts = Board(game[0][0].sfen()), list[str]()
+    for _, move in game:
+        texts.append(board.kif(move))
+        board.push(move)
+    record = Record.from_usi_main_line(game[0][0].sfen(), [move for _, move in game]).to_kif()
+    assert texts == re.findall(r"^ +[0-9]+ (\S+(?:　\S+)?)", record, re.M)[: len(texts)]
+
+
+@pytest.mark.parametrize("start", [HANDS, MATSURI, MIDGAME])
+def test_every_text_is_read_back(start: str) -> None:
+    board = Board(start)
+    for _, move in random_game(6, 4, start):
+        for legal in board.legal_moves(include_all=True):
+            assert board.parse_csa(board.csa(legal)) == legal
+            assert board.parse_kif(board.kif(legal)) == legal
+        assert board.push_csa(board.csa(move)) == move == board.pop()
+        assert board.push_kif(board.kif(move)) == move == board.peek()
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("７六歩(77)", "7g7f"),
+        ("▲７六歩", "7g7f"),
+        ("☗7六歩", "7g7f"),
+        ("76歩", "7g7f"),
+        (" ７六　歩（77） ", "7g7f"),
+        ("２六歩(27)", "2g2f"),
+        ("５八玉", "5i5h"),
+        ("５八王", "5i5h"),
+    ],
+)
+def test_kif_as_people_write_it(text: str, move: str) -> None:
+    assert Board().parse_kif(text) == move
+
+
+@pytest.mark.parametrize(
+    ("sfen", "text", "move"),
+    [
+        ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", "△５七杏", "5f5g"),
+        ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", "▽５七成香(56)", "5f5g"),
+        ("8k/9/9/9/4+R4/9/9/9/K8 b - 1", "５一竜", "5e5a"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", "５二銀成", "5c5b+"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", "５二銀不成", "5c5b"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", "５二銀", "5c5b"),
+        ("8k/9/9/9/9/9/9/9/K8 b S 1", "５二銀", "S*5b"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b S 1", "５二銀打", "S*5b"),
+        (GOLDS, "５八金(69)", "6i5h"),
+        (GOLDS, "５八金打", "G*5h"),
+    ],
+)
+def test_pieces_and_endings(sfen: str, text: str, move: str) -> None:
+    assert Board(sfen).parse_kif(text) == move
+
+
+def test_the_square_of_the_move_before() -> None:
+    board = Board.from_moves(["7g7f", "3c3d", "8h2b+"])
+    assert board.kif("3a2b") == "同　銀(31)"
+    assert {board.parse_kif(text) for text in ("同　銀(31)", "同銀", "△同 銀", "２二銀(31)")} == {"3a2b"}
+
+
+def parse_csa(board: Board, text: str) -> str:
+    return board.parse_csa(text)
+
+
+def parse_kif(board: Board, text: str) -> str:
+    return board.parse_kif(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "sfen", "text", "reason"),
+    [
+        (parse_csa, "startpos", "", "not a CSA move"),
+        (parse_csa, "startpos", "7g7f", "not a CSA move"),
+        (parse_csa, "startpos", "+7776FUx", "not a CSA move"),
+        (parse_csa, "startpos", "+７７76FU", "not a CSA move"),
+        (parse_csa, "startpos", "+7775FU", "illegal move"),
+        (parse_csa, "startpos", "+7776TO", "illegal move"),
+        (parse_csa, "startpos", "-3334FU", "illegal move"),
+        (parse_csa, "startpos", "+7776XX", "illegal move"),
+        (parse_kif, "startpos", "", "not a KIF move"),
+        (parse_kif, "startpos", "7g7f", "not a KIF move"),
+        (parse_kif, "startpos", "同　歩(77)", "not a KIF move"),
+        (parse_kif, "startpos", "７六歩(77)x", "not a KIF move"),
+        (parse_kif, "startpos", "０六歩", "not a KIF move"),
+        (parse_kif, "startpos", "△７六歩(77)", "a move of the other side"),
+        (parse_kif, "startpos", "７六歩(76)", "illegal move"),
+        (parse_kif, "startpos", "７六歩成(77)", "illegal move"),
+        (parse_kif, "startpos", "７六と(77)", "illegal move"),
+        (parse_kif, "startpos", "７六歩打", "illegal move"),
+        (parse_kif, GOLDS, "５八金", "ambiguous move"),
+    ],
+)
+def test_other_texts_are_refused(parse: Callable[[Board, str], str], sfen: str, text: str, reason: str) -> None:
+    board = Board(sfen)
+    with pytest.raises(ValueError) as refusal:
+        parse(board, text)
+    assert reason in str(refusal.value) and f"'{text}'" in str(refusal.value)
+
+
+def test_an_ambiguous_text_names_the_moves() -> None:
+    with pytest.raises(ValueError, match=r"4i5h, 6i5h|6i5h, 4i5h"):
+        Board(GOLDS).push_kif("５八金")
+
+
+def test_only_legal_moves_have_a_text(board: Board) -> None:
+    for method in (board.csa, board.kif):
+        with pytest.raises(ValueError, match="'7g7e'"):
+            method("7g7e")

@@ -1,0 +1,321 @@
+"""The engine for Python code: a board in, typed results out.
+
+with Engine(threads=2) as engine:
+    found = engine.analyse(board, nodes=100_000, multipv=3)
+print(found.move, found.score, found.pv)
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from operator import index
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeAlias
+
+from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
+from usi_engine.iterative import Search, SearchLimits
+from usi_engine.options import DECLARED, Options, Spin
+from usi_engine.output import Writer
+from usi_engine.report import Line, Reporter, SearchResult, SearchStats
+from usi_engine.search_control import SearchControl
+from usi_engine.threads import ThreadPool
+from usi_engine.timeman import TimeLimits
+
+if TYPE_CHECKING:
+    from core_ext.board import Board, Outcome
+    from core_ext.engine import Evaluation
+
+# What evaluates: a value of the option EvalFile, piece values by letter, or loaded weights; None: usual piece values.
+EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"
+MEGABYTES = 64
+MOST_NODES = 1 << 48
+MOST_SECONDS = 86400.0 * 365
+# Seconds between two looks for Ctrl-C while another thread searches.
+WATCH = 0.1
+
+
+@dataclass(frozen=True, order=True)
+class Score:
+    """The value of a position for its side to move; scores are ordered, greater is better.
+
+    `value` is a number of centipawns, or a mate: 32000 - n where the side to move mates in n plies, n - 32000 where it
+    is mated. `cp` is the value in centipawns, None for a mate; at most 20000, which also stands for a game won by rule.
+    `mate` is the number of plies to mate: positive for the side to move, negative against it, 0 where it is mated
+    already, None where there is no mate.
+    """
+
+    value: int
+    cp: int | None
+    mate: int | None
+
+    def __str__(self) -> str:
+        """`+120`, `mate 5`, `mate -4`."""
+        return f"mate {self.mate}" if self.cp is None else f"{self.cp:+d}"
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A line of play in USI, its score for the side to move, the depth it was searched to and the greatest reached."""
+
+    score: Score
+    pv: tuple[str, ...]
+    depth: int
+    seldepth: int
+
+    @property
+    def move(self) -> str:
+        """The first move."""
+        return self.pv[0]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a search found: the best lines, best first, the nodes of all threads, seconds.
+
+    Where the game is over by the rules, `outcome` says how, there is no line and `move` is None.
+    """
+
+    lines: tuple[Variation, ...]
+    score: Score
+    depth: int
+    nodes: int
+    time: float
+    outcome: Outcome | None = None
+
+    @property
+    def move(self) -> str | None:
+        """The best move."""
+        return self.lines[0].move if self.lines else None
+
+    @property
+    def pv(self) -> tuple[str, ...]:
+        """The best line."""
+        return self.lines[0].pv if self.lines else ()
+
+
+# Called on another thread with what was found so far, after each depth.
+Watch = Callable[[Analysis], None]
+
+
+class Watched(Reporter):
+    """Hands each iteration on and prints nothing."""
+
+    def __init__(self, core: Core, watch: Callable[[SearchResult], None]) -> None:
+        super().__init__(Writer(io.BytesIO()), core, 0, lambda: SearchStats(0, 0, 0))
+        self._watch = watch
+
+    def iteration(self, result: SearchResult) -> None:
+        """Pass it on."""
+        self._watch(result)
+
+    def bound(self, line: Line, multipv: int) -> None:
+        """Nothing."""
+
+
+class Engine:
+    """A search with its table, threads and weights, kept until `close`, or the end of a `with` block.
+
+    `evaluation` is what the option EvalFile takes (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
+    piece values as for PieceValues, or loaded weights. Any thread may call it, one at a time: a second gets a
+    RuntimeError. WeightsError where the evaluation cannot be read, MemoryError, CoreError, ValueError.
+    """
+
+    def __init__(
+        self, evaluation: EvaluationSource = INTERNAL, *, threads: int = 1, megabytes: int = MEGABYTES
+    ) -> None:
+        checked_spin("Threads", threads)
+        checked_spin("USI_Hash", megabytes)
+        self._core = core = load_core()
+        self._stop = core.stop_token()
+        self._options = Options()
+        self._turn = threading.Lock()
+        pool = ThreadPool(core, self._stop, megabytes, threads, loaded(core, evaluation))
+        self._pool: ThreadPool | None = pool
+        self.threads = len(pool.workers)  # fewer than asked for where the system gives no more
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def analyse(
+        self,
+        board: Board,
+        *,
+        nodes: int | None = None,
+        depth: int | None = None,
+        time: float | None = None,
+        multipv: int = 1,
+        moves: Sequence[str] | None = None,
+        watch: Watch | None = None,
+    ) -> Analysis:
+        """Search a position, and the game before it, until `nodes`, `depth` or `time` (seconds) are reached.
+
+        At least one of them must be given. `multipv` lines are found; of `moves` alone, where they are given. The table
+        is that of the searches before, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError for a limit out
+        of range and an illegal move.
+        """
+        wanted = limits_of(self._core, nodes, depth, time, multipv)
+        position = board.copy()  # other threads may change theirs meanwhile
+        with self._alone() as pool:
+            outcome = position.outcome(self._options.text("EnteringKingRule"))
+            if outcome is not None:
+                return Analysis((), decided_score(self._core, outcome, position), 0, 0, 0.0, outcome)
+            roots = pool.set_root(position, checked_moves(moves), self._options)
+            self._stop.clear()
+            control = SearchControl(self._stop, TimeLimits(maximum=max(round(time * 1000), 1) if time else None))
+
+            def run() -> SearchResult:
+                return Search(self._core, pool, control, wanted, Watched(self._core, report)).run(position, roots)
+
+            def report(result: SearchResult) -> None:
+                if watch:
+                    watch(self._analysis(result, pool, control))
+
+            try:
+                return self._analysis(self._interruptible(run), pool, control)
+            finally:
+                pool.join_helpers()
+
+    def static_value(self, board: Board) -> int:
+        """The value without a search, in centipawns for the side to move."""
+        with self._alone() as pool:
+            return dict(pool.main.evaluate(board))["total"]
+
+    def new_game(self) -> None:
+        """Forget the searches before: the next one gives the same result as a new engine."""
+        with self._alone() as pool:
+            pool.new_game()
+
+    def stop(self) -> None:
+        """End the search that another thread runs; it returns what it has found, at least depth 1."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """Stop and free the memory; further calls get a RuntimeError. May be called twice."""
+        while not self._turn.acquire(timeout=WATCH):
+            self._stop.set()  # again and again: a search that begins withdraws it
+        self._pool = None
+        self._turn.release()
+
+    @contextmanager
+    def _alone(self) -> Iterator[ThreadPool]:
+        """The pool, for one thread at a time. RuntimeError where another has it, and after `close`."""
+        if not self._turn.acquire(blocking=False):
+            raise RuntimeError("the engine is searching in another thread")
+        try:
+            if self._pool is None:
+                raise RuntimeError("the engine is closed")
+            yield self._pool
+        finally:
+            self._turn.release()
+
+    def _interruptible(self, search: Callable[[], SearchResult]) -> SearchResult:
+        """Run a search on a thread of its own: the calling one must come back to Python for Ctrl-C to reach it."""
+        with ThreadPoolExecutor(1) as runner:
+            future: Future[SearchResult] = runner.submit(search)
+            try:
+                while not future.done():
+                    wait([future], WATCH)
+            except KeyboardInterrupt:
+                self._stop.set()
+                raise
+            return future.result()
+
+    def _analysis(self, result: SearchResult, pool: ThreadPool, control: SearchControl) -> Analysis:
+        lines = tuple(
+            Variation(score_of(self._core, line.value), line.pv, line.depth, line.seldepth) for line in result.lines
+        )
+        return Analysis(lines, lines[0].score, result.depth, pool.nodes, control.total / 1000)
+
+
+def analyse(
+    board: Board,
+    *,
+    nodes: int | None = None,
+    depth: int | None = None,
+    time: float | None = None,
+    multipv: int = 1,
+    threads: int = 1,
+    evaluation: EvaluationSource = INTERNAL,
+) -> Analysis:
+    """One search by an engine of its own; see Engine.analyse. For several positions, keep an Engine."""
+    with Engine(evaluation, threads=threads) as engine:
+        return engine.analyse(board, nodes=nodes, depth=depth, time=time, multipv=multipv)
+
+
+# ---- what comes in ----
+
+
+def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
+    """The weights. WeightsError, MemoryError, ValueError."""
+    if isinstance(evaluation, str | os.PathLike):
+        return core.load_weights(os.fspath(evaluation), FV_SCALE)
+    if isinstance(evaluation, Mapping):
+        from core_ext.engine import PieceValues  # noqa: PLC0415  (the core is loaded by load_core)
+
+        return PieceValues(evaluation)
+    return evaluation
+
+
+def checked_spin(name: str, number: int) -> None:
+    """ValueError for a number out of the range of this option."""
+    kind = DECLARED[name]
+    assert isinstance(kind, Spin)
+    checked_number(name, number, kind.least, kind.most)
+
+
+def checked_number(name: str, number: int, least: int, most: int) -> None:
+    """ValueError for a number out of range, TypeError for what is no integer."""
+    if not least <= index(number) <= most:
+        raise ValueError(f"{name} must be from {least} to {most}, not {number}")
+
+
+def checked_moves(moves: Sequence[str] | None) -> Sequence[str] | None:
+    """ValueError for an empty list."""
+    if moves is not None and not moves:
+        raise ValueError("no moves to search")
+    return moves
+
+
+def limits_of(core: Core, nodes: int | None, depth: int | None, time: float | None, multipv: int) -> SearchLimits:
+    """The limits besides the time. ValueError where one is out of range, or none is given."""
+    if nodes is None and depth is None and time is None:
+        raise ValueError("a search needs an end: nodes, depth or time")
+    for name, number, most in (("nodes", nodes, MOST_NODES), ("depth", depth, core.max_depth)):
+        if number is not None:
+            checked_number(name, number, 1, most)
+    if time is not None and not (math.isfinite(time) and 0 < time <= MOST_SECONDS):
+        raise ValueError(f"time must be a number of seconds above 0, not {time}")
+    checked_spin("MultiPV", multipv)
+    return SearchLimits(depth or core.max_depth, nodes or 0, multipv)
+
+
+# ---- what comes out ----
+
+
+def score_of(core: Core, value: int) -> Score:
+    """A value of the core."""
+    plies = 0 if abs(value) == core.mate else core.in_plies(value)
+    cp = max(min(value, core.max_evaluation), -core.max_evaluation) if plies is None else None
+    return Score(value, cp, plies)
+
+
+def decided_score(core: Core, outcome: Outcome, board: Board) -> Score:
+    """The score of a game that is over, for the side to move."""
+    if outcome.winner is None:
+        return score_of(core, 0)
+    if not board.legal_moves():
+        return score_of(core, -core.mate)
+    by_rule = core.mate_bound - 1
+    return score_of(core, by_rule if outcome.winner == board.turn else -by_rule)
