@@ -16,9 +16,13 @@ from usi_engine.protocol import Go, GoMate, Quit, decode, parse
 from usi_engine.session import Load, QuitWhenDone, Session
 
 # These need neither the core nor its weights.
-LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit)
+LIGHT = (
+    protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
+)  # fmt: skip
 
 
+# Between two looks for Ctrl-C.
+WATCH_SECONDS = 0.2
 # Bytes; what is behind them counts as another line. A game of 100,000 moves takes half a million.
 LONGEST_LINE = 1 << 22
 
@@ -60,12 +64,25 @@ def load_numpy() -> None:
         import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
 
 
-def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> None:
-    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading."""
+def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> bool:
+    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading.
+
+    Ctrl-C ends what is running: a search with its bestmove. False where it did.
+    """
     session = Session(writer, load)
     for command in map(parse, commands):
         if isinstance(command, (Go, GoMate)):
             session.post(Load())
         session.post(command)
     session.post(QuitWhenDone())
-    session.run()
+    # Ctrl-C reaches the main thread alone, and on Windows not while that waits without a limit.
+    thread = threading.Thread(target=session.run, name="session", daemon=True)
+    thread.start()
+    uninterrupted = True
+    while thread.is_alive():
+        try:
+            thread.join(WATCH_SECONDS)
+        except KeyboardInterrupt:
+            uninterrupted = False
+            session.post(Quit())
+    return uninterrupted
