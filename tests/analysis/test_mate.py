@@ -101,7 +101,7 @@ def test_the_end_of_a_game(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["none.tsv"], "none.tsv: No such file or directory"),
         ([str(RECORDS / "broken.kif")], "broken.kif, line 15, move 7: not a move: '7 １六'"),
-        (["9/9 b -"], "'9/9 b -'"),
+        (["sfen", "9/9", "b", "-"], "2 ranks in '9/9 b -'"),
         (["startpos", "moves", "7g7a"], "7g7a"),
     ],
 )
