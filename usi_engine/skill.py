@@ -2,8 +2,9 @@
 
 A level limits depth, nodes and the number of moves that are considered. Then each considered move is misjudged by a
 normally distributed error: whole for a quiet move with a quiet answer, a part of it for captures, promotions and
-checks, which nobody overlooks for long. The error is computed from the game's seed, the position and the move, so that
-a level makes up its mind once: the same position gives the same move throughout a game, however often it is asked.
+checks, which nobody overlooks for long. The error is computed from the game's seed, the position with its ply, and the
+move, so that a level makes up its mind once: the same position gives the same move, however often it is asked, and yet
+nobody is led round in a circle.
 Above BLIND_LEVEL a level plays a mate in one and leaves none to the opponent.
 
 A level's search has a table and a worker of its own, cleared before each move: it knows nothing of what a search at
@@ -69,7 +70,7 @@ def limited(limits: SearchLimits, skill: Skill) -> SearchLimits:
     return SearchLimits(min(limits.max_depth, skill.depth), nodes, max(limits.multipv, skill.lines))
 
 
-def choose(core: Core, board: Board, lines: Sequence[Line], skill: Skill, seed: int) -> Line:
+def choose_line(core: Core, board: Board, lines: Sequence[Line], skill: Skill, seed: int) -> Line:
     """The line that the skill takes for the best."""
     if skill.sees_mates:
         mates = [line for line in lines if line.move == board.mate_in_one()]
@@ -87,7 +88,8 @@ def allows_mate(board: Board, move: str) -> bool:
 
 def judged(core: Core, board: Board, line: Line, skill: Skill, seed: int) -> float:
     """The value of a line with the skill's error."""
-    return certain(core, line.value) + skill.error * visibility(board, line.pv) * deviation(seed, board.key, line.move)
+    error = skill.error * visibility(board, line.pv)
+    return certain(core, line.value) + error * deviation(f"{seed} {board.sfen()} {line.move}")
 
 
 def certain(core: Core, value: int) -> int:
@@ -115,6 +117,6 @@ def is_loud(board: Board, move: str) -> bool:
     return move.endswith("+") or board.piece_at(move[2:4]) is not None or board.gives_check(move)
 
 
-def deviation(seed: int, key: int, move: str) -> float:
-    """Normally distributed, the same for the same arguments."""
-    return random.Random(f"{seed} {key} {move}").gauss(0.0, 1.0)
+def deviation(text: str) -> float:
+    """Normally distributed, the same for the same text."""
+    return random.Random(text).gauss(0.0, 1.0)

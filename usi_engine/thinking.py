@@ -16,7 +16,7 @@ from usi_engine.protocol import Go
 from usi_engine.report import NEVER, Line, Reporter, SearchResult, SearchStats, info_line, legal_part, lost_line
 from usi_engine.resources import Resources
 from usi_engine.search_control import SearchControl
-from usi_engine.skill import Skill, choose as choose_by_skill, limited, skill_of
+from usi_engine.skill import Skill, choose_line, limited, skill_of
 from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
@@ -129,10 +129,11 @@ class Thinking:
         pool.new_game()
         root_moves = self._set_root(pool, board, go)
         reporter = Reporter(self._writer, core, NEVER, lambda: self._stats(pool))
-        result = Search(core, pool, self._control, limited(self._limits(core, go), skill), reporter).run(board, root_moves)
+        limits = limited(self._limits(core, go), skill)
+        result = Search(core, pool, self._control, limits, reporter).run(board, root_moves)
         if not result.lines:
             return self._any_move(board)
-        chosen = choose_by_skill(core, board, result.lines, skill, self._resources.game_seed)
+        chosen = choose_line(core, board, result.lines, skill, self._resources.game_seed)
         others = [line for line in result.lines if line is not chosen]
         shown = SearchResult(result.depth, (chosen, *others)[: self._options.number("MultiPV")])
         return lambda: self._conclude(reporter, shown)

@@ -32,7 +32,7 @@ from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.report import NEVER, Reporter, SearchStats
 from usi_engine.search_control import SearchControl
-from usi_engine.skill import FULL_STRENGTH, Skill, choose, limited, skill_of
+from usi_engine.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
 from usi_engine.threads import ThreadPool
 from usi_engine.timeman import TimeLimits
 
@@ -44,8 +44,6 @@ POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 # Imaginary draws between neighbours, so that no rating is infinite.
 PRIOR_GAMES = 0.5
 ITERATIONS = 3000
-
-
 
 
 class Players:
@@ -76,7 +74,7 @@ class Players:
         limits = limited(SearchLimits(self._core.max_depth, 0, 1), skill)
         control = SearchControl(self._stop, TimeLimits())
         result = Search(self._core, self._pool, control, limits, self._reporter).run(board, count)
-        return choose(self._core, board, result.lines, skill, seed).move
+        return choose_line(self._core, board, result.lines, skill, seed).move
 
 
 def capture(board: Board, seed: int) -> str:
@@ -173,10 +171,11 @@ class Row:
 
 def rows_of(scores: Score) -> list[Row]:
     """The players from the weakest."""
-    elo, rows, below = ratings(scores), list[Row](), None
+    elo, rows = ratings(scores), list[Row]()
+    below: int | None = None
     for level in sorted(elo):
         games = sum(len(points) for pair, points in scores.items() if level in pair)
-        own = scores.get((level, below), []) if below is not None else []
+        own = [] if below is None else scores.get((level, below), [])
         rows.append(Row(level, elo[level], games, estimate(own) if own else None, len(own)))
         below = level
     return rows

@@ -9,8 +9,8 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the text of the protocol up to the program; packages stand for all modules in them.
 ORDER = [
     "protocol", "options", "output", "core", "timeman", "book", "cache", "weights", "nnue_file", "evaluation", "report",
-    "search_control", "threads", "iterative", "resources", "console", "thinking", "mating", "tools", "analysis",
-    "session", "usi", "learn", "csa", "__main__",
+    "search_control", "threads", "iterative", "skill", "resources", "console", "thinking", "mating", "tools",
+    "analysis", "session", "usi", "learn", "csa", "play", "__main__",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.glob("*.py"))
 

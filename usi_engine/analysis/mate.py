@@ -12,7 +12,14 @@ from usi_engine.analysis.notation import named
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.core import Core, CoreError, load_core
 from usi_engine.tools.mate import (
-    MateProblem, MateResult, Progress, read_problems, set_up, solve_all, table,
+    MateProblem,
+    MateResult,
+    Progress,
+    looks_like_position,
+    read_problems,
+    set_up,
+    solve_all,
+    table,
 )  # fmt: skip
 
 # Exit statuses.
@@ -35,8 +42,8 @@ def at_least(least: int, most: int = 2**31 - 1) -> Callable[[str], int]:
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser("usi_engine mate", description="Find mates.")
-    made.add_argument("what", nargs="+", metavar="SFEN|FILE|-",
-                      help="a position; files of problems (an sfen a line) or game records; - for standard input")  # fmt: skip
+    what = "a position, files of problems (an sfen a line) or game records, - for standard input"
+    made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
     made.add_argument("--hash", type=at_least(1), default=256, help="size of the proof table in MB (256)")
     made.add_argument("--nodes", type=at_least(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
     made.add_argument("--seconds", type=at_least(1), default=60, help="time limit per problem (60)")
@@ -61,11 +68,6 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
             yield from read_problems(sys.stdin, "-")
         else:
             yield from problems_in(Path(word), core)
-
-
-def looks_like_position(text: str) -> bool:
-    """Whether it is meant for a position rather than for files."""
-    return text.split(" ")[0] in ("position", "sfen", "startpos") or text.split(" ")[0].count("/") == 8
 
 
 def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:

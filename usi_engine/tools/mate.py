@@ -67,6 +67,12 @@ def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
             yield problem
 
 
+def looks_like_position(text: str) -> bool:
+    """Whether it is meant for a position rather than for files."""
+    first = text.partition(" ")[0]
+    return first in ("position", "sfen", "startpos") or first.count("/") == 8
+
+
 def set_up(core: Core, text: str) -> Board:
     """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError."""
     place, _, moves = text.removeprefix("position ").partition(" moves ")
