@@ -1,8 +1,8 @@
 """Levels for people, the option `SkillLevel`: a player who looks less far and misjudges what he sees.
 
 A level limits depth, nodes and the number of moves that are considered. Then each considered move is misjudged by a
-normally distributed error: whole for a quiet move with a quiet answer, a part of it for captures, promotions and
-checks, which nobody overlooks for long. The error is computed from the game's seed, the position with its ply, and the
+normally distributed error: whole for a quiet move with a quiet answer, a part of it where either is a capture, a
+promotion or a check. Such moves also catch the eye, so that a good one is rarely missed. The error is computed from the game's seed, the position with its ply, and the
 move, so that a level makes up its mind once: the same position gives the same move, however often it is asked, and yet
 nobody is led round in a circle.
 Above BLIND_LEVEL a level plays a mate in one and leaves none to the opponent.
@@ -29,9 +29,11 @@ FULL_STRENGTH = 20
 # Up to this level mates in one are overlooked, one's own and the opponent's.
 BLIND_LEVEL = 2
 # Standard deviation of the error in centipawns at level 0, and what a level leaves of it.
-ERROR, ERROR_LEFT = 1200.0, 0.78
+ERROR, ERROR_LEFT = 3000.0, 0.72
 # The part of the error for a loud move (a capture, a promotion or a check), and where the answer to a move is loud.
 LOUD, LOUD_ANSWER = 0.4, 0.6
+# How much a loud move catches the eye, in standard deviations: about what the most overrated of many quiet moves gains.
+EYE_CATCHING = 0.8
 # The depth is the usual limit; this one keeps crowded positions from taking long.
 NODES = 100_000
 # Moves considered at level 0, and how many fewer at each further level.
@@ -88,8 +90,9 @@ def allows_mate(board: Board, move: str) -> bool:
 
 def judged(core: Core, board: Board, line: Line, skill: Skill, seed: int) -> float:
     """The value of a line with the skill's error."""
-    error = skill.error * visibility(board, line.pv)
-    return certain(core, line.value) + error * deviation(f"{seed} {board.sfen()} {line.move}")
+    deviations = visibility(board, line.pv) * deviation(f"{seed} {board.sfen()} {line.move}")
+    noticed = EYE_CATCHING if is_loud(board, line.move) else 0.0
+    return certain(core, line.value) + skill.error * (deviations + noticed)
 
 
 def certain(core: Core, value: int) -> int:

@@ -111,10 +111,13 @@ def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int
 
 
 def schedule(levels: Sequence[int], games: int, neighbours: int) -> Iterator[tuple[tuple[int, int], int]]:
-    """Pairs of players, the stronger first, with the number of their pair of games; neighbours before all others."""
-    strongest_first = sorted(levels, reverse=True)
-    near = list(itertools.pairwise(strongest_first))
-    far = [pair for pair in itertools.combinations(strongest_first, 2) if pair not in near]
+    """Pairs of players, the stronger first, with the number of their pair of games; neighbours before all others, and
+    of those the weakest, whose games are short, first.
+    """
+    weakest_first = sorted(levels)
+    near = [(stronger, weaker) for weaker, stronger in itertools.pairwise(weakest_first)]
+    far = [(stronger, weaker) for stronger in weakest_first for weaker in weakest_first if weaker < stronger]
+    far = [pair for pair in far if pair not in near]
     for pairs, count in ((near, neighbours), (far, games)):
         for number in range((count + 1) // 2):
             yield from ((pair, number) for pair in pairs)
