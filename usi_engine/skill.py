@@ -2,10 +2,10 @@
 
 A level limits depth, nodes and the number of moves that are considered. Then each considered move is misjudged by a
 normally distributed error: whole for a quiet move with a quiet answer, a part of it where either is a capture, a
-promotion or a check. Such moves also catch the eye, so that a good one is rarely missed. The error is computed from the game's seed, the position with its ply, and the
-move, so that a level makes up its mind once: the same position gives the same move, however often it is asked, and yet
-nobody is led round in a circle.
-Above BLIND_LEVEL a level plays a mate in one and leaves none to the opponent.
+promotion or a check. Such moves also catch the eye, so that a good one is rarely missed. The error is computed from the
+game's seed, the position with its ply, and the move, so that a level makes up its mind once: it plays the same move
+however often it is asked, and still does not go round in circles. Above BLIND_LEVEL it plays a mate in one and leaves
+none to the opponent.
 
 A level's search has a table and a worker of its own, cleared before each move: it knows nothing of what a search at
 full strength (an analysis, a hint) has found before.
@@ -33,7 +33,7 @@ ERROR, ERROR_LEFT = 3000.0, 0.72
 # The part of the error for a loud move (a capture, a promotion or a check), and where the answer to a move is loud.
 LOUD, LOUD_ANSWER = 0.4, 0.6
 # How much a loud move catches the eye, in standard deviations: about what the most overrated of many quiet moves gains.
-EYE_CATCHING = 0.8
+EYE_CATCHING = 1.0
 # The depth is the usual limit; this one keeps crowded positions from taking long.
 NODES = 100_000
 # Moves considered at level 0, and how many fewer at each further level.

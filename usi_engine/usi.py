@@ -75,13 +75,25 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
             session.post(Load())
         session.post(command)
     session.post(QuitWhenDone())
-    # Ctrl-C reaches the main thread alone, and on Windows not while that waits without a limit.
-    thread = threading.Thread(target=session.run, name="session", daemon=True)
-    thread.start()
-    uninterrupted = True
-    while thread.is_alive():
+    return run_interruptibly(session)
+
+
+def run_interruptibly(session: Session) -> bool:
+    """Run it on a thread of its own: Ctrl-C reaches the main thread alone, and on Windows not while that waits without
+    a limit. (Thread.join takes a thread for dead when it is interrupted, up to Python 3.12.)
+    """
+    ended, uninterrupted = threading.Event(), True
+
+    def work() -> None:
         try:
-            thread.join(WATCH_SECONDS)
+            session.run()
+        finally:
+            ended.set()
+
+    threading.Thread(target=work, name="session", daemon=True).start()
+    while not ended.is_set():
+        try:
+            ended.wait(WATCH_SECONDS)
         except KeyboardInterrupt:
             uninterrupted = False
             session.post(Quit())

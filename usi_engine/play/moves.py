@@ -98,7 +98,9 @@ def fault(board: Board, move: str) -> str:
         return f"there is no piece on {move[:2]}"
     if piece[-1].isupper() != (mover == "b"):
         return f"the piece on {move[:2]} is not yours"
-    return "your king would be in check" if board.is_check() else "this piece cannot move there"
+    if board.is_check():
+        return "your king would be in check"
+    return "the piece cannot move there, or your king would be in check"
 
 
 def drop_fault(board: Board, move: str, mover: str) -> str:
