@@ -2,8 +2,8 @@
 
     nice python -m bench.strength.levels --games 2 --neighbours 20 --keep build/levels
 
-Each pair of players plays --games from openings with both colours, neighbours --neighbours games. The table
-gives each player's Elo by maximum likelihood (Bradley and Terry), level 0 at 0, and each neighbour's score with its
+Each pair of players plays --games from openings with both colours, neighbours --neighbours games. The table gives each
+player's Elo by maximum likelihood (Bradley and Terry), level 0 at 0, and its score against the player before with a
 95 % interval. Level 20 stands for full strength at --full nodes a move. The same command resumes: FOLDER/games.jsonl
 holds one line of JSON a pair of games. --figure writes the figures of the chart (docs/figures/levels.py).
 """
@@ -193,7 +193,15 @@ def table(rows: Iterable[Row]) -> None:
 
 def figures(rows: Iterable[Row]) -> str:
     """The figures of the chart, as JSON."""
-    data = [{"level": row.level, "elo": round(row.elo), "games": row.games} for row in rows]
+    data = [
+        {
+            "level": row.level,
+            "elo": round(row.elo),
+            "games": row.games,
+            "score": round(100 * row.against_next.score) if row.against_next else None,
+        }
+        for row in rows
+    ]
     return json.dumps(data, indent=1) + "\n"
 
 

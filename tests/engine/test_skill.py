@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import statistics
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from core_ext.board import Board
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
-from tests.engine.usi_transport import InProcess, Program
+from tests.engine.usi_transport import ROOT, InProcess, Program
 from usi_engine.core import load_core
 from usi_engine.iterative import SearchLimits
 from usi_engine.report import Line
@@ -143,6 +144,18 @@ def test_mates_count_by_their_length() -> None:
     seen = [certain(CORE, value) for value in values]
     assert seen == sorted(seen, reverse=True)
     assert len(set(seen)) == len(seen)
+
+
+def test_the_table_of_the_page() -> None:
+    """docs/play.md gives some levels."""
+    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.M)
+    assert len(rows) == 5
+    for row in rows:
+        level, depth, moves, error = map(int, row)
+        found = skill(level)
+        assert (depth, moves) == (found.depth, found.lines)
+        assert abs(error - found.error) <= 0.02 * found.error + 0.5
 
 
 # ---- the engine ----
