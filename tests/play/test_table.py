@@ -164,6 +164,7 @@ def test_swap_lets_the_engine_move() -> None:
     played = play("swap", "3c3d")
     assert played.moves[1] == "3c3d"
     assert played.table.players()[0].startswith("Komadori")
+    assert len(play("7g7f", "swap", settings=Settings("", seconds=0.05)).moves) == 2
 
 
 def test_a_new_game_from_the_same_start() -> None:

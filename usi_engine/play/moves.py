@@ -79,8 +79,8 @@ def japanese_move(plain: str, text: str, board: Board) -> str:
         raise MoveError(f"'{text}' is neither a command nor a move; help lists the commands")
     try:
         found = meant(match, board, rsshogi("core"))
-    except RecordError as error:
-        raise MoveError(str(error)) from None
+    except RecordError:
+        raise MoveError("moves in Japanese need rsshogi: pip install rsshogi; USI (7g7f) does not") from None
     if origin:
         found = [move for move in found if move[:2] == square("".join(origin.groups()))]
     if len(found) != 1:

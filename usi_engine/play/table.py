@@ -231,7 +231,7 @@ class Table:
         self._say(f"level {self.settings.level}")
 
     def _swap(self) -> None:
-        self.settings.side = OTHER[self.settings.side or OTHER[self.game.turn]]
+        self.settings.side = OTHER[self.game.turn]
         self._screen.flipped = self.settings.side == "w"
         self._show()
 
