@@ -29,7 +29,7 @@ FULL_STRENGTH = 20
 # Up to this level mates in one are overlooked, one's own and the opponent's.
 BLIND_LEVEL = 2
 # Standard deviation of the error in centipawns at level 0, and what a level leaves of it.
-ERROR, ERROR_LEFT = 3000.0, 0.72
+ERROR, ERROR_LEFT = 5000.0, 0.77
 # The part of the error for a loud move (a capture, a promotion or a check), and where the answer to a move is loud.
 LOUD, LOUD_ANSWER = 0.4, 0.6
 # How much a loud move catches the eye, in standard deviations: about what the most overrated of many quiet moves gains.

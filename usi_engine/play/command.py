@@ -85,6 +85,11 @@ def prepare_input() -> None:
             importlib.import_module("readline")
 
 
+def say(text: str) -> None:
+    """Print a line at once, also where the output is no terminal."""
+    print(text, flush=True)
+
+
 def farewell(table: Table) -> None:
     """How to go on with a game that is not saved."""
     if table.unsaved and table.game.ending is None:
@@ -98,11 +103,11 @@ def run(chosen: argparse.Namespace) -> int:
     settings = settings_of(chosen, side, level)
     style = style_of(sys.stdout)
     screen = Screen(Style(style.kanji and not chosen.letters, style.colour), settings.side == "w")
-    opponent = Opponent(print)
+    opponent = Opponent(say)
     for name, value in (("USI_Hash", str(MEGABYTES)), ("EvalFile", chosen.eval)):
         opponent.set(name, value)
-    table = Table(game, opponent, settings, screen)
-    print("help lists the commands. Your move: 7g7f, 7776FU or ７六歩." if style.kanji else "help lists the commands.")
+    table = Table(game, opponent, settings, screen, say=say)
+    say("help lists the commands. Your move: 7g7f, 7776FU or ７六歩." if style.kanji else "help lists the commands.")
     try:
         table.run()
         status = 0
