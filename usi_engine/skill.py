@@ -38,8 +38,9 @@ EYE_CATCHING = 1.0
 NODES = 100_000
 # Moves considered at level 0, and how many fewer at each further level.
 MOVES, FEWER_MOVES = 40, 2
-# Beyond this a person counts a position as won or lost; a mate is worth so much more the sooner it comes.
-CERTAIN, MATE_PLY = 3000, 20
+# Beyond this a person counts a position as won or lost; a mate is worth so much more the sooner it comes. Levels that
+# overlook mates see no more than this.
+CERTAIN, MATE_PLY, BLIND_CERTAIN = 3000, 20, 1000
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,8 @@ def judged(core: Core, board: Board, line: Line, skill: Skill, seed: int) -> flo
     """The value of a line with the skill's error."""
     deviations = visibility(board, line.pv) * deviation(f"{seed} {board.sfen()} {line.move}")
     noticed = EYE_CATCHING if is_loud(board, line.move) else 0.0
-    return certain(core, line.value) + skill.error * (deviations + noticed)
+    seen = certain(core, line.value) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
+    return seen + skill.error * (deviations + noticed)
 
 
 def certain(core: Core, value: int) -> int:

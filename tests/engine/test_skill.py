@@ -132,6 +132,17 @@ def test_no_mate_in_one_is_given_away() -> None:
     assert board.moves() == []
 
 
+@pytest.mark.parametrize(
+    ("level", "found"), [(0, range(30)), (BLIND_LEVEL, range(30)), (BLIND_LEVEL + 1, range(60, 61))]
+)
+def test_the_lowest_levels_overlook_mates(level: int, found: range) -> None:
+    """They play them by chance."""
+    board = Board(MATE)
+    lines = [Line((move,), (CORE.mate - 1) * (move == "G*5b")) for move in board.legal_moves()]
+    found = sum(choose_line(CORE, board, lines, skill(level), seed).move == "G*5b" for seed in range(60))
+    assert least <= found <= most
+
+
 def gives_mate(board: Board, move: str) -> bool:
     copy = board.copy()
     copy.push(move)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import signal
 import subprocess
 import sys
@@ -316,7 +317,7 @@ def test_ctrl_c_ends_it(words: list[str]) -> None:
         assert started.stdout is not None
         printed = b""
         while printed.count(b"Komadori") + printed.count(b"Player") < 2:
-            printed += started.stdout.read1(1000)
+            printed += os.read(started.stdout.fileno(), 1000)
             assert started.poll() is None
         started.send_signal(signal.SIGINT)
         _, errors = started.communicate(timeout=20)
