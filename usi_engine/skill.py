@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FULL_STRENGTH = 20
 # Up to this level mates in one are overlooked, one's own and the opponent's.
-BLIND_LEVEL = 2
+BLIND_LEVEL = 1
 # Standard deviation of the error in centipawns at level 0, and what a level leaves of it.
 ERROR, ERROR_LEFT = 5000.0, 0.77
 # The part of the error for a loud move (a capture, a promotion or a check), and where the answer to a move is loud.
