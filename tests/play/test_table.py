@@ -21,7 +21,7 @@ from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
 from usi_engine.play.game import HANDICAPS, START, Game
 from usi_engine.play.opponent import Opponent
-from usi_engine.play.record import load
+from usi_engine.play.record import load, save
 from usi_engine.play.screen import Screen, Style
 from usi_engine.play.table import Settings, Table
 
@@ -222,6 +222,14 @@ def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
     assert game.moves == played.moves
     if suffix != "usi":
         assert (side, level) == ("w", 4)
+
+
+def test_the_times_of_a_saved_game_are_kept(tmp_path: Path) -> None:
+    game, path = Game(CORE), tmp_path / "game.kif"
+    game.push("7g7f", 3000)
+    game.push("3c3d", 61000)
+    save(game, path, ("a", "b"))
+    assert load(path, CORE)[0].milliseconds == [3000, 61000]
 
 
 @pytest.mark.parametrize("lines", [["resign"], ["G*5b"]])

@@ -67,7 +67,9 @@ def load(path: Path, core: Core) -> tuple[Game, str, int | None]:
     found = next(read_games(path, core.board))
     if isinstance(found, RecordError):
         raise found
-    return (Game(core, found.start, found.moves), *side_and_level(found))
+    game = Game(core, found.start, found.moves)
+    game.milliseconds = [entry.time_ms or 0 for entry in found.record.moves]
+    return (game, *side_and_level(found))
 
 
 def side_and_level(found: RecordedGame) -> tuple[str, int | None]:
