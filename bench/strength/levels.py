@@ -5,7 +5,8 @@
 Each pair of players plays --games from openings with both colours, neighbours --neighbours games. The table gives each
 player's Elo by maximum likelihood (Bradley and Terry), level 0 at 0, and its score against the player before with a
 95 % interval. Level 20 stands for full strength at --full nodes a move. The same command resumes: FOLDER/games.jsonl
-holds one line of JSON a pair of games. --figure writes the figures of the chart (docs/figures/levels.py).
+holds one line of JSON a pair of games; games of other --levels may be added to it. --figure writes the figures of the
+chart (docs/figures/levels.py).
 """
 
 from __future__ import annotations
@@ -211,11 +212,9 @@ def run(chosen: argparse.Namespace) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     played = {(*record["pair"], record["number"]) for record in kept}
-    wanted = [
-        (pair, number)
-        for pair, number in schedule([CAPTURER, *chosen.levels], chosen.games, chosen.neighbours)
-        if (*pair, number) not in played
-    ]
+    below = [CAPTURER] if 0 in chosen.levels else []
+    order = schedule([*below, *chosen.levels], chosen.games, chosen.neighbours)
+    wanted = [(pair, number) for pair, number in order if (*pair, number) not in played]
     openings = read_openings(OPENINGS)
     openings = random.Random(chosen.seed).sample(openings, len(openings))
     players = Players(chosen.full)
