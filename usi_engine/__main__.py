@@ -13,7 +13,8 @@ from pathlib import Path
 
 from usi_engine import NAME, __version__
 from usi_engine.core import CoreError, load_core
-from usi_engine.output import Writer
+from usi_engine.output import Writer, escaped
+from usi_engine.protocol import COMMAND_WORDS, Ignored, Malformed, parse
 from usi_engine.usi import carry_out, serve
 
 # Commands whose modules are imported when they are called, as play does not need them.
@@ -22,8 +23,11 @@ TOOLS = {
     "convert": "usi_engine.analysis.convert",
     "suite": "usi_engine.analysis.suite",
     "csa": "usi_engine.csa.command",
+    "play": "usi_engine.play.command",
+    "mate": "usi_engine.analysis.mate",
 }
-COMMAND_WORDS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
+# Exit statuses.
+WRONG_ARGUMENTS, INTERRUPTED = 2, 130
 # Errors of writing to a pipe whose reader has closed it.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
@@ -31,7 +35,8 @@ HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 usi_engine                    speak USI on standard input and output (what a GUI starts)
 usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
-usi_engine mate FILE          solve the mate problems of a file, one sfen a line
+usi_engine play               play a game here, in the terminal; --help lists levels, handicaps, clocks
+usi_engine mate WHAT          find mates: of an sfen, a file of sfens, a game record, or - (standard input)
 usi_engine learn --help       train the evaluation from games
 usi_engine csa --help         play on a CSA server such as floodgate
 usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
@@ -46,7 +51,11 @@ Commands besides those of USI:
   eval                        its static value
   perft N                     number of leaf nodes at depth N
   bench [DEPTH] [MEGABYTES]   nodes and speed over fixed positions
-  getoption [NAME]            current values of the options"""
+  getoption [NAME]            current values of the options
+  help                        a list for a person who types USI
+
+Ctrl-C ends a search with its bestmove."""
+HINT = f"{NAME} {__version__} waits for USI commands: help lists them, quit ends. To play: usi_engine play"
 
 
 def where() -> str:
@@ -63,15 +72,35 @@ def where() -> str:
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """Arguments with spaces are commands as they are; else each word of COMMAND_WORDS begins a command."""
+    """Arguments with spaces are commands as they are; else the first word of each command begins one."""
     if any(" " in argument for argument in arguments):
         return arguments
     commands: list[list[str]] = []
     for word in arguments:
-        if not commands or (word in COMMAND_WORDS and commands[-1][0] != "setoption"):
+        if not commands or begins_command(word, commands[-1]):
             commands.append([])
         commands[-1].append(word)
     return [" ".join(words) for words in commands]
+
+
+def begins_command(word: str, before: list[str]) -> bool:
+    """Whether a word begins a command after the words of another; `sfen` and `moves` are also parts of `position`."""
+    if before[0] == "setoption" or word not in COMMAND_WORDS:
+        return False
+    if before[0] == "position":
+        return not (word == "sfen" and len(before) == 1) and not (word == "moves" and "moves" not in before)
+    return True
+
+
+def fault_in(commands: list[str]) -> str | None:
+    """What is wrong with the first command that cannot be carried out; None where all can."""
+    for command in commands:
+        parsed = parse(command)
+        if isinstance(parsed, Malformed):
+            return parsed.text
+        if isinstance(parsed, Ignored):
+            return f"unknown command '{command}'"
+    return None
 
 
 def mend_streams() -> None:
@@ -106,8 +135,6 @@ def _run(arguments: list[str]) -> int:
         print(texts[arguments[0]])
     elif arguments[:1] == ["--where"]:
         print(where())
-    elif arguments[:1] == ["mate"]:
-        return _solve_problems(arguments[1:])
     elif arguments[:1] == ["learn"]:
         return _learn(arguments[1:])
     elif arguments and arguments[0] in TOOLS:
@@ -117,12 +144,6 @@ def _run(arguments: list[str]) -> int:
     else:
         _serve_standard_streams()
     return 0
-
-
-def _solve_problems(arguments: list[str]) -> int:
-    from usi_engine.tools.mate import main as solve_problems  # noqa: PLC0415  (not needed in play)
-
-    return solve_problems(arguments)
 
 
 def _learn(arguments: list[str]) -> int:
@@ -141,36 +162,40 @@ def _tool(arguments: list[str]) -> int:
 
 
 def _carry_out(arguments: list[str]) -> int:
+    commands = commands_of(arguments)
+    fault = fault_in(commands)
+    if fault:
+        print(f"{escaped(fault)}; usi_engine --help lists the commands", file=sys.stderr)
+        return WRONG_ARGUMENTS
     try:
         load_core()
     except CoreError as error:
         print(error)
         return 1
     writer = Writer(sys.stdout.buffer)
-    try:
-        carry_out(commands_of(arguments), writer)
-    except KeyboardInterrupt:
-        os._exit(130)
-    _exit(writer)
-    return 0
+    status = 0 if carry_out(commands, writer) else INTERRUPTED
+    _exit(writer, status)
+    return status
 
 
 def _serve_standard_streams() -> None:
     # Not sys.stdin: the interpreter locks it when it shuts down, and the reader thread may still be blocked in it.
     with open(sys.stdin.fileno(), "rb", closefd=False) as source:
         writer = Writer(sys.stdout.buffer)
+        if source.isatty():
+            writer.line(HINT)
         try:
             serve(source, writer)
         except KeyboardInterrupt:
-            os._exit(130)
+            os._exit(INTERRUPTED)
         _exit(writer)
 
 
-def _exit(writer: Writer) -> None:
+def _exit(writer: Writer, status: int = 0) -> None:
     # While a thread is still blocked (the reader, waiting for a line) an orderly shutdown would wait for it, and with
     # a closed output it would print an error. Nothing is left to be saved.
     if writer.closed or threading.active_count() > 1:
-        os._exit(0)
+        os._exit(status)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Text commands besides USI's own: `d`, `moves`, `checks`, `side`, `sfen`, `key`, `eval` and `perft`."""
+"""Text commands besides USI's own: `d`, `moves`, `checks`, `side`, `sfen`, `key`, `eval`, `perft` and `help`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,24 @@ STOPPED = "info string stopped"
 MAX_PERFT = 64
 # Plies that perft counts at a time: milliseconds, even in positions of many moves less than two seconds.
 PERFT_PART = 3
+
+
+# For a person at a terminal; 7-bit ASCII.
+HELP_LINES = (
+    "position startpos [moves 7g7f ...]   or position sfen SFEN [moves ...]: set up a position",
+    "go btime MS wtime MS byoyomi MS      think with these clocks and answer with a move",
+    "go movetime MS | depth N | nodes N   think within a limit; go infinite: until stop",
+    "go mate infinite | MS | nodes N      look for a mate",
+    "stop                                 end the search",
+    "usi                                  list the options; setoption name NAME value VALUE: set one",
+    "getoption [NAME]                     show values of options",
+    "d, sfen, key, side                   show the position",
+    "moves, checks                        list legal moves; those that give check",
+    "eval                                 show the static value",
+    "perft N, bench                       count leaf nodes; measure the speed",
+    "quit                                 end the program",
+    "To play a game in the terminal: usi_engine play. All commands: docs/usi.md",
+)
 
 
 def describe(what: str, board: Board, include_all: bool) -> list[str]:

@@ -171,7 +171,7 @@ class Search:
 
     def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
         """The result where the depth after `last` was cut short: its lines if it has any, then the rest of `last`."""
-        if not last.lines:
+        if not last.lines and not self._was_searched(self._pool.main.lines(1)[0]):
             self._pool.search_depth_one()
         count, depth = max(len(last.lines), 1), last.depth + 1
         best, *others = self._pool.main.lines(count)

@@ -109,6 +109,7 @@ DECLARED: dict[str, Kind] = {
     "MinimumThinkingTime": Spin(2000, 0, 100000),
     "SlowMover": Spin(100, 1, 1000),
     "RoundUpToFullSecond": Check(True),
+    "SkillLevel": Spin(20, 0, 20),
     "ResignValue": Spin(99999, 0, 99999),
     "MaxMovesToDraw": Spin(0, 0, 100000),
     "EnteringKingRule": Combo("CSARule27", ENTERING_KING_RULES),

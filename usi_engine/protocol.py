@@ -144,6 +144,11 @@ class Bench:
 
 
 @dataclass(frozen=True)
+class Help:
+    """`help`: asks for a list of the commands."""
+
+
+@dataclass(frozen=True)
 class Ignored:
     """An empty line or an unknown command."""
 
@@ -171,6 +176,7 @@ Command = (
     | Question
     | Perft
     | Bench
+    | Help
     | Ignored
     | Malformed
 )
@@ -316,6 +322,7 @@ SIMPLE: dict[str, Command] = {
     "usinewgame": NewGame(),
     "stop": Stop(),
     "quit": Quit(),
+    "help": Help(),
 }
 READERS: dict[str, Callable[[str], Command]] = {
     "setoption": parse_setoption,
@@ -327,3 +334,5 @@ READERS: dict[str, Callable[[str], Command]] = {
     "perft": parse_perft,
     "bench": parse_bench,
 }
+# The first words of all commands.
+COMMAND_WORDS = QUESTIONS | SIMPLE.keys() | READERS.keys() - {""}

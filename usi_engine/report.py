@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 BOUND_WORDS = {"exact": "", "lower": " lowerbound", "upper": " upperbound"}
 # Milliseconds of a search before which bounds are not printed.
 FIRST_BOUND_TIME = 3000
+# An interval in which no iteration is printed.
+NEVER = 1 << 62
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ T = TypeVar("T")
 NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
 ROOT_SOLVER_MEGABYTES = 16
+SKILL_MEGABYTES = 4
 # Left free when table and workers are allocated, for what a game needs by and by.
 RESERVE_MEGABYTES = 32
 
@@ -37,6 +38,7 @@ class Resources:
         self._core: Core | None = None
         self._stop: StopToken | None = None
         self._pool: ThreadPool | None = None
+        self._skill_pool: ThreadPool | None = None
         self._root_solver: MateSolver | None = None
         self._root_solver_tried = False
         self._book: Book | None = None
@@ -44,6 +46,7 @@ class Resources:
         self._weights: Evaluation | None = None
         self._weights_key = (MATERIAL, 0)
         self.random = random.Random()
+        self.game_seed = self.random.getrandbits(64)
 
     @property
     def core(self) -> Core:
@@ -73,6 +76,14 @@ class Resources:
         return self._pool
 
     @property
+    def skill_pool(self) -> ThreadPool:
+        """The small thread pool of levels below full strength: one thread, a table of its own. MemoryError"""
+        self._load_weights()
+        if self._skill_pool is None:
+            self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
+        return self._skill_pool
+
+    @property
     def book(self) -> Book | None:
         """The book; None without one, or where USI_OwnBook is false."""
         return self._book if self._options.flag("USI_OwnBook") else None
@@ -97,7 +108,8 @@ class Resources:
             self.load()
 
     def new_game(self) -> None:
-        """Clear table and histories."""
+        """Clear table and histories; another seed for the errors of a level."""
+        self.game_seed = self.random.getrandbits(64)
         if self._pool is not None:
             self._pool.new_game()
 
@@ -118,11 +130,11 @@ class Resources:
         return evaluation_title(self._evaluation_name())
 
     def _load_weights(self) -> None:
-        """Falls back to the package's network, or else to material, with an info string. Drops the thread pool."""
+        """Falls back to the package's network, or else to material, with an info string. Drops the thread pools."""
         key = self._evaluation_name(), self._options.number("FV_SCALE")
         if key == self._weights_key:
             return
-        self._pool = None
+        self._pool = self._skill_pool = None
         self._weights, self._weights_key = None, key
         names = list(dict.fromkeys((key[0], INTERNAL)))
         for name, instead in zip(names, (*names[1:], MATERIAL), strict=True):

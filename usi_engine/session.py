@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__, protocol
-from usi_engine.console import describe, eval_lines, perft
+from usi_engine.console import HELP_LINES, describe, eval_lines, perft
 from usi_engine.core import Core, CoreError, load_core
 from usi_engine.mating import Mating
 from usi_engine.options import Options
@@ -64,7 +64,7 @@ class Job:
 Posted = Command | Load | QuitWhenDone
 URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
 STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
-STATELESS = (protocol.Usi, protocol.Ignored, protocol.Malformed)
+STATELESS = (protocol.Usi, protocol.Help, protocol.Ignored, protocol.Malformed)
 # The clock of a move starts when these arrive.
 CLOCKED = (Go, GoMate, protocol.PonderHit)
 # These stop a search that would otherwise wait for `stop`.
@@ -209,6 +209,7 @@ class Session:
             protocol.Question: self._question,
             protocol.Perft: self._perft,
             protocol.Bench: self._bench,
+            protocol.Help: self._help,
             protocol.Malformed: self._malformed,
             protocol.Quit: self._quit,
             Load: self._load,
@@ -219,6 +220,9 @@ class Session:
         name = f"{NAME} {__version__} {self._resources.evaluation_title}".rstrip()
         head = [f"id name {name}", f"id author {AUTHOR}"]
         self._writer.lines([*head, *self._options.declarations(), "usiok"])
+
+    def _help(self, command: protocol.Help) -> None:
+        self._writer.lines(list(HELP_LINES))
 
     def _malformed(self, command: protocol.Malformed) -> None:
         self._writer.info(command.text)

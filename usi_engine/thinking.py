@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from usi_engine.book import choose
@@ -12,9 +13,11 @@ from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Go
-from usi_engine.report import Line, Reporter, SearchResult, SearchStats, info_line, legal_part, lost_line
+from usi_engine.report import NEVER, Line, Reporter, SearchResult, SearchStats, info_line, legal_part, lost_line
 from usi_engine.resources import Resources
 from usi_engine.search_control import SearchControl
+from usi_engine.skill import Skill, choose_line, limited, skill_of
+from usi_engine.threads import ThreadPool
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -67,7 +70,9 @@ class Thinking:
     def _decide(self, board: Board, go: Go) -> Finish:
         try:
             self._resources.load()
-            return self._without_search(board, go) or self._search(board, go)
+            skill = None if go.open_ended() and not go.ponder else skill_of(self._options.number("SkillLevel"))
+            searched = self._search if skill is None else partial(self._search_at_level, skill=skill)
+            return self._without_search(board, go) or searched(board, go)
         except (CoreError, MemoryError) as error:
             self._writer.info(str(error))
         except Exception as error:
@@ -107,8 +112,8 @@ class Thinking:
 
     def _search(self, board: Board, go: Go) -> Finish:
         core, pool = self._resources.core, self._resources.pool
-        root_moves = self._set_root(board, go)
-        reporter = Reporter(self._writer, core, self._interval(go), self._stats)
+        root_moves = self._set_root(pool, board, go)
+        reporter = Reporter(self._writer, core, self._interval(go), lambda: self._stats(pool))
         mate = self._mate_at_root(board, go)
         if mate:
             line = Line(tuple(mate), core.mate - len(mate), len(mate), len(mate))
@@ -117,6 +122,21 @@ class Thinking:
         if not result.lines:
             return self._any_move(board)
         return lambda: self._conclude(reporter, result)
+
+    def _search_at_level(self, board: Board, go: Go, skill: Skill) -> Finish:
+        """The search of a weaker player, which prints the line it takes for the best, and no other before its end."""
+        core, pool = self._resources.core, self._resources.skill_pool
+        pool.new_game()
+        root_moves = self._set_root(pool, board, go)
+        reporter = Reporter(self._writer, core, NEVER, lambda: self._stats(pool))
+        limits = limited(self._limits(core, go), skill)
+        result = Search(core, pool, self._control, limits, reporter).run(board, root_moves)
+        if not result.lines:
+            return self._any_move(board)
+        chosen = choose_line(core, board, result.lines, skill, self._resources.game_seed)
+        others = [line for line in result.lines if line is not chosen]
+        shown = SearchResult(result.depth, (chosen, *others)[: self._options.number("MultiPV")])
+        return lambda: self._conclude(reporter, shown)
 
     def _mate_at_root(self, board: Board, go: Go) -> list[str]:
         """A mate by checks alone, searched for in a small share of the move's time; empty where none is found."""
@@ -130,8 +150,7 @@ class Thinking:
         too_late = last_move and board.ply + len(moves) - 1 > last_move
         return moves if status == "mate" and not too_late else []
 
-    def _set_root(self, board: Board, go: Go) -> int:
-        pool = self._resources.pool
+    def _set_root(self, pool: ThreadPool, board: Board, go: Go) -> int:
         moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]
         if go.searchmoves and not moves:
             self._writer.info(f"no move of searchmoves is legal: '{' '.join(go.searchmoves)}'")
@@ -154,8 +173,7 @@ class Thinking:
             return 0
         return self._options.number("PvInterval")
 
-    def _stats(self) -> SearchStats:
-        pool = self._resources.pool
+    def _stats(self, pool: ThreadPool) -> SearchStats:
         return SearchStats(pool.nodes, self._control.total, pool.table.hashfull())
 
     def _no_nodes(self) -> SearchStats:

@@ -16,9 +16,13 @@ from usi_engine.protocol import Go, GoMate, Quit, decode, parse
 from usi_engine.session import Load, QuitWhenDone, Session
 
 # These need neither the core nor its weights.
-LIGHT = (protocol.Usi, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit)
+LIGHT = (
+    protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
+)  # fmt: skip
 
 
+# Between two looks for Ctrl-C.
+WATCH_SECONDS = 0.2
 # Bytes; what is behind them counts as another line. A game of 100,000 moves takes half a million.
 LONGEST_LINE = 1 << 22
 
@@ -60,12 +64,37 @@ def load_numpy() -> None:
         import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
 
 
-def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> None:
-    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading."""
+def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> bool:
+    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading.
+
+    Ctrl-C ends what is running: a search with its bestmove. False where it did.
+    """
     session = Session(writer, load)
     for command in map(parse, commands):
         if isinstance(command, (Go, GoMate)):
             session.post(Load())
         session.post(command)
     session.post(QuitWhenDone())
-    session.run()
+    return run_interruptibly(session)
+
+
+def run_interruptibly(session: Session) -> bool:
+    """Run it on a thread of its own: Ctrl-C reaches the main thread alone, and on Windows not while that waits without
+    a limit. (Thread.join takes a thread for dead when it is interrupted, up to Python 3.12.)
+    """
+    ended, uninterrupted = threading.Event(), True
+
+    def work() -> None:
+        try:
+            session.run()
+        finally:
+            ended.set()
+
+    threading.Thread(target=work, name="session", daemon=True).start()
+    while not ended.is_set():
+        try:
+            ended.wait(WATCH_SECONDS)
+        except KeyboardInterrupt:
+            uninterrupted = False
+            session.post(Quit())
+    return uninterrupted

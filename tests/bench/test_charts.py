@@ -12,7 +12,7 @@ import pytest
 from bench import FIGURES
 from bench.strength import elo, rule_values
 
-CHARTS = {"rules.py": "rules.svg", "learning_curve.py": "learning-curve.svg"}
+CHARTS = {"rules.py": "rules.svg", "learning_curve.py": "learning-curve.svg", "levels.py": "levels.svg"}
 
 
 def test_a_rule_is_worth_what_its_absence_costs(tmp_path: Path) -> None:
@@ -48,3 +48,6 @@ def test_charts_show_every_row_of_their_figures() -> None:
     curves = (FIGURES / "learning-curve.svg").read_text(encoding="utf-8")
     for model in json.loads((FIGURES / "learning.json").read_text(encoding="utf-8")):
         assert f">{model}<" in curves
+    levels = (FIGURES / "levels.svg").read_text(encoding="utf-8")
+    for row in json.loads((FIGURES / "levels.json").read_text(encoding="utf-8")):
+        assert f">{row['elo']:+d}<" in levels

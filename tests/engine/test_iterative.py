@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import queue
 import threading
 import time
@@ -13,11 +14,11 @@ from core_ext.engine import INFINITE, MATE_BOUND, StopToken, Worker
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Lines
-from usi_engine.core import Core
+from usi_engine.core import Core, load_core
 from usi_engine.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.options import Options
 from usi_engine.output import Writer
-from usi_engine.report import Reporter, SearchResult, SearchStats, legal_part
+from usi_engine.report import NEVER, Reporter, SearchResult, SearchStats, legal_part
 from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 from usi_engine.timeman import TimeLimits
@@ -235,3 +236,16 @@ def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
     engine.expect("^bestmove")
     engine.expect("^bestmove")
     assert time.perf_counter() - begun >= 0.5
+
+
+def test_a_node_limit_within_depth_one_keeps_what_was_searched() -> None:
+    """With more lines than the nodes suffice for, the first is there."""
+    core, stop = load_core(), StopToken()
+    pool = ThreadPool(core, stop, 1, 1)
+    reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(0, 0, 0))
+    board = Board("l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1")
+    count = pool.set_root(board, None, Options())
+    limits = SearchLimits(60, 3000, 593)
+    result = Search(core, pool, SearchControl(stop, TimeLimits()), limits, reporter).run(board, count)
+    assert result.depth == 1
+    assert board.is_legal(result.best.move)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from tests.engine.conftest import SMALL_TABLE
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT, Program
 from tests.eval.nnue.reference import random_network
+from tests.programs import INTERRUPTIBLE
 from usi_engine.nnue_file import Architecture, write_network
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out
@@ -120,6 +122,11 @@ def test_closed_output() -> None:
         (["eval"], r"^total -?\d+$"),
         (["getoption"], r"^MultiPV = 1$"),
         (["usi"], r"^usiok$"),
+        (["help"], r"^quit .* end the program$"),
+        (["position", "startpos", "moves", "7g7f", "sfen"], r"^lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/.* w - 2$"),
+        (["position", "sfen", "4k4/9/4P4/9/9/9/9/9/9", "b", "G", "1", "checks"], r"^5c5b\+ .*G\*5b"),
+        (["position", "startpos", "moves", "7g7f", "moves"], r"^1c1d "),
+        (["position", "startpos", "side", "key"], r"^black$"),
     ],
 )
 def test_command_line(arguments: list[str], pattern: str) -> None:
@@ -134,6 +141,57 @@ def test_command_line(arguments: list[str], pattern: str) -> None:
     )
     assert any(re.search(pattern, line) for line in done.stdout.splitlines()), done.stdout
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["bogus"], "unknown command 'bogus'"),
+        (["--bogus"], "unknown command '--bogus'"),
+        (["go depth 2", "boo hoo"], "unknown command 'boo hoo'"),
+        (["perft", "x"], "perft wants a depth from 1 on, not 'x'"),
+        (["position"], "position without a place"),
+        (["b\nog"], "unknown command 'b\\x0aog'"),
+        ([""], "unknown command ''"),
+    ],
+)
+def test_unknown_arguments(arguments: list[str], message: str) -> None:
+    """One line on the error stream, status 2; nothing is carried out."""
+    command = [sys.executable, "-m", "usi_engine", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(message)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
+@pytest.mark.parametrize("go", ["go", "go infinite", "go btime 3600000"])
+def test_ctrl_c_ends_a_search_with_its_bestmove(go: str) -> None:
+    command = [*INTERRUPTIBLE, "setoption name EvalFile value material", go]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as started:
+        assert started.stdout is not None and started.stderr is not None
+        while not started.stdout.readline().startswith("info depth"):
+            assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+        printed, errors = started.communicate(timeout=20)
+    assert (started.returncode, errors) == (130, "")
+    assert printed.splitlines()[-1].startswith("bestmove ")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
+def test_a_hint_for_people_alone() -> None:
+    """On a terminal; a GUI starts the engine with a pipe."""
+    import pty  # noqa: PLC0415  (not on Windows)
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "usi_engine"]
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, text=True, cwd=ROOT) as started:
+        os.write(ours, b"quit\n")
+        printed, _ = started.communicate(timeout=20)
+    os.close(ours)
+    os.close(theirs)
+    assert "help" in printed and "usi_engine play" in printed and printed.count("\n") == 1
+    piped = subprocess.run(command, input="quit\n", capture_output=True, text=True, check=True, cwd=ROOT, timeout=20)
+    assert piped.stdout == ""
 
 
 LIMITED = """

@@ -26,7 +26,6 @@ from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
 from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin, Text
 from usi_engine.protocol import Ignored, Malformed, parse
-from usi_engine.tools.mate import arguments_of as mate_arguments
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"
@@ -223,8 +222,6 @@ def check_engine(words: list[str]) -> None:
         return
     if words[0] == "learn":
         check_learn(words[1:])
-    elif words[0] == "mate":
-        mate_arguments(words[1:])
     elif words[0] == "csa":
         check_csa(words[1:])
     elif words[0] in TOOLS:

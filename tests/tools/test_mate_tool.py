@@ -1,16 +1,12 @@
-"""`usi_engine mate FILE` and `go mate` with the real solver."""
+"""Mate problems and `go mate` with the real solver."""
 
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.programs import INTERRUPTIBLE
-from usi_engine.tools.mate import MateProblem, main, read_problem
+from usi_engine.tools.mate import MateProblem, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
@@ -30,28 +26,6 @@ def test_read_problem() -> None:
     assert read_problem(f"{GOLD}\n") == MateProblem(GOLD)
     assert read_problem("# no problem") is None
     assert read_problem("\n") is None
-
-
-def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "problems.tsv"
-    file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")
-    assert main([str(file), "--hash", "4", "--lines"]) == 0
-    printed = capsys.readouterr().out
-    assert "G*5b" in printed
-    assert printed.splitlines()[-1].split()[:6] == ["all", "2", "2", "0", "0", "0"]
-
-
-def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "problems.txt"
-    file.write_text(f"{NO_MATE}\nnonsense\n{BARE_KING}\n", encoding="utf-8")
-    assert main([str(file), "--hash", "4", "--nodes", "1000"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[:3]] == ["nomate", "illegal", "unknown"]
-
-
-def test_a_file_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(tmp_path / "none.tsv")]) == 2
-    assert "none.tsv" in capsys.readouterr().out
 
 
 def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
@@ -99,25 +73,3 @@ def test_the_first_mate_is_printed_as_it_comes_and_kept() -> None:
     found = lines[0].split(" pv ")[1]
     assert printed[-1] == f"checkmate {found}"
     assert int(printed[-2].split(" nodes ")[1].split()[0]) <= 30_000 + 200
-
-
-@pytest.mark.parametrize("limit", ["--nodes=-1", "--hash=0", "--seconds=0", "--nodes=x", "--hash=9999999999"])
-def test_a_limit_out_of_range_is_refused(tmp_path: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main([str(tmp_path / "problems.tsv"), limit])
-    assert limit.split("=", maxsplit=1)[0] in capsys.readouterr().err
-
-
-@pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
-def test_interrupted_at_once(tmp_path: Path) -> None:
-    """Ctrl-C does not wait for the solver."""
-    hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
-    (tmp_path / "problems.tsv").write_text(hard + "\n", encoding="utf-8")
-    program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
-    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
-        time.sleep(2)
-        begun = time.monotonic()
-        started.send_signal(signal.SIGINT)
-        printed, errors = started.communicate(timeout=20)
-        assert time.monotonic() - begun < 5
-    assert (started.returncode, printed, errors) == (130, b"interrupted\n", b"")

@@ -16,7 +16,7 @@ from usi_engine.analysis.formats import READERS, json_of
 from usi_engine.analysis.ki2 import MisplacedMove
 
 QUOTED = 60  # characters of the text that a message shows
-KIF_NUMBER = re.compile(r"\s*(\d{1,6})(?!\d)[\s手]*\S")
+KIF_NUMBER = re.compile(r"\s*([0-9]{1,6})(?!\d)[\s手]*\S")
 JKF_INDEX = re.compile(r"index (\d{1,6})\b")
 
 

@@ -30,7 +30,7 @@ SHIFT_JIS = "cp932"
 
 KIF_HINT = re.compile(r"^(手合割|手数-|先手|後手|下手|上手)|^\s*\d+\s+[１-９同]", re.M)
 KI2_HINT = re.compile(r"^[▲△▼▽☗☖][\s　]*[１-９同]", re.M)
-KIF_MOVE = re.compile(r"^\s*\d+[\s手]+[１-９同]", re.M)
+KIF_MOVE = re.compile(r"^\s*[0-9]+[\s手]+[１-９同]", re.M)
 VARIATION = re.compile(r"^変化[：:]", re.M)
 CSA_HINT = re.compile(r"^(V[23]|N[+-]|PI|P1|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 USI_WORDS = ("position", "startpos", "sfen")

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import load_core
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
 KI2_MOVE = re.compile(
     r"([▲△▼▽☗☖]?)[\s　]*(同|[１-９1-9][一二三四五六七八九])[\s　]*"
@@ -69,21 +72,26 @@ def take_moves(found: Ki2Text, number: int, line: str) -> None:
 def resolved(start: str, text: Ki2Text, core: Any) -> list[str]:
     """The moves in USI; `core` is the module rsshogi.core. MisplacedMove."""
     ours = load_core()
-    board, names, moves = ours.board(start), core.Board(start), list[str]()
+    board, moves = ours.board(start), list[str]()
     for line, match in text.moves:
         number, shown = len(moves) + 1, match[0].strip()
         if match[1] and match[1] not in (BLACK_MARKS if board.turn == ours.black else WHITE_MARKS):
             raise MisplacedMove(line, number, shown, "a move of the other side")
-        square = moves[-1][2:4] if match[2] == "同" and moves else square_of(match[2])
-        legal = [move for move in board.legal_moves(include_all=True) if move[2:4] == square]
-        named = [(move, KI2_MOVE.match(core.Move.from_usi(move).to_ki2(names))) for move in legal]
-        found = chosen(match, [(move, name) for move, name in named if name])
+        found = meant(match, board, core)
         if len(found) != 1:
             raise MisplacedMove(line, number, shown, "ambiguous move" if found else "illegal move")
         moves.append(found[0])
         board.push(found[0])
-        names.apply_usi(found[0])
     return moves
+
+
+def meant(match: re.Match[str], board: Board, core: Any) -> list[str]:
+    """The legal moves, in USI, that a move of KI2 may mean after the moves of `board`."""
+    before, names = board.moves()[-1:], core.Board(board.sfen())
+    square = before[0][2:4] if match[2] == "同" and before else square_of(match[2])
+    legal = [move for move in board.legal_moves(include_all=True) if move[2:4] == square]
+    named = [(move, KI2_MOVE.match(core.Move.from_usi(move).to_ki2(names))) for move in legal]
+    return chosen(match, [(move, name) for move, name in named if name])
 
 
 def square_of(text: str) -> str:

@@ -1,21 +1,19 @@
-"""`usi_engine mate FILE`: solves a file of mate problems and prints a table of the results by length.
+"""Solving mate problems: reading them, verifying the solver's lines, a table of the results by length.
 
-A line is an sfen, or three fields separated by tabs: length in plies, sfen, a solution. Empty lines and lines that
-start with `#` are skipped.
+A problem is a line: an sfen, also with `sfen` or `position sfen` before and `moves ...` after it, or three fields
+separated by tabs: length in plies, sfen, a solution. Empty lines and lines that start with `#` are skipped.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from usi_engine.core import Core, CoreError, load_core
+from usi_engine.core import Core
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -26,10 +24,11 @@ BAR = 40
 
 @dataclass(frozen=True)
 class MateProblem:
-    """A line of the file; `length` is 0 if the file does not give it."""
+    """A position; `length` is 0 if the file does not give it, `name` says where it stands."""
 
     sfen: str
     length: int = 0
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,21 +50,36 @@ class MateResult:
         return self.problem.length or len(self.moves)
 
 
-def read_problem(line: str) -> MateProblem | None:
+def read_problem(line: str, name: str = "") -> MateProblem | None:
     """None for a line without a problem; ValueError if the length is not a number."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
     fields = text.split("\t")
-    return MateProblem(fields[1], int(fields[0])) if len(fields) > 1 else MateProblem(text)
+    return MateProblem(fields[1], int(fields[0]), name) if len(fields) > 1 else MateProblem(text, name=name)
 
 
-def read_problems(lines: Iterable[str]) -> Iterator[MateProblem]:
-    """The problems of a file."""
-    for line in lines:
-        problem = read_problem(line)
+def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
+    """The problems of a file. ValueError."""
+    for number, line in enumerate(lines, 1):
+        problem = read_problem(line, f"{name}, line {number}")
         if problem:
             yield problem
+
+
+def looks_like_position(text: str) -> bool:
+    """Whether it is meant for a position rather than for files."""
+    first = text.partition(" ")[0]
+    return first in ("position", "sfen", "startpos") or first.count("/") == 8
+
+
+def set_up(core: Core, text: str) -> Board:
+    """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError."""
+    place, _, moves = text.removeprefix("position ").partition(" moves ")
+    board = core.board(place)
+    for move in moves.split():
+        board.push(move)
+    return board
 
 
 def attempt(
@@ -74,7 +88,7 @@ def attempt(
     """Solve one problem and verify the mate."""
     begun = time.perf_counter()
     try:
-        board = core.board(problem.sfen)
+        board = set_up(core, problem.sfen)
     except ValueError:
         return MateResult(problem, "illegal", [], 0, 0.0)
     stop.clear()
@@ -175,53 +189,9 @@ class Progress:
             self._stream.flush()
 
 
-def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> list[MateResult]:
-    """The results in the order of the file."""
-    stop, results = core.stop_token(), list[MateResult]()
-    solver, progress = core.mate_solver(limits.hash, stop), Progress(len(problems), sys.stderr)
+def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
+    """The results in the order of the problems, each as soon as it is there."""
+    stop = core.stop_token()
+    solver = core.mate_solver(limits.hash, stop)
     for problem in problems:
-        results.append(attempt(core, solver, stop, problem, limits))
-        progress.show(len(results))
-    return results
-
-
-def at_least(least: int, most: int = 2**31 - 1) -> Callable[[str], int]:
-    """Reads a number of the command line."""
-
-    def number(text: str) -> int:
-        if not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is not {least} to {most}")
-        return int(text)
-
-    return number
-
-
-def arguments_of(words: list[str]) -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(prog="usi_engine mate", description="Solve a file of mate problems.")
-    parser.add_argument("file", type=Path, help="one sfen per line, or length, sfen and solution separated by tabs")
-    parser.add_argument("--hash", type=at_least(1), default=256, help="size of the proof table in MB (256)")
-    parser.add_argument("--nodes", type=at_least(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
-    parser.add_argument("--seconds", type=at_least(1), default=60, help="time limit per problem (60)")
-    parser.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
-    parser.add_argument("--lines", action="store_true", help="print the result of every problem")
-    return parser.parse_args(words)
-
-
-def main(words: list[str]) -> int:
-    """Returns 0 if every problem was solved, 1 if not, 2 if the file cannot be read, 130 after Ctrl-C."""
-    limits = arguments_of(words)
-    try:
-        problems = list(read_problems(limits.file.read_text(encoding="utf-8").splitlines()))
-        results = solve_all(load_core(), problems, limits)
-    except (OSError, ValueError, CoreError, MemoryError) as error:
-        print(error)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted")
-        return 130
-    for result in results:
-        if limits.lines or result.status != "mate" or result.wrong:
-            print(result.status, "WRONG" * result.wrong, result.problem.sfen, *result.moves)
-    print("\n".join(table(results)))
-    return 0 if all(result.status == "mate" and not result.wrong for result in results) else 1
+        yield attempt(core, solver, stop, problem, limits)

@@ -1,0 +1,247 @@
+"""A round robin of the levels of `SkillLevel`, and the one-ply capture player below them.
+
+    nice python -m bench.strength.levels --games 2 --neighbours 20 --keep build/levels
+
+Each pair of players plays --games from openings with both colours, neighbours --neighbours games. The table gives each
+player's Elo by maximum likelihood (Bradley and Terry), level 0 at 0, and its score against the player before with a
+95 % interval. Level 20 stands for full strength at --full nodes a move. The same command resumes: FOLDER/games.jsonl
+holds one line of JSON a pair of games; games of other --levels may be added to it. --figure writes the figures of the
+chart (docs/figures/levels.py).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import itertools
+import json
+import math
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench import OPENINGS
+from bench.strength.elo import Estimate, estimate
+from bench.table import print_table, progress
+from core_ext.board import BLACK, Board
+from usi_engine.core import INTERNAL, load_core, load_weights
+from usi_engine.iterative import Search, SearchLimits
+from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
+from usi_engine.options import Options
+from usi_engine.output import Writer
+from usi_engine.report import NEVER, Reporter, SearchStats
+from usi_engine.search_control import SearchControl
+from usi_engine.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
+from usi_engine.threads import ThreadPool
+from usi_engine.timeman import TimeLimits
+
+# The number of the capture player, and of the plies after which a game is a draw.
+CAPTURER, LONGEST = -1, 400
+PIECES = {"P": 1, "L": 3, "N": 3, "S": 5, "G": 6, "B": 8, "R": 10, "K": 100}
+PROMOTION = 3
+POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
+# Imaginary draws between neighbours, so that no rating is infinite.
+PRIOR_GAMES = 0.5
+ITERATIONS = 3000
+
+
+class Players:
+    """Chooses moves: of the levels, of full strength at so many nodes, of the capture player."""
+
+    def __init__(self, full_nodes: int) -> None:
+        weights = load_weights(INTERNAL)
+        self._core, self._options = load_core(), Options()
+        self._stop = self._core.stop_token()
+        self._pool = ThreadPool(self._core, self._stop, 4, 1, weights)
+        self._reporter = Reporter(Writer(io.BytesIO()), self._core, NEVER, lambda: SearchStats(0, 0, 0))
+        self._full = Player(weights, PlayRules(nodes=full_nodes))
+
+    def new_game(self) -> None:
+        """Forget the game before."""
+        self._full.new_game()
+
+    def move(self, level: int, board: Board, seed: int) -> str:
+        """The move of a player in the game of this seed."""
+        if level == CAPTURER:
+            return capture(board, seed)
+        skill = skill_of(level)
+        return self._full.think(board)[0] if skill is None else self._skilled(skill, board, seed)
+
+    def _skilled(self, skill: Skill, board: Board, seed: int) -> str:
+        self._pool.new_game()
+        count = self._pool.set_root(board, None, self._options)
+        limits = limited(SearchLimits(self._core.max_depth, 0, 1), skill)
+        control = SearchControl(self._stop, TimeLimits())
+        result = Search(self._core, self._pool, control, limits, self._reporter).run(board, count)
+        return choose_line(self._core, board, result.lines, skill, seed).move
+
+
+def capture(board: Board, seed: int) -> str:
+    """The move that gains most at once, by captured piece and promotion; of several any."""
+    rng = random.Random(f"{seed} {board.key}")
+    return max(board.legal_moves(), key=lambda move: (gain(board, move), rng.random()))
+
+
+def gain(board: Board, move: str) -> int:
+    """What a move wins at once, in pawns."""
+    captured = board.piece_at(move[2:4])
+    return (PIECES[captured[-1].upper()] if captured else 0) + PROMOTION * move.endswith("+")
+
+
+def play(players: Players, opening: str, black: int, white: int, seed: int) -> tuple[float, int]:
+    """Black's points and the number of plies."""
+    board = Board(opening)
+    players.new_game()
+    for ply in range(LONGEST):
+        ended = ending_of(board)
+        if ended:
+            return POINTS[ended[0]], ply
+        level = black if board.turn == BLACK else white
+        board.push(players.move(level, board, seed))
+    return POINTS["d"], LONGEST
+
+
+def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int) -> dict[str, Any]:
+    """Both games of a pair of players from one opening: the points of the first player."""
+    first, second = pair
+    as_black, plies = play(players, opening, first, second, 2 * number)
+    as_white, more = play(players, opening, second, first, 2 * number + 1)
+    return {"pair": pair, "number": number, "points": [as_black, 1 - as_white], "plies": [plies, more]}
+
+
+def schedule(levels: Sequence[int], games: int, neighbours: int) -> Iterator[tuple[tuple[int, int], int]]:
+    """Pairs of players, the stronger first, with the number of their pair of games; neighbours before all others, and
+    of those the weakest, whose games are short, first.
+    """
+    weakest_first = sorted(levels)
+    near = [(stronger, weaker) for weaker, stronger in itertools.pairwise(weakest_first)]
+    far = [(stronger, weaker) for stronger in weakest_first for weaker in weakest_first if weaker < stronger]
+    far = [pair for pair in far if pair not in near]
+    for pairs, count in ((near, neighbours), (far, games)):
+        for number in range((count + 1) // 2):
+            yield from ((pair, number) for pair in pairs)
+
+
+Score = dict[tuple[int, int], list[float]]
+
+
+def scores_of(records: Iterable[Mapping[str, Any]]) -> Score:
+    """The stronger player's points of each game, by pair of players."""
+    found: Score = {}
+    for record in records:
+        first, second = record["pair"]
+        found.setdefault((first, second), []).extend(record["points"])
+    return found
+
+
+def ratings(scores: Score) -> dict[int, float]:
+    """Elo of each player by maximum likelihood, level 0 (or else the weakest) at 0."""
+    players = sorted({player for pair in scores for player in pair})
+    results = [(*pair, sum(points), float(len(points))) for pair, points in scores.items()]
+    results += [(high, low, PRIOR_GAMES / 2, PRIOR_GAMES) for low, high in itertools.pairwise(players)]
+    won = dict.fromkeys(players, 0.0)
+    for first, second, points, games in results:
+        won[first] += points
+        won[second] += games - points
+    strength = dict.fromkeys(players, 1.0)
+    for _ in range(ITERATIONS):
+        shares = dict.fromkeys(players, 0.0)
+        for first, second, _, games in results:
+            share = games / (strength[first] + strength[second])
+            shares[first] += share
+            shares[second] += share
+        strength = {player: won[player] / shares[player] for player in players}
+    base = strength[0 if 0 in strength else players[0]]
+    return {player: 400 * math.log10(value / base) for player, value in strength.items()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A player: Elo, games, its score against the next weaker player and in how many games."""
+
+    level: int
+    elo: float
+    games: int
+    against_next: Estimate | None
+    games_against_next: int
+
+    @property
+    def name(self) -> str:
+        """As the table shows it."""
+        return "captures" if self.level == CAPTURER else str(self.level)
+
+
+def rows_of(scores: Score) -> list[Row]:
+    """The players from the weakest."""
+    elo, rows = ratings(scores), list[Row]()
+    below: int | None = None
+    for level in sorted(elo):
+        games = sum(len(points) for pair, points in scores.items() if level in pair)
+        own = [] if below is None else scores.get((level, below), [])
+        rows.append(Row(level, elo[level], games, estimate(own) if own else None, len(own)))
+        below = level
+    return rows
+
+
+def table(rows: Iterable[Row]) -> None:
+    """Print it."""
+    header = ("level", "Elo", "games", "against the one before", "games")
+    print_table(header, [(row.name, f"{row.elo:+.0f}", row.games, row.against_next.text() if row.against_next else "",
+                          row.games_against_next or "") for row in rows])  # fmt: skip
+
+
+def figures(rows: Iterable[Row]) -> str:
+    """The figures of the chart, as JSON."""
+    data = [
+        {
+            "level": row.level,
+            "elo": round(row.elo),
+            "games": row.games,
+            "score": round(100 * row.against_next.score) if row.against_next else None,
+        }
+        for row in rows
+    ]
+    return json.dumps(data, indent=1) + "\n"
+
+
+def run(chosen: argparse.Namespace) -> None:
+    """Play what is missing, then print the table."""
+    file = Path(chosen.keep) / "games.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    played = {(*record["pair"], record["number"]) for record in kept}
+    below = [CAPTURER] if 0 in chosen.levels else []
+    order = schedule([*below, *chosen.levels], chosen.games, chosen.neighbours)
+    wanted = [(pair, number) for pair, number in order if (*pair, number) not in played]
+    openings = read_openings(OPENINGS)
+    openings = random.Random(chosen.seed).sample(openings, len(openings))
+    players = Players(chosen.full)
+    with progress(len(wanted), "pair") as bar, file.open("a", encoding="utf-8") as record:
+        for pair, number in wanted:
+            kept.append(play_pair(players, openings[number % len(openings)], pair, number))
+            record.write(json.dumps(kept[-1]) + "\n")
+            record.flush()
+            bar.update()
+    rows = rows_of(scores_of(kept))
+    table(rows)
+    if chosen.figure:
+        chosen.figure.write_text(figures(rows), encoding="utf-8")
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--levels", type=int, nargs="+", default=list(range(0, FULL_STRENGTH + 1, 2)))
+    parser.add_argument("--games", type=int, default=2, help="of each pair of players")
+    parser.add_argument("--neighbours", type=int, default=20, help="games of neighbours")
+    parser.add_argument("--full", type=int, default=200_000, help="nodes a move of level 20")
+    parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
+    parser.add_argument("--keep", required=True, help="folder of the record")
+    parser.add_argument("--figure", type=Path, help="write the figures of the chart to this file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    run(parse())

@@ -1,0 +1,135 @@
+"""`usi_engine mate`: positions, files, standard input, game records."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.programs import INTERRUPTIBLE
+from usi_engine.analysis.mate import main
+
+ROOT = Path(__file__).resolve().parents[2]
+RECORDS = ROOT / "tests" / "data" / "records"
+GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
+NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
+BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
+SMALL = ("--hash", "4")
+DIAGRAM = """# KIF
+後手の持駒：飛二 角二 金三 銀四 桂四 香四 歩十七
+  ９ ８ ７ ６ ５ ４ ３ ２ １
++---------------------------+
+| ・ ・ ・ ・v玉 ・ ・ ・ ・|一
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|二
+| ・ ・ ・ ・ 歩 ・ ・ ・ ・|三
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|四
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|五
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|六
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|七
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|八
+| ・ ・ ・ ・ ・ ・ ・ ・ ・|九
++---------------------------+
+先手の持駒：金
+先手：
+後手：
+手数----指手---------消費時間--
+"""
+
+
+@pytest.mark.parametrize("before", [[], ["sfen"], ["position", "sfen"]])
+@pytest.mark.parametrize("quoted", [True, False])
+def test_a_position(before: list[str], quoted: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [*before, *GOLD.split()]
+    assert main([*([" ".join(words)] if quoted else words), *SMALL]) == 0
+    assert capsys.readouterr().out == "mate in 1: G*5b\n"
+
+
+def test_a_position_after_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["startpos", "moves", "7g7f", "3c3d", *SMALL]) == 1
+    assert capsys.readouterr().out == "no mate\n"
+
+
+def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A line for each problem, then the table; with --summary the table alone."""
+    file = tmp_path / "problems.tsv"
+    file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")
+    assert main([str(file), *SMALL]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f"problems.tsv, line {number}: mate in 1: G*5b" for number in (2, 3)]
+    assert lines[-1].split()[:6] == ["all", "2", "2", "0", "0", "0"]
+    assert main([str(file), *SMALL, "--summary"]) == 0
+    assert capsys.readouterr().out.splitlines()[0].startswith("length")
+
+
+def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "problems.txt"
+    file.write_text(f"{NO_MATE}\nnonsense\n{BARE_KING}\n", encoding="utf-8")
+    assert main([str(file), *SMALL, "--nodes", "1000", "--summary"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(": ")[1] for line in lines[:6:2]] == ["no mate", "not a position", "undecided"]
+    assert [line.strip() for line in lines[1:6:2]] == [NO_MATE, "nonsense", BARE_KING]
+
+
+def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{GOLD}\n\n# no problem\n"))
+    assert main(["-", *SMALL]) == 0
+    assert capsys.readouterr().out == "-, line 1: mate in 1: G*5b\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
+def test_a_problem_as_a_record(encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The position of a diagram; the moves in Japanese where they are asked for."""
+    file = tmp_path / "problem.kif"
+    file.write_bytes(DIAGRAM.encode(encoding))
+    assert main([str(file), *SMALL, "--japanese"]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{file}: mate in 1: G*5b", "    ▲５二金"]
+
+
+def test_the_end_of_a_game(capsys: pytest.CaptureFixture[str]) -> None:
+    """Not its start, which is no problem."""
+    assert main([str(RECORDS / "game.kif"), *SMALL, "--seconds", "5"]) == 1
+    assert "moves 7g7f" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.tsv"], "none.tsv: No such file or directory"),
+        ([str(RECORDS / "broken.kif")], "broken.kif, line 15, move 7: not a move: '7 １六'"),
+        (["sfen", "9/9", "b", "-"], "2 ranks in '9/9 b -'"),
+        (["startpos", "moves", "7g7a"], "7g7a"),
+    ],
+)
+def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line, status 2."""
+    status = main([*words, *SMALL])
+    errors = capsys.readouterr().err
+    assert (status, errors.count("\n")) == (2, 1)
+    assert message in errors
+
+
+@pytest.mark.parametrize("limit", ["--nodes=-1", "--hash=0", "--seconds=0", "--nodes=x", "--hash=9999999999"])
+def test_a_limit_out_of_range_is_refused(tmp_path: Path, limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "problems.tsv"), limit])
+    assert limit.split("=", maxsplit=1)[0] in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
+def test_interrupted_at_once(tmp_path: Path) -> None:
+    """Ctrl-C does not wait for the solver."""
+    hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
+    (tmp_path / "problems.tsv").write_text(hard + "\n", encoding="utf-8")
+    program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
+        time.sleep(2)
+        begun = time.monotonic()
+        started.send_signal(signal.SIGINT)
+        printed, errors = started.communicate(timeout=20)
+        assert time.monotonic() - begun < 5
+    assert (started.returncode, printed, errors) == (130, b"interrupted\n", b"")

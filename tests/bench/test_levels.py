@@ -1,0 +1,81 @@
+"""The round robin of the levels."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.strength import levels
+from bench.strength.elo import elo
+from core_ext.board import Board
+from tests.shogi.slow_shogi import START
+
+
+@pytest.fixture(scope="module")
+def players() -> levels.Players:
+    return levels.Players(2000)
+
+
+def test_the_capture_player_takes_the_most() -> None:
+    board = Board("4k4/9/9/3p1r3/4G4/9/9/9/4K4 b - 1")
+    assert levels.capture(board, 1) == "5e4d"
+    board = Board("4k4/9/4p4/3R5/9/9/9/9/4K4 b - 1")
+    assert levels.gain(board, levels.capture(board, 1)) == levels.PROMOTION
+    moves = {levels.capture(Board(), seed) for seed in range(50)}
+    assert len(moves) > 10
+
+
+def test_a_game_repeats(players: levels.Players) -> None:
+    """The same seed, the same game; points are those of the first player."""
+    first = levels.play_pair(players, START, (4, 0), 1)
+    assert first == levels.play_pair(players, START, (4, 0), 1)
+    assert len(first["points"]) == 2
+    assert sum(first["points"]) >= 1.5
+
+
+def test_full_strength_and_levels_move_legally(players: levels.Players) -> None:
+    board = Board()
+    for level in (*range(0, 21, 4), levels.CAPTURER):
+        board.push(players.move(level, board, 1))
+    assert len(board.moves()) == 7
+
+
+def test_neighbours_come_first_and_every_pair_once() -> None:
+    order = list(levels.schedule([-1, 0, 2, 4], games=2, neighbours=4))
+    near = [(0, -1), (2, 0), (4, 2)]
+    assert order[:6] == [(pair, number) for number in (0, 1) for pair in near]
+    assert order[6:] == [((2, -1), 0), ((4, -1), 0), ((4, 0), 0)]
+
+
+def test_ratings_follow_the_scores() -> None:
+    """75 percent are 191 Elo, and differences add up."""
+    scores: levels.Score = {(0, -1): [1.0] * 300 + [0.0] * 100, (2, 0): [1.0] * 300 + [0.0] * 100}
+    rated = levels.ratings(scores)
+    assert rated[0] == 0.0
+    assert abs(rated[2] - elo(0.75)) < 2
+    assert abs(rated[-1] + elo(0.75)) < 2
+
+
+def test_a_row_has_the_score_against_the_player_before() -> None:
+    rows = levels.rows_of({(0, -1): [1.0, 0.5], (2, 0): [1.0, 0.0], (2, -1): [1.0, 1.0]})
+    assert [row.level for row in rows] == [-1, 0, 2]
+    assert rows[0].against_next is None
+    assert rows[1].against_next is not None
+    assert rows[1].against_next.score == 0.75
+    assert [row.games for row in rows] == [4, 4, 4]
+    shown = json.loads(levels.figures(rows))
+    assert [row["score"] for row in shown] == [None, 75, 50]
+
+
+def test_a_round_robin_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["levels", "--levels", "0", "1", "--games", "2", "--neighbours", "2", "--keep", str(tmp_path)]
+    monkeypatch.setattr("sys.argv", words)
+    levels.run(levels.parse())
+    record = (tmp_path / "games.jsonl").read_text(encoding="utf-8")
+    assert len(record.splitlines()) == 3
+    monkeypatch.setattr("sys.argv", [*words, "--figure", str(tmp_path / "levels.json")])
+    levels.run(levels.parse())
+    assert (tmp_path / "games.jsonl").read_text(encoding="utf-8") == record
+    assert len(json.loads((tmp_path / "levels.json").read_text(encoding="utf-8"))) == 3

@@ -1,0 +1,248 @@
+"""Levels: what they consider, how they err, and how the engine plays at them."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import statistics
+
+import pytest
+
+from core_ext.board import Board
+from tests.engine.conftest import ScriptedEngine
+from tests.engine.fake_core import Script
+from tests.engine.usi_transport import ROOT, InProcess, Program
+from usi_engine.core import load_core
+from usi_engine.iterative import SearchLimits
+from usi_engine.report import Line
+from usi_engine.skill import (
+    BLIND_LEVEL,
+    FULL_STRENGTH,
+    Skill,
+    certain,
+    choose_line,
+    deviation,
+    is_loud,
+    limited,
+    skill_of,
+    visibility,
+)
+
+CORE = load_core()
+LEVELS = range(FULL_STRENGTH)
+# Black mates by G*5b; anything else does not.
+MATE = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
+
+
+def skill(level: int) -> Skill:
+    found = skill_of(level)
+    assert found is not None
+    return found
+
+
+def test_each_level_sees_more_than_the_one_before() -> None:
+    """Farther, with smaller errors."""
+    skills = [skill(level) for level in LEVELS]
+    for weaker, stronger in itertools.pairwise(skills):
+        assert weaker.depth <= stronger.depth
+        assert weaker.error > stronger.error
+    assert skills[0].depth == 1
+    assert skills[-1].depth > 10
+    assert skills[-1].lines > 1
+
+
+def test_full_strength_has_no_limits() -> None:
+    assert skill_of(FULL_STRENGTH) is None
+
+
+def test_limits_of_a_go_are_narrowed() -> None:
+    """Never widened; MultiPV may ask for more lines."""
+    assert limited(SearchLimits(127, 0, 1), skill(0)) == SearchLimits(1, skill(0).nodes, skill(0).lines)
+    assert limited(SearchLimits(3, 500, 90), skill(19)) == SearchLimits(3, 500, 90)
+
+
+def test_the_error_repeats_and_is_normal() -> None:
+    numbers = [deviation(f"{seed}") for seed in range(2000)]
+    assert numbers[:5] == [deviation(f"{seed}") for seed in range(5)]
+    assert abs(statistics.mean(numbers)) < 0.1
+    assert abs(statistics.stdev(numbers) - 1) < 0.1
+
+
+def lines_for(board: Board, value: int = 0) -> list[Line]:
+    """All legal moves with the same value."""
+    return [Line((move,), value) for move in board.legal_moves()]
+
+
+def choices(level: int, seeds: range, board: Board, best: str, ahead: int) -> int:
+    """In how many games of these seeds the level finds a move that is better by so many centipawns."""
+    lines = [Line(line.pv, ahead * (line.move == best)) for line in lines_for(board)]
+    return sum(choose_line(CORE, board, lines, skill(level), seed).move == best for seed in seeds)
+
+
+def test_stronger_levels_find_a_good_move_more_often() -> None:
+    found = [choices(level, range(60), Board(), "7g7f", 200) for level in (0, 8, 14, 18)]
+    assert found == sorted(found)
+    assert found[0] < 15
+    assert found[-1] > 55
+
+
+def test_a_game_is_consistent_and_games_differ() -> None:
+    board = Board()
+    moves = [choose_line(CORE, board, lines_for(board), skill(3), seed).move for seed in range(40)]
+    assert moves == [choose_line(CORE, board, lines_for(board), skill(3), seed).move for seed in range(40)]
+    assert len(set(moves)) > 10
+
+
+def test_loud_moves_are_seen_sooner() -> None:
+    """A capture, a promotion and a check are loud."""
+    board = Board("startpos")
+    for move in ("7g7f", "3c3d"):
+        board.push(move)
+    assert all(is_loud(board, move) for move in ("8h2b", "8h2b+", "8h3c+"))
+    assert not any(is_loud(board, move) for move in ("8h4d", "2g2f"))
+    pvs = [("8h2b+",), ("2g2f", "2b8h+"), ("2g2f", "8c8d")]
+    assert visibility(board, pvs[0]) < visibility(board, pvs[1]) < visibility(board, pvs[2]) == 1
+    assert is_loud(Board(MATE), "G*5b")
+
+
+def test_a_capture_is_missed_less_often_than_a_quiet_move() -> None:
+    board = Board("startpos")
+    for move in ("7g7f", "3c3d"):
+        board.push(move)
+    quiet, capture = (choices(12, range(80), board, best, 300) for best in ("2g2f", "8h2b+"))
+    assert capture > quiet + 10
+
+
+@pytest.mark.parametrize("level", [BLIND_LEVEL + 1, 12])
+def test_a_mate_in_one_is_played(level: int) -> None:
+    board = Board(MATE)
+    for seed in range(20):
+        assert choose_line(CORE, board, lines_for(board), skill(level), seed).move == "G*5b"
+
+
+def test_no_mate_in_one_is_given_away() -> None:
+    """Whatever the search says."""
+    board = Board("4k4/9/9/9/9/9/4p4/9/4K4 b 2R2Bg3G4S4N4L17P 1")
+    careless = {move for move in board.legal_moves() if gives_mate(board, move)}
+    assert careless
+    lines = [Line((move,), 500 * (move in careless)) for move in board.legal_moves()]
+    for seed in range(20):
+        assert choose_line(CORE, board, lines, skill(BLIND_LEVEL + 1), seed).move not in careless
+    assert choose_line(CORE, board, [Line((min(careless),), 0)], skill(9), 1).move == min(careless)
+    assert board.moves() == []
+
+
+@pytest.mark.parametrize(("level", "least", "most"), [(0, 0, 30), (BLIND_LEVEL, 0, 30), (BLIND_LEVEL + 1, 60, 60)])
+def test_the_lowest_levels_overlook_mates(level: int, least: int, most: int) -> None:
+    """They play them by chance."""
+    board = Board(MATE)
+    lines = [Line((move,), (CORE.mate - 1) * (move == "G*5b")) for move in board.legal_moves()]
+    found = sum(choose_line(CORE, board, lines, skill(level), seed).move == "G*5b" for seed in range(60))
+    assert least <= found <= most
+
+
+def gives_mate(board: Board, move: str) -> bool:
+    copy = board.copy()
+    copy.push(move)
+    return copy.mate_in_one() is not None
+
+
+def test_mates_count_by_their_length() -> None:
+    """A shorter mate is better, a longer way to be mated too; both are beyond any other value."""
+    values = [CORE.mate - 1, CORE.mate - 9, 20000, 100, -20000, 8 - CORE.mate, 2 - CORE.mate]
+    seen = [certain(CORE, value) for value in values]
+    assert seen == sorted(seen, reverse=True)
+    assert len(set(seen)) == len(seen)
+
+
+def test_the_table_of_the_page() -> None:
+    """docs/play.md gives some levels."""
+    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", page, re.M)
+    assert len(rows) == 5
+    for row in rows:
+        level, depth, moves, error = map(int, row)
+        found = skill(level)
+        assert (depth, moves) == (found.depth, found.lines)
+        assert abs(error - found.error) <= 0.02 * found.error + 0.5
+
+
+# ---- the engine ----
+
+
+def answer(engine: InProcess | Program, *lines: str) -> str:
+    """The answer to a go, the last of these lines."""
+    engine.send(*lines)
+    return engine.expect("^bestmove")
+
+
+def test_a_level_limits_play_and_not_analysis(scripted: ScriptedEngine) -> None:
+    """`go infinite` searches on; a clock, depth, nodes and movetime are played at the level."""
+    engine = scripted(Script(seconds=lambda depth: 0.0))
+    engine.send("setoption name SkillLevel value 0")
+    for go in ("go btime 60000 wtime 60000", "go byoyomi 5000", "go movetime 5000", "go depth 9", "go nodes 100000"):
+        answer(engine, go)
+        assert engine.seen[-2].startswith("info depth 1 "), go
+    engine.send("go infinite")
+    engine.expect("^info depth 9 ")
+    engine.send("stop")
+    engine.expect("^bestmove")
+
+
+def test_pondering_waits_and_answers_the_same(scripted: ScriptedEngine) -> None:
+    engine = scripted(Script(seconds=lambda depth: 0.0))
+    engine.send("setoption name SkillLevel value 4", "position startpos moves 7g7f", "go ponder btime 1000 wtime 1000")
+    engine.silent("^bestmove", 0.1)
+    engine.send("ponderhit")
+    first = engine.expect("^bestmove")
+    assert answer(engine, "go btime 1000 wtime 1000") == first
+
+
+def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
+    """The chosen one comes last, as the first line."""
+    engine = scripted(Script(seconds=lambda depth: 0.0))
+    engine.send("setoption name SkillLevel value 2", "setoption name MultiPV value 3")
+    best = answer(engine, "go byoyomi 1000").split()[1]
+    lines = [line for line in engine.seen if " multipv " in line]
+    assert [line.partition(" multipv ")[2].split()[0] for line in lines] == ["3", "2", "1"]
+    assert lines[-1].split(" pv ")[1].split()[0] == best
+
+
+def test_searchmoves_are_kept_to(scripted: ScriptedEngine) -> None:
+    engine = scripted(Script(seconds=lambda depth: 0.0))
+    engine.send("setoption name SkillLevel value 0")
+    assert answer(engine, "go byoyomi 100 searchmoves 9g9f") == "bestmove 9g9f" or engine.seen[-1].startswith(
+        "bestmove 9g9f "
+    )
+
+
+def test_resigns_by_the_best_line(scripted: ScriptedEngine) -> None:
+    """Not by the one it takes for the best."""
+    engine = scripted(Script(value=lambda depth: -900))
+    engine.send("setoption name SkillLevel value 3", "setoption name ResignValue value 500")
+    assert answer(engine, "go byoyomi 100") == "bestmove resign"
+
+
+def test_the_same_move_until_the_next_game(program: Program) -> None:
+    """Whatever was searched in between; another game has other errors."""
+    program.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")
+    go = "go btime 60000 wtime 60000"
+    first = answer(program, "position startpos", go)
+    program.send("go infinite")
+    program.expect("^info depth 6 ")
+    program.send("stop")
+    program.expect("^bestmove")
+    assert answer(program, go) == first
+    others = [answer(program, "usinewgame", go) for _ in range(12)]
+    assert set(others) != {first}
+
+
+def test_full_strength_ignores_the_level(program: Program) -> None:
+    """Level 20 is the same search as without the option."""
+    program.send("setoption name USI_Hash value 4", "setoption name Threads value 1", "isready", "usinewgame")
+    answer(program, "go nodes 20000")
+    last = program.seen[-2]
+    program.send("setoption name SkillLevel value 5", "setoption name SkillLevel value 20", "usinewgame")
+    answer(program, "go nodes 20000")
+    strip = [" nps ", " hashfull "]
+    assert [line.partition(strip[0])[0] for line in (last, program.seen[-2])] == [last.partition(strip[0])[0]] * 2

@@ -1,0 +1,94 @@
+"""Moves as people type them."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from core_ext.board import Board
+from usi_engine.play.moves import MoveError, read_move
+
+
+def board_after(*moves: str) -> Board:
+    board = Board()
+    for move in moves:
+        board.push(move)
+    return board
+
+
+EXCHANGED = board_after("7g7f", "3c3d", "8h2b+")
+BISHOPS = board_after("7g7f", "3c3d", "8h2b+", "3a2b")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["3a2b", "3A2B", "3122", "3122GI", "-3122GI", "-3122gi", "２二銀", "2二銀", "22銀", "△２二銀", "２二銀(31)",
+     "▽２二銀", "同銀", "△同　銀", "同　銀(31)", "２二銀直"],
+)  # fmt: skip
+def test_one_move_in_every_notation(text: str) -> None:
+    assert read_move(text, EXCHANGED) == "3a2b"
+
+
+@pytest.mark.parametrize("text", ["B*5e", "b*5e", "B*5E", "+0055KA", "0055KA", "５五角", "５五角打", "55角", "▲５五角"])
+def test_drops(text: str) -> None:
+    assert read_move(text, BISHOPS) == "B*5e"
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("8h2b+", "8h2b+"), ("8822+", "8h2b+"), ("+8822UM", "8h2b+"), ("２二角成", "8h2b+"), ("22角成", "8h2b+"),
+        ("8h2b", "8h2b"), ("8822KA", "8h2b"), ("２二角不成", "8h2b"), ("5八金右", "4i5h"), ("５八金左", "6i5h"),
+        ("５八金(49)", "4i5h"), ("７８金", "6i7h"),
+    ],
+)  # fmt: skip
+def test_promotion_and_pieces_told_apart(text: str, move: str) -> None:
+    assert read_move(text, board_after("7g7f", "3c3d")) == move
+
+
+def test_a_promoted_piece_moves_on_in_csa() -> None:
+    """Its name is no promotion."""
+    board = board_after("7g7f", "3c3d", "8h2b+", "5a6b")
+    assert read_move("2231UM", board) == "2b3a"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("2b2c", "the piece on 2b is not yours"),
+        ("5e5d", "there is no piece on 5e"),
+        ("2g2e", "the piece cannot move there"),
+        ("P*5e", "you have no such piece in hand"),
+        ("B*2g", "2g is occupied"),
+        ("５八金", "could be"),
+        ("５五飛", "not legal here"),
+        ("xyzzy", "neither a command nor a move"),
+        ("同", "neither a command nor a move"),
+    ],
+)
+def test_what_is_wrong(text: str, reason: str) -> None:
+    with pytest.raises(MoveError, match=reason) as error:
+        read_move(text, BISHOPS)
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sfen", "move", "reason"),
+    [
+        ("4k4/9/9/9/9/9/4P4/9/4K4 b P 1", "P*5e", "two pawns on a file"),
+        ("4k4/9/9/9/9/9/9/4r4/4K4 b P 1", "P*1e", "your king would be in check"),
+        ("4k4/9/9/9/9/9/9/4r4/4K4 b P 1", "5i5g", "your king would be in check"),
+        ("4k4/9/9/9/9/9/9/9/4K4 b P 1", "P*1a", "this drop is not allowed"),
+    ],
+)
+def test_why_it_is_illegal(sfen: str, move: str, reason: str) -> None:
+    with pytest.raises(MoveError, match=reason):
+        read_move(move, Board(sfen))
+
+
+def test_without_rsshogi_usi_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rsshogi.core", None)
+    assert read_move("7g7f", Board()) == "7g7f"
+    with pytest.raises(MoveError, match="pip install rsshogi"):
+        read_move("７六歩", Board())

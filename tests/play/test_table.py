@@ -1,0 +1,332 @@
+"""Games at the table, with a scripted engine: commands, endings, clocks, saved games."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.engine.fake_core import Script, make_core
+from tests.engine.usi_transport import ROOT
+from tests.programs import INTERRUPTIBLE
+from usi_engine.core import load_core
+from usi_engine.csa.clock import TimeControl
+from usi_engine.play import command
+from usi_engine.play.game import HANDICAPS, START, Game
+from usi_engine.play.opponent import Opponent
+from usi_engine.play.record import load, save
+from usi_engine.play.screen import Screen, Style
+from usi_engine.play.table import Settings, Table
+
+CORE = load_core()
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
+# Black declares: king in the camp, ten pieces there, enough points.
+DECLARABLE = "KRBG5/SSSNNN3/LLL6/9/9/9/9/9/4k4 b RBGG12P 1"
+
+Sit = Callable[..., "Played"]
+
+
+class Played:
+    """A table whose lines are scripted and whose output is kept."""
+
+    def __init__(self, lines: list[str], game: Game, settings: Settings, script: Script) -> None:
+        self._lines: Iterator[str] = iter(lines)
+        self.said: list[str] = []
+        self.opponent = Opponent(self.said.append, lambda: make_core(script))
+        self.opponent.set("USI_Hash", 4)
+        self.opponent.set("EvalFile", "material")
+        screen = Screen(Style(kanji=True, colour=False))
+        self.table = Table(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
+
+    def run(self) -> Played:
+        try:
+            self.table.run()
+        finally:
+            self.opponent.close()
+        return self
+
+    def _read(self, prompt: str) -> str:
+        self.said.append(prompt)
+        line = next(self._lines, None)
+        if line is None:
+            raise EOFError
+        if line.startswith("wait "):
+            time.sleep(float(line[5:]))
+            return ""
+        return line
+
+    @property
+    def moves(self) -> list[str]:
+        return self.table.game.moves
+
+    def has(self, text: str) -> bool:
+        return any(text in said for said in self.said)
+
+
+def play(*lines: str, start: str = START, script: Script | None = None, settings: Settings | None = None) -> Played:
+    """Play these lines to their end against an engine that answers with its first move."""
+    quick = Script(seconds=lambda depth: 0.0)
+    return Played(list(lines), Game(CORE, start), settings or Settings(seconds=0.05), script or quick).run()
+
+
+def test_a_move_is_answered() -> None:
+    played = play("７六歩", "2g2f")
+    assert played.moves[::2] == ["7g7f", "2g2f"]
+    assert len(played.moves) == 4
+    assert played.has("▲７六歩 (7g7f)")
+    assert played.table.unsaved
+
+
+def test_white_waits_for_black() -> None:
+    played = play("3c3d", settings=Settings("w", seconds=0.05))
+    assert played.moves[1] == "3c3d"
+    assert len(played.moves) == 3
+
+
+def test_undo_takes_back_the_answer_too() -> None:
+    assert play("7g7f", "undo").moves == []
+    assert play("7g7f", "2g2f", "待った").moves[::2] == ["7g7f"]
+    assert play("undo").has("no move to take back")
+
+
+def test_undo_of_whites_only_move() -> None:
+    """The engine's first move stays."""
+    played = play("undo", "3c3d", "undo", settings=Settings("w", seconds=0.05))
+    assert played.has("no move to take back")
+    assert len(played.moves) == 1
+
+
+def test_undo_after_the_end_of_the_game() -> None:
+    assert play("G*5b", "undo", start=MATE_IN_ONE).moves == []
+    resigned = play("7g7f", "resign", "undo")
+    assert resigned.moves == [] and resigned.table.game.ending is None
+
+
+def test_two_people() -> None:
+    """The engine moves for nobody."""
+    played = play("7g7f", "3c3d", "undo", "8c8d", settings=Settings(""))
+    assert played.moves == ["7g7f", "8c8d"]
+
+
+def test_mate_ends_the_game() -> None:
+    played = play("G*5b", "5i5h", "hint", "resign", start=MATE_IN_ONE)
+    assert played.has("Black wins: the king is mated.")
+    assert played.has("the game is over: undo, save, new or quit")
+    assert played.said[-1] == "game over> "
+
+
+def test_resigning_by_either_side() -> None:
+    assert play("7g7f", "投了").has("White wins by resignation.")
+    lost = Script(value=lambda depth: -30000)
+    played = Played(["7g7f"], Game(CORE), Settings(seconds=0.05), lost)
+    played.opponent.set("ResignValue", 1000)
+    assert played.run().has("Black wins by resignation.") or played.moves
+
+
+def test_declaration() -> None:
+    assert play("declare").has("a win cannot be declared here")
+    assert play("declare", start=DECLARABLE).has("Black wins by declaration")
+    engine = play("5i5h", start=DECLARABLE.replace(" b ", " w "), settings=Settings("w", seconds=0.05))
+    assert engine.has("Black wins by declaration")
+
+
+def test_repetition_is_a_draw() -> None:
+    cycle = ["2h3h", "8b7b", "3h2h", "7b8b"]
+    assert play(*cycle * 3, settings=Settings("")).has("A draw by fourfold repetition.")
+
+
+def test_hint_is_at_full_strength_and_the_level_stays() -> None:
+    played = play("hint", "level", settings=Settings(level=3, seconds=0.05))
+    hint = next(said for said in played.said if said.startswith("hint: "))
+    assert "pawns" in hint
+    assert played.has("level 3")
+
+
+@pytest.mark.parametrize(("line", "said"), [("level 7", "level 7"), ("level 21", "0 to 20"), ("level x", "not 'x'")])
+def test_levels(line: str, said: str) -> None:
+    assert play(line).has(said)
+
+
+def test_flip_and_board() -> None:
+    said = [text for text in play("board", "flip").said if "+---" in text]
+    assert said[0] == said[1]
+    assert said[2] != said[1]
+    assert said[2].splitlines()[1].startswith(" ▲")
+
+
+def test_swap_lets_the_engine_move() -> None:
+    played = play("swap", "3c3d")
+    assert played.moves[1] == "3c3d"
+    assert played.table.players()[0].startswith("Komadori")
+    assert len(play("7g7f", "swap", settings=Settings("", seconds=0.05)).moves) == 2
+
+
+def test_a_new_game_from_the_same_start() -> None:
+    played = play("7g7f", "new", start=START)
+    assert played.moves == []
+    assert not played.table.unsaved
+
+
+def test_help_names_every_command() -> None:
+    played = play("help")
+    text = next(said for said in played.said if said.startswith("Moves: "))
+    assert [name for name in played.table._commands if name != "help" and name not in text] == []
+
+
+@pytest.mark.parametrize("line", ["quit", "q", "終了"])
+def test_leaving(line: str) -> None:
+    assert play(line, "7g7f").moves == []
+
+
+def test_nonsense_is_named_and_the_game_goes_on() -> None:
+    played = play("", "abc", "5e5d", "7g7f")
+    assert played.has("'abc' is neither a command nor a move")
+    assert played.moves[0] == "7g7f"
+
+
+# ---- clocks ----
+
+
+def test_a_clock_is_shown_and_runs_out() -> None:
+    control = TimeControl(200, 0, 0, 1)
+    played = play("wait 0.4", "7g7f", settings=Settings(control=control))
+    assert played.has("Player 0:00")
+    assert played.has("White wins on time.")
+    assert played.moves == []
+
+
+def test_byoyomi_keeps_the_game_going() -> None:
+    control = TimeControl(100, 5000, 0, 1)
+    played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))
+    assert len(played.moves) >= 3
+    assert played.table.game.milliseconds[0] >= 300
+
+
+# ---- saved games ----
+
+
+@pytest.mark.parametrize("suffix", ["kif", "kifu", "csa", "ki2", "jkf", "usi"])
+def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
+    """From every format with its moves; side and level where the format has names."""
+    path = tmp_path / f"game.{suffix}"
+    played = play("3c3d", f"save {path}", settings=Settings("w", level=4, seconds=0.05))
+    assert not played.table.unsaved
+    game, side, level = load(path, CORE)
+    assert game.moves == played.moves
+    if suffix != "usi":
+        assert (side, level) == ("w", 4)
+
+
+def test_the_times_of_a_saved_game_are_kept(tmp_path: Path) -> None:
+    game, path = Game(CORE), tmp_path / "game.kif"
+    game.push("7g7f", 3000)
+    game.push("3c3d", 61000)
+    save(game, path, ("a", "b"))
+    assert load(path, CORE)[0].milliseconds == [3000, 61000]
+
+
+@pytest.mark.parametrize("lines", [["resign"], ["G*5b"]])
+def test_the_end_is_in_the_record(lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "game.kifu"
+    play(*lines, f"save {path}", start=MATE_IN_ONE)
+    text = path.read_text(encoding="utf-8")
+    assert ("後手の勝ち" in text) == (lines == ["resign"])
+    assert ("先手の勝ち" in text) == (lines == ["G*5b"])
+
+
+def test_what_cannot_be_saved(tmp_path: Path) -> None:
+    played = play(f"save {tmp_path / 'game.txt'}", f"save {tmp_path}/none/\0.kif" if sys.platform == "win32" else "")
+    assert played.has("name the format by the suffix")
+    (tmp_path / "file").write_text("")
+    assert play(f"save {tmp_path / 'file' / 'game.kif'}").has("file")
+
+
+# ---- the command ----
+
+
+def run_command(
+    words: list[str], lines: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    status = command.main(["--eval", "material", "--seconds", "0.05", *words])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize("handicap", HANDICAPS)
+def test_handicaps(handicap: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """White, the engine, moves first."""
+    status, printed, _ = run_command(["--handicap", handicap], "", monkeypatch, capsys)
+    assert status == 0
+    assert "2. Black> " in printed
+    assert f"sfen {HANDICAPS[handicap]} moves " in printed
+
+
+def test_going_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is printed at the end goes on with the game."""
+    _, printed, _ = run_command(["--level", "2", "--side", "white"], "3c3d\n", monkeypatch, capsys)
+    words = next(line for line in printed.splitlines() if line.startswith("To go on: ")).split()[5:]
+    assert words[:2] == ["startpos", "moves"]
+    status, again, _ = run_command(words, "", monkeypatch, capsys)
+    assert status == 0
+    assert "4. White> " in again
+    assert "level 2" in again
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.kif"], "none.kif"),
+        (["startpos", "moves", "7g7a"], "7g7a"),
+        (["sfen", "9/9", "b", "-"], "9/9"),
+        (["startpos", "--handicap", "two"], "a handicap is for a new game"),
+    ],
+)
+def test_what_cannot_be_played(
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status, _, errors = run_command(words, "", monkeypatch, capsys)
+    assert (status, errors.count("\n")) == (2, 1)
+    assert message in errors
+
+
+@pytest.mark.parametrize("words", [["--level", "21"], ["--side", "red"], ["--minutes", "-1"], ["--handicap", "king"]])
+def test_wrong_options(words: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        command.main(words)
+
+
+def test_the_program_ends_with_its_input() -> None:
+    """Letters and no colour where the output is neither UTF-8 nor a terminal."""
+    program = [sys.executable, "-X", "utf8=0", "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
+    done = subprocess.run(
+        program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
+        env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stderr == b""
+    assert b"  9  8  7" in done.stdout and b"\x1b" not in done.stdout
+    assert b"3. Black> " in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
+@pytest.mark.parametrize("words", [["--side", "black"], ["--side", "white", "--level", "20", "--seconds", "60"]])
+def test_ctrl_c_ends_it(words: list[str]) -> None:
+    """At the prompt, and while the engine thinks."""
+    program = [*INTERRUPTIBLE, "play", "--eval", "material", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as started:
+        assert started.stdout is not None
+        printed = b""
+        while printed.count(b"Komadori") + printed.count(b"Player") < 2:
+            printed += os.read(started.stdout.fileno(), 1000)
+            assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+        _, errors = started.communicate(timeout=20)
+    assert (started.returncode, errors) == (130, b"")

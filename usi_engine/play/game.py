@@ -1,0 +1,112 @@
+"""The game that is played: position, moves with their times, how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from usi_engine.core import Core
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+# White gives them, and moves first.
+HANDICAPS = {
+    "lance": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "bishop": "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "rook": "lnsgkgsnl/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "rook-lance": "lnsgkgsn1/7b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "two": "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "four": "1nsgkgsn1/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "six": "2sgkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "eight": "3gkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+    "ten": "4k4/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
+}
+OTHER = {"b": "w", "w": "b"}
+NAMES = {"b": "Black", "w": "White"}
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a game ended: a word of REASONS; `winner` is `b`, `w` or empty for a draw."""
+
+    reason: str
+    winner: str = ""
+
+    @property
+    def text(self) -> str:
+        """For the player."""
+        return f"{NAMES[self.winner]} wins{REASONS[self.reason]}." if self.winner else f"A draw{REASONS[self.reason]}."
+
+
+REASONS = {
+    "mate": ": the king is mated",
+    "no moves": ": no legal move is left",
+    "resignation": " by resignation",
+    "declaration": " by declaration (entering king)",
+    "perpetual": ": perpetual check loses",
+    "repetition": " by fourfold repetition",
+    "time": " on time",
+}
+
+
+class Game:
+    """From a start position, which may have moves already. ValueError where they are not legal."""
+
+    def __init__(self, core: Core, start: str = START, moves: tuple[str, ...] = ()) -> None:
+        self._core = core
+        self.board: Board = core.board(start)
+        self.start = self.board.sfen()
+        self.milliseconds: list[int] = []
+        self.ending: Ending | None = None
+        for move in moves:
+            self.push(move)
+
+    @property
+    def moves(self) -> list[str]:
+        """In USI."""
+        return self.board.moves()
+
+    @property
+    def turn(self) -> str:
+        """`b` or `w`."""
+        return "b" if self.board.turn == self._core.black else "w"
+
+    @property
+    def position(self) -> str:
+        """What follows `position` in USI."""
+        start = "startpos" if self.start == START else f"sfen {self.start}"
+        return " ".join([start, "moves", *self.moves]) if self.moves else start
+
+    def push(self, move: str, milliseconds: int = 0) -> None:
+        """Make a legal move; the game may end by it. ValueError for any other text."""
+        self.board.push(move)
+        self.milliseconds.append(milliseconds)
+        self.ending = self._ended()
+
+    def pop(self) -> str:
+        """Take a move back. IndexError where there is none."""
+        move = self.board.pop()
+        self.milliseconds.pop()
+        self.ending = None
+        return move
+
+    def end(self, reason: str, winner: str = "") -> None:
+        """The game ends without a move."""
+        self.ending = Ending(reason, winner)
+
+    def again(self) -> Game:
+        """A new game from the same start."""
+        return Game(self._core, self.start)
+
+    def _ended(self) -> Ending | None:
+        """By mate or repetition."""
+        if not self.board.legal_moves(include_all=True):
+            return Ending("mate" if self.board.is_check() else "no moves", OTHER[self.turn])
+        repeated = self.board.repetition()
+        if repeated == "draw":
+            return Ending("repetition")
+        if repeated == "none":
+            return None
+        return Ending("perpetual", self.turn if repeated == "win" else OTHER[self.turn])

@@ -1,0 +1,115 @@
+"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀).
+
+KIF and KI2 go through rsshogi, which knows the words that tell pieces apart.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
+from usi_engine.analysis.formats import USI_MOVE, RecordError, rsshogi
+from usi_engine.analysis.ki2 import KANJI, KI2_MOVE, meant
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+RANKS = "abcdefghi"
+DIGITS = re.compile(r"([1-9]{4})(\+?)")
+CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})([1-9]{2})([A-Z]{2})")
+CSA_PIECES = {
+    "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
+    "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
+}  # fmt: skip
+# `７六歩(77)` of KIF: where the piece comes from.
+ORIGIN = re.compile(r"\(([1-9])([1-9])\)$")
+# `76歩`: a rank in digits.
+TWO_DIGITS = re.compile(r"^([▲△▼▽☗☖]?\s*)([1-9])([1-9])(?=\D)")
+
+
+class MoveError(ValueError):
+    """Text that is no move here; the message is one line for the player."""
+
+
+def read_move(text: str, board: Board) -> str:
+    """The legal move in USI. MoveError."""
+    plain = unicodedata.normalize("NFKC", text).strip()
+    move = usi_of(plain, board)
+    if move is None:
+        return japanese_move(plain, text, board)
+    if not board.is_legal(move):
+        raise MoveError(f"'{text}': {fault(board, move)}")
+    return move
+
+
+def usi_of(text: str, board: Board) -> str | None:
+    """The move of USI, CSA or four digits in USI; None for other text."""
+    usi = text[:-1] if len(text) > 1 and text[1] == "*" and text.endswith("+") else text
+    usi = usi[0].upper() + usi[1:].lower() if "*" in usi[1:2] else usi.lower()
+    if USI_MOVE.fullmatch(usi):
+        return usi
+    digits = DIGITS.fullmatch(text)
+    if digits:
+        return square(digits[1][:2]) + square(digits[1][2:]) + digits[2]
+    csa = CSA_MOVE.fullmatch(text.upper())
+    return usi_of_csa(csa, board) if csa and csa[3] in CSA_PIECES else None
+
+
+def usi_of_csa(csa: re.Match[str], board: Board) -> str:
+    """CSA names the piece after the move."""
+    piece, to = CSA_PIECES[csa[3]], square(csa[2])
+    if csa[1] == "00":
+        return f"{piece}*{to}"
+    before = board.piece_at(square(csa[1])) or ""
+    return square(csa[1]) + to + ("+" if "+" in piece and "+" not in before else "")
+
+
+def square(digits: str) -> str:
+    """`76` as `7f`."""
+    return digits[0] + RANKS[int(digits[1]) - 1]
+
+
+def japanese_move(plain: str, text: str, board: Board) -> str:
+    """A move of KIF or KI2. MoveError."""
+    origin = ORIGIN.search(plain)
+    name = TWO_DIGITS.sub(lambda found: found[1] + found[2] + KANJI[int(found[3]) - 1], ORIGIN.sub("", plain))
+    match = KI2_MOVE.fullmatch(name)
+    if match is None:
+        raise MoveError(f"'{text}' is neither a command nor a move; help lists the commands")
+    try:
+        found = meant(match, board, rsshogi("core"))
+    except RecordError:
+        raise MoveError("moves in Japanese need rsshogi: pip install rsshogi; USI (7g7f) does not") from None
+    if origin:
+        found = [move for move in found if move[:2] == square("".join(origin.groups()))]
+    if len(found) != 1:
+        raise MoveError(f"'{text}' could be {' or '.join(found)}" if found else f"'{text}' is not legal here")
+    return found[0]
+
+
+def fault(board: Board, move: str) -> str:
+    """Why a move is not legal."""
+    mover = "wb"[board.sfen().split()[1] == "b"]
+    if move[1] == "*":
+        return drop_fault(board, move, mover)
+    piece = board.piece_at(move[:2])
+    if piece is None:
+        return f"there is no piece on {move[:2]}"
+    if piece[-1].isupper() != (mover == "b"):
+        return f"the piece on {move[:2]} is not yours"
+    if board.is_check():
+        return "your king would be in check"
+    return "the piece cannot move there, or your king would be in check"
+
+
+def drop_fault(board: Board, move: str, mover: str) -> str:
+    """Why a drop is not legal."""
+    pawn = "P" if mover == "b" else "p"
+    if move[0] not in board.hand("bw".index(mover)):
+        return "you have no such piece in hand"
+    if board.piece_at(move[2:]):
+        return f"{move[2:]} is occupied"
+    if move[0] == "P" and pawn in [board.piece_at(move[2] + rank) for rank in RANKS]:
+        return "two pawns on a file (nifu)"
+    return "your king would be in check" if board.is_check() else "this drop is not allowed"

@@ -1,0 +1,104 @@
+"""The engine that the player meets: the same session that a GUI talks to, on a thread of this process."""
+
+from __future__ import annotations
+
+import io
+import queue
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from usi_engine.core import Core, load_core
+from usi_engine.output import Writer
+from usi_engine.protocol import Quit, parse
+from usi_engine.session import Session
+
+# Between two looks for Ctrl-C.
+WATCH_SECONDS = 0.1
+STRING = "info string "
+
+
+class Lines(Writer):
+    """Hands lines on instead of writing them."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO())
+        self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def lines(self, texts: list[str]) -> None:
+        """Take them."""
+        for text in texts:
+            self.written.put(text)
+
+
+@dataclass(frozen=True)
+class Thought:
+    """An answer: a move, `resign` or `win`; value as in USI (`cp 35`, `mate 5`; empty without a search); best line."""
+
+    move: str
+    score: str = ""
+    pv: tuple[str, ...] = ()
+
+
+class Opponent:
+    """Answers questions one at a time. `say` gets what the engine wants the user to know."""
+
+    def __init__(self, say: Callable[[str], None], load: Callable[[], Core] = load_core) -> None:
+        self._say, self._output = say, Lines()
+        self._session = Session(self._output, load)
+        self._thread = threading.Thread(target=self._session.run, name="engine", daemon=True)
+        self._thread.start()
+
+    def set(self, name: str, value: int | str) -> None:
+        """Set an option."""
+        self._send(f"setoption name {name} value {value}")
+
+    def new_game(self) -> None:
+        """Load what is needed and forget the game before."""
+        self._send("isready")
+        self._until("readyok")
+        self._send("usinewgame")
+
+    def think(self, position: str, go: str) -> Thought:
+        """Search a position. KeyboardInterrupt ends the search."""
+        self._send(f"position {position}")
+        self._send(f"go {go}")
+        try:
+            return self._answer()
+        except KeyboardInterrupt:
+            self._send("stop")
+            self._until("bestmove")
+            raise
+
+    def close(self) -> None:
+        """End the session."""
+        self._session.post(Quit())
+        self._thread.join()
+
+    def _send(self, line: str) -> None:
+        self._session.post(parse(line))
+
+    def _answer(self) -> Thought:
+        score, pv = "", tuple[str, ...]()
+        while True:
+            line = self._line()
+            if line.startswith("bestmove"):
+                return Thought(line.split()[1], score, pv)
+            if " pv " in line:
+                score = line.partition(" score ")[2].partition(" nodes ")[0]
+                pv = tuple(line.partition(" pv ")[2].split())
+
+    def _until(self, word: str) -> None:
+        while not self._line().startswith(word):
+            pass
+
+    def _line(self) -> str:
+        """The next line; the engine's messages are said and skipped."""
+        while True:
+            try:
+                line = self._output.written.get(timeout=WATCH_SECONDS)
+            except queue.Empty:
+                continue
+            if not line.startswith(STRING):
+                return line
+            self._say(line.removeprefix(STRING))

@@ -1,0 +1,282 @@
+"""The table at which a game is played: reads commands and moves, lets the engine answer, prints what happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from usi_engine.analysis.formats import RecordError
+from usi_engine.analysis.notation import named
+from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.play.game import NAMES, OTHER, Game
+from usi_engine.play.moves import MoveError, read_move
+from usi_engine.play.opponent import Opponent, Thought
+from usi_engine.play.record import PLAYER, engine_name, save
+from usi_engine.play.screen import Screen
+from usi_engine.skill import FULL_STRENGTH
+
+HINT_MILLISECONDS = 1000
+SIGNS = {"b": "+", "w": "-"}  # as the clocks name the players
+HELP = """Moves: 7g7f, 8h2b+, P*5e; 7776FU; ７六歩, 76歩, 同銀, ５八金右, ２二角成
+undo        take your last move back             hint        what the engine would play at full strength
+flip        turn the board round                 board       show the board again
+level N     change the level (0 to 20)           swap        change sides
+moves       the moves so far                     save FILE   as KIF, CSA ... by the suffix
+resign      give up                              declare     win by entering king
+new         another game                         quit        end (also Ctrl-C, Ctrl-D)"""
+# Other words for the commands.
+ALIASES = {
+    "u": "undo", "h": "hint", "?": "help", "b": "board", "d": "board", "q": "quit", "exit": "quit",
+    "待った": "undo", "投了": "resign", "反転": "flip", "宣言": "declare", "終了": "quit",
+}  # fmt: skip
+
+
+@dataclass
+class Settings:
+    """How the game is played. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
+    move in a game without a clock.
+    """
+
+    side: str = "b"
+    level: int = FULL_STRENGTH
+    seconds: float = 2.0
+    control: TimeControl = field(default_factory=TimeControl)
+
+
+class Leave(Exception):
+    """The person has left the table."""
+
+
+class Table:
+    """One game after another. `read` returns a line for a prompt (EOFError at the end), `say` prints one."""
+
+    def __init__(
+        self,
+        game: Game,
+        opponent: Opponent,
+        settings: Settings,
+        screen: Screen,
+        *,
+        read: Callable[[str], str] = input,
+        say: Callable[[str], None] = print,
+    ) -> None:
+        self.game, self.settings = game, settings
+        self._opponent, self._screen, self._read, self._say = opponent, screen, read, say
+        self._saved_moves: list[str] = list(game.moves)
+        self._clocks = self._new_clocks()
+        self._spent = 0.0  # seconds of the person's move so far
+        self._commands = self._all_commands()
+
+    def run(self) -> None:
+        """Play until the person leaves: `quit`, the end of input (both return), Ctrl-C (KeyboardInterrupt)."""
+        self._opponent.new_game()
+        self._opponent.set("SkillLevel", self.settings.level)
+        self._show()
+        try:
+            while True:
+                if self.game.ending is None and self.game.turn == OTHER.get(self.settings.side):
+                    self._engine_moves()
+                else:
+                    self._person_acts()
+        except (EOFError, Leave):
+            return
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether there are moves that no file holds."""
+        return self.game.moves != self._saved_moves
+
+    def players(self) -> tuple[str, str]:
+        """The names of Black and White."""
+        engine = engine_name(self.settings.level)
+        by_side = {"b": (PLAYER, engine), "w": (engine, PLAYER), "": (PLAYER, PLAYER)}
+        return by_side[self.settings.side]
+
+    # ---- the engine ----
+
+    def _engine_moves(self) -> None:
+        begun = time.monotonic()
+        thought = self._opponent.think(self.game.position, self._go())
+        spent = time.monotonic() - begun
+        if thought.move == "resign":
+            self.game.end("resignation", self.settings.side)
+            self._announce()
+        elif thought.move == "win":
+            self.game.end("declaration", OTHER[self.settings.side])
+            self._announce()
+        else:
+            self._make(thought.move, spent)
+
+    def _go(self) -> str:
+        if self.settings.control.is_unlimited():
+            return f"movetime {int(self.settings.seconds * 1000)}"
+        return self._clocks.go_words(SIGNS[self.game.turn])
+
+    # ---- moves ----
+
+    def _make(self, move: str, seconds: float) -> None:
+        """Make a legal move that took so long, or lose on time."""
+        mover, milliseconds = self.game.turn, int(seconds * 1000)
+        if self._time_is_up(mover, milliseconds):
+            self.game.end("time", OTHER[mover])
+        else:
+            text = self._named([move])
+            self.game.push(move, milliseconds)
+            if self.game.turn != OTHER.get(self.settings.side) or self.game.ending:
+                self._show()
+            self._say(f"{text} ({move})" if text != move else f"{len(self.game.moves)}. {move}")
+        if self.game.ending:
+            self._announce()
+
+    def _time_is_up(self, mover: str, milliseconds: int) -> bool:
+        """Whether the clock has run out; else it is brought up to date."""
+        control, sign = self.settings.control, SIGNS[mover]
+        if control.is_unlimited():
+            return False
+        late = milliseconds > self._clocks.left[sign] + control.byoyomi
+        self._clocks.spend(sign, milliseconds)
+        return late
+
+    def _named(self, moves: Sequence[str]) -> str:
+        """As ▲７六歩 where the screen has kanji and rsshogi is installed, else in USI."""
+        try:
+            found = named(self.game.start, moves, self.game.moves) if self._screen.style.kanji else []
+        except RecordError:
+            found = []
+        return " ".join(move.text for move in found) or " ".join(moves)
+
+    # ---- the person ----
+
+    def _person_acts(self) -> None:
+        """Read a line and do what it says."""
+        begun = time.monotonic()
+        line = self._read(self._prompt()).strip()
+        self._spent += time.monotonic() - begun
+        word, _, rest = line.partition(" ")
+        command = self._commands.get(ALIASES.get(word.lower(), word.lower()))
+        try:
+            if command:
+                command(rest.strip())
+            elif line:
+                self._person_moves(line)
+        except (MoveError, RecordError, OSError) as error:
+            self._say(str(error))
+
+    def _prompt(self) -> str:
+        return "game over> " if self.game.ending else f"{len(self.game.moves) + 1}. {NAMES[self.game.turn]}> "
+
+    def _person_moves(self, text: str) -> None:
+        if self.game.ending:
+            raise MoveError("the game is over: undo, save, new or quit")
+        move = read_move(text, self.game.board)
+        spent, self._spent = self._spent, 0.0
+        self._make(move, spent)
+
+    def _all_commands(self) -> dict[str, Callable[[str], None]]:
+        return {
+            "help": lambda rest: self._say(HELP),
+            "board": lambda rest: self._show(),
+            "undo": lambda rest: self._undo(),
+            "hint": lambda rest: self._hint(),
+            "flip": lambda rest: self._flip(),
+            "level": self._level,
+            "swap": lambda rest: self._swap(),
+            "moves": lambda rest: self._say(" ".join(self.game.moves) or "no moves yet"),
+            "save": self._save,
+            "resign": lambda rest: self._resign(),
+            "declare": lambda rest: self._declare(),
+            "new": lambda rest: self._new(),
+            "quit": lambda rest: self._quit(),
+        }
+
+    def _undo(self) -> None:
+        """Back to the person's turn before: the own move and the answer, if there was one."""
+        own_turn = self.game.turn == self.settings.side and (self.game.ending is None or len(self.game.moves) > 1)
+        count = 2 if own_turn and self.settings.side else 1
+        if len(self.game.moves) < count:
+            raise MoveError("there is no move to take back")
+        for _ in range(count):
+            self.game.pop()
+        self._show()
+
+    def _hint(self) -> None:
+        if self.game.ending:
+            raise MoveError("the game is over")
+        self._opponent.set("SkillLevel", FULL_STRENGTH)
+        try:
+            thought = self._opponent.think(self.game.position, f"movetime {HINT_MILLISECONDS}")
+        finally:
+            self._opponent.set("SkillLevel", self.settings.level)
+        self._say(f"hint: {self._thought_text(thought)}")
+
+    def _thought_text(self, thought: Thought) -> str:
+        if thought.move in ("win", "resign"):
+            return "declare" if thought.move == "win" else "resign"
+        kind, _, number = thought.score.partition(" ")
+        value = f" ({int(number) / 100:+.1f} pawns)" if kind == "cp" else f" ({thought.score})" if kind else ""
+        return f"{thought.move}{value}: {self._named(thought.pv or [thought.move])}"
+
+    def _flip(self) -> None:
+        self._screen.flipped = not self._screen.flipped
+        self._show()
+
+    def _level(self, rest: str) -> None:
+        if rest and not (rest.isdecimal() and int(rest) <= FULL_STRENGTH):
+            raise MoveError(f"a level is a number from 0 to {FULL_STRENGTH}, not '{rest}'")
+        if rest:
+            self.settings.level = int(rest)
+            self._opponent.set("SkillLevel", self.settings.level)
+        self._say(f"level {self.settings.level}")
+
+    def _swap(self) -> None:
+        self.settings.side = OTHER[self.game.turn]
+        self._screen.flipped = self.settings.side == "w"
+        self._show()
+
+    def _save(self, rest: str) -> None:
+        path = Path(rest or time.strftime("komadori-%Y%m%d-%H%M%S.kif")).expanduser()
+        save(self.game, path, self.players())
+        self._saved_moves = self.game.moves
+        self._say(f"saved as {path}")
+
+    def _resign(self) -> None:
+        if self.game.ending:
+            raise MoveError("the game is over")
+        self.game.end("resignation", OTHER[self.game.turn])
+        self._announce()
+
+    def _declare(self) -> None:
+        if self.game.ending or not self.game.board.can_declare():
+            raise MoveError("a win cannot be declared here")
+        self.game.end("declaration", self.game.turn)
+        self._announce()
+
+    def _new(self) -> None:
+        self.game = self.game.again()
+        self._saved_moves, self._clocks, self._spent = [], self._new_clocks(), 0.0
+        self._opponent.new_game()
+        self._show()
+
+    def _quit(self) -> None:
+        raise Leave
+
+    # ---- what is shown ----
+
+    def _new_clocks(self) -> Clocks:
+        return Clocks({"+": self.settings.control, "-": self.settings.control})
+
+    def _show(self) -> None:
+        black, white = (self._label(side, name) for side, name in zip("bw", self.players(), strict=True))
+        self._say("\n" + self._screen.draw(self.game.board, (black, white)))
+
+    def _label(self, side: str, name: str) -> str:
+        if self.settings.control.is_unlimited():
+            return name
+        seconds = self._clocks.left[SIGNS[side]] // 1000
+        return f"{name} {seconds // 60}:{seconds % 60:02}"
+
+    def _announce(self) -> None:
+        assert self.game.ending
+        self._say(self.game.ending.text)
