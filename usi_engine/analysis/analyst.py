@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
@@ -27,6 +27,8 @@ WATCH = 0.1
 
 # Called after each iteration of a search.
 Watch = Callable[[SearchResult], None]
+# The result of a search and its milliseconds.
+Searched = tuple[SearchResult, int]
 
 
 class Watched(Reporter):
@@ -62,20 +64,32 @@ class Analyst:
         decided = self._decided(board)
         if decided:
             return decided
+        result, milliseconds = self._interruptible(lambda: self._search(board, watch))
+        best = result.best
+        mate = self._core.in_plies(best.value)
+        return Evaluated(best.value, mate, result.depth, self._pool.nodes, milliseconds, best.pv)
+
+    def lines(self, board: Board, count: int, moves: Sequence[str] = ()) -> tuple[Line, ...]:
+        """The `count` best moves with their lines, best first; of `moves` alone where some are named.
+
+        Empty without a legal move. KeyboardInterrupt as `evaluate`.
+        """
+        if not board.legal_moves():
+            return ()
+        return self._interruptible(lambda: self._search(board, lambda result: None, count, moves))[0].lines
+
+    def _interruptible(self, search: Callable[[], Searched]) -> Searched:
+        """The result of a search on another thread: the main thread must come back to Python for Ctrl-C to reach it."""
         self._stop.clear()
         with ThreadPoolExecutor(1) as runner:
-            future = runner.submit(self._search, board, watch)
+            future = runner.submit(search)
             try:
-                return self._result(future)
+                while not future.done():
+                    wait([future], WATCH)
             except KeyboardInterrupt:
                 self._stop.set()
                 raise
-
-    def _result(self, future: Future[Evaluated]) -> Evaluated:
-        """The result; the main thread must come back to Python for Ctrl-C to reach it."""
-        while not future.done():
-            wait([future], WATCH)
-        return future.result()
+            return future.result()
 
     def _decided(self, board: Board) -> Evaluated | None:
         """The result where the game is over by the rules: mate, repetition, or a position to declare a win in."""
@@ -87,14 +101,12 @@ class Analyst:
         repetition = board.repetition()
         return Evaluated(values[repetition], None, 0, 0, 0, ()) if repetition in values else None
 
-    def _search(self, board: Board, watch: Watch) -> Evaluated:
+    def _search(self, board: Board, watch: Watch, count: int = 1, moves: Sequence[str] = ()) -> Searched:
         pool, limits = self._pool, self._limits
         pool.new_game()
-        count = pool.set_root(board, None, self._options)
+        root_moves = pool.set_root(board, moves or None, self._options)
         control = SearchControl(self._stop, TimeLimits(maximum=int(limits.seconds * 1000) or None))
-        wanted = SearchLimits(self._core.max_depth, limits.nodes, 1)
-        result = Search(self._core, pool, control, wanted, Watched(self._core, watch)).run(board, count)
+        wanted = SearchLimits(self._core.max_depth, limits.nodes, count)
+        result = Search(self._core, pool, control, wanted, Watched(self._core, watch)).run(board, root_moves)
         pool.join_helpers()
-        best = result.best
-        mate = self._core.in_plies(best.value)
-        return Evaluated(best.value, mate, result.depth, pool.nodes, control.total, best.pv)
+        return result, control.total

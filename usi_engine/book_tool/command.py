@@ -1,0 +1,123 @@
+"""`usi_engine book build`: a book from game records, from our own search or from both; `book show`: a position of it."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from pathlib import Path
+
+from usi_engine import __version__
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.files import write_text
+from usi_engine.analysis.formats import RecordError, rsshogi
+from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, positive
+from usi_engine.analysis.progress import progress
+from usi_engine.analysis.records import Game, read_games
+from usi_engine.book import BookError
+from usi_engine.book_tool.journal import Journal
+from usi_engine.book_tool.making import Searcher, from_games, from_search, played
+from usi_engine.book_tool.text import book_text
+from usi_engine.book_tool.tree import Tree
+from usi_engine.core import Core, CoreError, WeightsError, load_core
+from usi_engine.evaluation import packaged_network
+
+DEFAULT_NODES = 100_000
+INTERRUPTED = 130  # exit status after Ctrl-C
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser("usi_engine book", description="Make opening books and look into them.")
+    commands = made.add_subparsers(dest="command", required=True)
+    add_build(commands.add_parser("build", description="""Make a book (YaneuraOu's .db, sorted). From games: the moves
+        played, with their counts; their values by a search where --nodes or --seconds is given. Without games: from
+        our own search, which expands the start position."""))  # fmt: skip
+    return made
+
+
+def add_build(made: argparse.ArgumentParser) -> None:
+    """The options of `build`."""
+    made.add_argument("games", nargs="*", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
+    made.add_argument("--out", type=Path, required=True, help="the book to write; FILE.journal keeps what was searched")
+    made.add_argument("--plies", type=positive, default=16, help="length of the lines in plies (16)")
+    made.add_argument("--min-games", type=positive, default=2, help="least number of games that played a move (2)")
+    made.add_argument("--positions", type=positive, default=1000, help="positions to search, without games (1000)")
+    made.add_argument("--lines", type=positive, default=4, help="moves valued in each position, without games (4)")
+    made.add_argument("--margin", type=positive, default=40, help="greatest loss of a move, in centipawns (40)")
+    made.add_argument("--start", default="startpos", help="where to begin, without games: an sfen")
+    add_limits(made, DEFAULT_NODES)
+
+
+def build(chosen: argparse.Namespace) -> int:
+    """Make the book; 1 where a record was at fault."""
+    core = load_core()
+    games, faults = records(chosen.games, core) if chosen.games else ([], 0)
+    searches = bool(chosen.nodes or chosen.seconds or not chosen.games)
+    searcher = searcher_of(core, chosen) if searches else None
+    tree = tree_of(core, chosen, games, searcher)
+    text, positions, moves = book_text(tree, chosen.margin if searches else None, note(chosen, searches, len(games)))
+    write_text(chosen.out, text)
+    print(f"wrote {chosen.out}: {positions} positions, {moves} moves")
+    return 1 if faults else 0
+
+
+def tree_of(core: Core, chosen: argparse.Namespace, games: list[Game], searcher: Searcher | None) -> Tree:
+    """The positions of the book."""
+    if chosen.games:
+        found = played(games, core, chosen.plies, chosen.min_games)
+        with progress(len(found), chosen.out.name) as step:
+            return from_games(found, core, searcher, step)
+    assert searcher is not None
+    start = core.board(chosen.start).sfen() if chosen.start != "startpos" else core.board().sfen()
+    with progress(chosen.positions, chosen.out.name) as step:
+        return from_search(start, searcher, chosen.positions, chosen.plies, chosen.margin, step)
+
+
+def records(paths: list[Path], core: Core) -> tuple[list[Game], int]:
+    """The games of all files, and the number of those at fault, each told on standard error. RecordError."""
+    rsshogi("record")
+    games, faults = list[Game](), 0
+    for path in paths:
+        for item in read_games(path, core.board):
+            if isinstance(item, Game):
+                games.append(item)
+            else:
+                print(item, file=sys.stderr)
+                faults += 1
+    return games, faults
+
+
+def searcher_of(core: Core, chosen: argparse.Namespace) -> Searcher:
+    """The search with its journal beside the book. BookError, OSError, WeightsError, MemoryError."""
+    limits = limits_of(chosen)
+    journal = Journal(Path(f"{chosen.out}.journal"), settings(limits, chosen.lines))
+    return Searcher(core, Analyst(core, limits), journal, chosen.lines)
+
+
+def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
+    """What the results depend on."""
+    file = packaged_network() if limits.evaluation == "<internal>" else Path(limits.evaluation).expanduser()
+    weights = hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else limits.evaluation
+    limit = {"nodes": limits.nodes, "seconds": limits.seconds, "threads": limits.threads, "hash": limits.megabytes}
+    return {"version": __version__, "evaluation": weights, "lines": lines, **limit}
+
+
+def note(chosen: argparse.Namespace, searches: bool, games: int) -> str:
+    """What the book was made of, for its head."""
+    source = [f"{games} games, moves of at least {chosen.min_games}"] if chosen.games else []
+    source += [f"{in_words(limits_of(chosen))} a position"] if searches else []
+    return f"Komadori {__version__}: {'; '.join(source)}"
+
+
+def main(words: list[str]) -> int:
+    """Returns 0, 1 where a record could not be read, 2 where nothing could be done, 130 after Ctrl-C."""
+    chosen = parser().parse_args(words)
+    try:
+        return build(chosen)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        return INTERRUPTED
+    except (OSError, ValueError, BookError, RecordError, CoreError, WeightsError, MemoryError) as error:
+        print(error or "out of memory", file=sys.stderr)
+        return 2

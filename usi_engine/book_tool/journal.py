@@ -1,0 +1,68 @@
+"""The journal of a book in the making: a line of JSON for each position searched, so that a stopped run goes on.
+
+The first line holds the settings that the results depend on. A run with the same settings takes from the journal what
+it holds; so the book is the same as that of a run that was not stopped, and a longer run goes on where a shorter ended.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from usi_engine.book import BookError
+from usi_engine.book_tool.tree import key_of
+from usi_engine.report import Line
+
+Settings = Mapping[str, str | int | float]
+
+
+class Journal:
+    """Results by position. BookError where the file was made with other settings; OSError."""
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        self._path = path
+        self._found: dict[str, tuple[Line, ...]] = {}
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        if lines and read(lines[0]) != dict(settings):
+            raise BookError(f"'{path}' was made with other settings or a broken line; delete it or name another --out")
+        whole = [line for line in lines[1:] if self._take(line)]
+        # What a killed run has left of its last line goes.
+        text = "\n".join([json.dumps(dict(settings)), *whole, ""])
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def get(self, sfen: str, moves: tuple[str, ...]) -> tuple[Line, ...] | None:
+        """The lines of this position; None where it was not searched, or where its lines lack one of `moves`."""
+        lines = self._found.get(key_of(sfen))
+        return lines if lines is not None and {line.move for line in lines} >= set(moves) else None
+
+    def put(self, sfen: str, lines: tuple[Line, ...]) -> None:
+        """Keep the lines of a position. OSError."""
+        self._found[key_of(sfen)] = lines
+        words = [[line.value, line.depth, *line.pv[:2]] for line in lines]
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([sfen, words]) + "\n")
+
+    def _take(self, text: str) -> bool:
+        """Use a line; False where it is damaged."""
+        try:
+            sfen, words = json.loads(text)
+            lines = tuple(Line((move, *pv), int(value), int(depth)) for value, depth, move, *pv in words)
+            self._found[key_of(sfen)] = lines
+        except (ValueError, TypeError, AttributeError):
+            return False
+        return True
+
+
+def read(line: str) -> Any:
+    """The value of a line of JSON; None where it is none."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None

@@ -1,0 +1,94 @@
+"""Where the positions and values of a new book come from: game records, our own search, or both."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.records import Game
+from usi_engine.book_tool.journal import Journal
+from usi_engine.book_tool.tree import Candidate, Position, Tree, key_of
+from usi_engine.core import Core
+from usi_engine.report import Line
+
+# What a move costs in the order of expansion, in centipawns: the greater, the broader and shallower the book.
+PLY_COST = 10
+# Positions that are chosen at a time; then all values are backed up anew.
+ROUND = 16
+
+Step = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Played:
+    """A position of the games and how often each of its moves was played."""
+
+    sfen: str
+    counts: Counter[str]
+
+
+def played(games: Iterable[Game], core: Core, plies: int, min_games: int) -> list[Played]:
+    """The positions with the moves that at least `min_games` games played within their first `plies` plies."""
+    found: dict[str, Played] = {}
+    for game in games:
+        board = core.board(game.start)
+        for move in game.moves[:plies]:
+            sfen = board.sfen()
+            found.setdefault(key_of(sfen), Played(sfen, Counter())).counts[move] += 1
+            board.push(move)
+    often = (Played(at.sfen, Counter({m: n for m, n in at.counts.items() if n >= min_games})) for at in found.values())
+    return [at for at in often if at.counts]
+
+
+class Searcher:
+    """Searches positions, unless the journal holds the result."""
+
+    def __init__(self, core: Core, analyst: Analyst, journal: Journal, lines: int) -> None:
+        self._core, self._analyst, self._journal, self._lines = core, analyst, journal, lines
+
+    def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
+        """The position with its best moves, or with the moves that `counts` names."""
+        moves = tuple(counts or ())
+        board = self._core.board(sfen)
+        lines = self._journal.get(sfen, moves)
+        if lines is None:
+            lines = self._analyst.lines(board, len(moves) or self._lines, moves)
+            self._journal.put(sfen, lines)
+        return position_of(self._core, sfen, lines, counts or Counter())
+
+
+def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[str]) -> Position:
+    """The position with the moves of these lines."""
+    found, board = list[Candidate](), core.board(sfen)
+    for line in lines:
+        board.push(line.move)
+        reply = line.pv[1] if len(line.pv) > 1 else ""
+        found.append(Candidate(line.move, line.value, line.depth, reply, counts[line.move], board.sfen()))
+        board.pop()
+    return Position(sfen, tuple(found))
+
+
+def from_games(found: Sequence[Played], core: Core, searcher: Searcher | None, step: Step) -> Tree:
+    """The positions of games; their moves are searched if there is a searcher, else worth 0 at depth 0."""
+    tree = Tree()
+    for at in found:
+        lines = [Line((move,), 0, 0) for move in at.counts]
+        tree.add(searcher.position(at.sfen, at.counts) if searcher else position_of(core, at.sfen, lines, at.counts))
+        step()
+    return tree
+
+
+def from_search(start: str, searcher: Searcher, positions: int, plies: int, margin: int, step: Step) -> Tree:
+    """So many positions from `start` on, those first that the least loss leads to; moves of the first `plies` plies."""
+    tree = Tree()
+    last = int(start.split()[3]) + plies - 1
+    while len(tree) < positions:
+        places = tree.frontier(start, last, margin, PLY_COST)[: min(ROUND, positions - len(tree))]
+        if not places:
+            break
+        for place in places:
+            tree.add(searcher.position(place.sfen))
+            step()
+    return tree
