@@ -22,6 +22,7 @@ TOOLS = {
     "convert": "usi_engine.analysis.convert",
     "suite": "usi_engine.analysis.suite",
     "csa": "usi_engine.csa.command",
+    "book": "usi_engine.book_tool.command",
 }
 COMMAND_WORDS = frozenset({"position", "setoption", "go", "d", "eval", "perft", "bench"})
 # Errors of writing to a pipe whose reader has closed it.
@@ -37,6 +38,7 @@ usi_engine csa --help         play on a CSA server such as floodgate
 usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
 usi_engine convert GAME ...   convert game records: KIF, KI2, CSA, JKF, USI
 usi_engine suite FILE         search positions whose best move is known
+usi_engine book build ...     make an opening book from games or by search; book show SFEN
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 

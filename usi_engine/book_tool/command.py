@@ -1,4 +1,4 @@
-"""`usi_engine book build`: a book from game records, from our own search or from both; `book show`: a position of it."""
+"""`usi_engine book build` makes a book from games, from our own search or from both; `book show` shows a position."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from usi_engine.analysis.formats import RecordError, rsshogi
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, positive
 from usi_engine.analysis.progress import progress
 from usi_engine.analysis.records import Game, read_games
-from usi_engine.book import BookError
+from usi_engine.analysis.suite import board_of
+from usi_engine.book.entry import BookError
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.making import Searcher, from_games, from_search, played
+from usi_engine.book_tool.making import Growth, Searcher, from_games, from_search, played
+from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import Core, CoreError, WeightsError, load_core
+from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core
 from usi_engine.evaluation import packaged_network
 
 DEFAULT_NODES = 100_000
@@ -33,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     add_build(commands.add_parser("build", description="""Make a book (YaneuraOu's .db, sorted). From games: the moves
         played, with their counts; their values by a search where --nodes or --seconds is given. Without games: from
         our own search, which expands the start position."""))  # fmt: skip
+    add_show(commands.add_parser("show", description="Show the moves of a position and how often each is played."))
     return made
 
 
@@ -49,6 +52,12 @@ def add_build(made: argparse.ArgumentParser) -> None:
     add_limits(made, DEFAULT_NODES)
 
 
+def add_show(made: argparse.ArgumentParser) -> None:
+    """The options of `show`."""
+    made.add_argument("position", nargs="*", default=["startpos"], help="an sfen or startpos, `moves` and moves")
+    made.add_argument("--book", default=INTERNAL, help="the file, as the option BookFile")
+
+
 def build(chosen: argparse.Namespace) -> int:
     """Make the book; 1 where a record was at fault."""
     core = load_core()
@@ -62,6 +71,13 @@ def build(chosen: argparse.Namespace) -> int:
     return 1 if faults else 0
 
 
+def show(chosen: argparse.Namespace) -> int:
+    """Print the moves of a position; 1 where the book does not hold it. BookError; ValueError for a bad position."""
+    rows = table(chosen.book, board_of(" ".join(chosen.position)))
+    print("\n".join(rows) if rows else "the book does not hold this position")
+    return 0 if rows else 1
+
+
 def tree_of(core: Core, chosen: argparse.Namespace, games: list[Game], searcher: Searcher | None) -> Tree:
     """The positions of the book."""
     if chosen.games:
@@ -69,9 +85,9 @@ def tree_of(core: Core, chosen: argparse.Namespace, games: list[Game], searcher:
         with progress(len(found), chosen.out.name) as step:
             return from_games(found, core, searcher, step)
     assert searcher is not None
-    start = core.board(chosen.start).sfen() if chosen.start != "startpos" else core.board().sfen()
+    growth = Growth(core.board(chosen.start).sfen(), chosen.positions, chosen.plies, chosen.margin)
     with progress(chosen.positions, chosen.out.name) as step:
-        return from_search(start, searcher, chosen.positions, chosen.plies, chosen.margin, step)
+        return from_search(growth, searcher, step)
 
 
 def records(paths: list[Path], core: Core) -> tuple[list[Game], int]:
@@ -97,7 +113,7 @@ def searcher_of(core: Core, chosen: argparse.Namespace) -> Searcher:
 
 def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
     """What the results depend on."""
-    file = packaged_network() if limits.evaluation == "<internal>" else Path(limits.evaluation).expanduser()
+    file = packaged_network() if limits.evaluation == INTERNAL else Path(limits.evaluation).expanduser()
     weights = hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else limits.evaluation
     limit = {"nodes": limits.nodes, "seconds": limits.seconds, "threads": limits.threads, "hash": limits.megabytes}
     return {"version": __version__, "evaluation": weights, "lines": lines, **limit}
@@ -114,7 +130,7 @@ def main(words: list[str]) -> int:
     """Returns 0, 1 where a record could not be read, 2 where nothing could be done, 130 after Ctrl-C."""
     chosen = parser().parse_args(words)
     try:
-        return build(chosen)
+        return build(chosen) if chosen.command == "build" else show(chosen)
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here", file=sys.stderr)
         return INTERRUPTED

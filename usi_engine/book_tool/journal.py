@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from usi_engine.book import BookError
-from usi_engine.book_tool.tree import key_of
+from usi_engine.book.entry import BookError, position_key
 from usi_engine.report import Line
 
 Settings = Mapping[str, str | int | float]
@@ -39,12 +38,12 @@ class Journal:
 
     def get(self, sfen: str, moves: tuple[str, ...]) -> tuple[Line, ...] | None:
         """The lines of this position; None where it was not searched, or where its lines lack one of `moves`."""
-        lines = self._found.get(key_of(sfen))
+        lines = self._found.get(position_key(sfen))
         return lines if lines is not None and {line.move for line in lines} >= set(moves) else None
 
     def put(self, sfen: str, lines: tuple[Line, ...]) -> None:
         """Keep the lines of a position. OSError."""
-        self._found[key_of(sfen)] = lines
+        self._found[position_key(sfen)] = lines
         words = [[line.value, line.depth, *line.pv[:2]] for line in lines]
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([sfen, words]) + "\n")
@@ -54,7 +53,7 @@ class Journal:
         try:
             sfen, words = json.loads(text)
             lines = tuple(Line((move, *pv), int(value), int(depth)) for value, depth, move, *pv in words)
-            self._found[key_of(sfen)] = lines
+            self._found[position_key(sfen)] = lines
         except (ValueError, TypeError, AttributeError):
             return False
         return True

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.records import Game
+from usi_engine.book.entry import position_key
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.tree import Candidate, Position, Tree, key_of
+from usi_engine.book_tool.tree import Candidate, Position, Tree
 from usi_engine.core import Core
 from usi_engine.report import Line
 
@@ -36,10 +37,22 @@ def played(games: Iterable[Game], core: Core, plies: int, min_games: int) -> lis
         board = core.board(game.start)
         for move in game.moves[:plies]:
             sfen = board.sfen()
-            found.setdefault(key_of(sfen), Played(sfen, Counter())).counts[move] += 1
+            found.setdefault(position_key(sfen), Played(sfen, Counter())).counts[move] += 1
             board.push(move)
     often = (Played(at.sfen, Counter({m: n for m, n in at.counts.items() if n >= min_games})) for at in found.values())
     return [at for at in often if at.counts]
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How a book of our own search grows: from `start`, by so many positions, for moves of the first `plies` plies that
+    lose no more than `margin`.
+    """
+
+    start: str
+    positions: int
+    plies: int
+    margin: int
 
 
 class Searcher:
@@ -80,15 +93,15 @@ def from_games(found: Sequence[Played], core: Core, searcher: Searcher | None, s
     return tree
 
 
-def from_search(start: str, searcher: Searcher, positions: int, plies: int, margin: int, step: Step) -> Tree:
-    """So many positions from `start` on, those first that the least loss leads to; moves of the first `plies` plies."""
+def from_search(growth: Growth, searcher: Searcher, step: Step) -> Tree:
+    """Positions from the start on, those first that the least loss leads to."""
     tree = Tree()
-    last = int(start.split()[3]) + plies - 1
-    while len(tree) < positions:
-        places = tree.frontier(start, last, margin, PLY_COST)[: min(ROUND, positions - len(tree))]
+    last = int(growth.start.split()[3]) + growth.plies - 1
+    while len(tree) < growth.positions:
+        places = tree.frontier(growth.start, last, growth.margin, PLY_COST)
         if not places:
             break
-        for place in places:
+        for place in places[: min(ROUND, growth.positions - len(tree))]:
             tree.add(searcher.position(place.sfen))
             step()
     return tree

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from usi_engine.book import MARK, BookMove
-from usi_engine.book_tool.tree import Tree, key_of, within
+from usi_engine.book.entry import BookMove, position_key
+from usi_engine.book.yaneuraou import MARK
+from usi_engine.book_tool.tree import Tree, within
 
 # Of moves without games: a move that loses so many centipawns is played half as often.
 HALF_AS_OFTEN = 15
@@ -17,7 +18,7 @@ def book_text(tree: Tree, margin: int | None, note: str) -> tuple[str, int, int]
     """The file, the number of its positions and of its moves. None as margin: no move is left out by its value."""
     lines, count = [f"{MARK.decode()} 1.00", f"# {note}"], 0
     positions = [(sfen, moves) for sfen, moves in tree.moves().items() if moves]
-    for sfen, moves in sorted(positions, key=lambda item: key_of(item[0]).encode()):
+    for sfen, moves in sorted(positions, key=lambda item: position_key(item[0]).encode()):
         kept = weighted(moves if margin is None else within(moves, margin))
         lines += [f"sfen {sfen}", *(move_line(move) for move in kept)]
         count += len(kept)
@@ -25,9 +26,9 @@ def book_text(tree: Tree, margin: int | None, note: str) -> tuple[str, int, int]
 
 
 def weighted(moves: Sequence[BookMove]) -> list[BookMove]:
-    """The moves with counts: those of the games, most played first among equals, else by what each move loses."""
+    """The moves with counts: those of the games, else by what each move loses against the best."""
     if any(move.count for move in moves):
-        return sorted(moves, key=lambda move: (-move.value, -move.count))
+        return list(moves)
     best = moves[0].value
     return [replace(m, count=max(round(MOST_OFTEN * 0.5 ** ((best - m.value) / HALF_AS_OFTEN)), 1)) for m in moves]
 

@@ -6,12 +6,12 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from usi_engine.book import BookMove, position_key
+from usi_engine.book.entry import BookMove, position_key, sorted_moves
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move, its value for the side to move, depth, expected reply (may be empty), how often played, the sfen after."""
+    """A move, its value for the side to move, depth, reply (may be empty), how often it was played, the sfen after."""
 
     move: str
     value: int
@@ -42,11 +42,6 @@ class Place:
     sfen: str
 
 
-def key_of(sfen: str) -> str:
-    """What tells positions apart: all but the number of the move."""
-    return position_key(sfen.encode()).decode()
-
-
 class Tree:
     """Positions by their key."""
 
@@ -57,11 +52,11 @@ class Tree:
         return len(self._positions)
 
     def __contains__(self, sfen: str) -> bool:
-        return key_of(sfen) in self._positions
+        return position_key(sfen) in self._positions
 
     def add(self, position: Position) -> None:
         """Add a position."""
-        self._positions[key_of(position.sfen)] = position
+        self._positions[position_key(position.sfen)] = position
 
     def moves(self) -> dict[str, list[BookMove]]:
         """Sfen of each position -> its moves, best first, their values backed up: a move that leads to a position of
@@ -72,27 +67,28 @@ class Tree:
         found: dict[str, list[BookMove]] = {}
         for key, position in sorted(self._positions.items(), key=lambda item: -item[1].ply):
             moves = [self._backed_up(candidate, position.ply, found) for candidate in position.candidates]
-            found[key] = sorted(moves, key=lambda move: -move.value)
+            found[key] = list(sorted_moves(moves))
         return {self._positions[key].sfen: moves for key, moves in found.items()}
 
     def _backed_up(self, candidate: Candidate, ply: int, found: dict[str, list[BookMove]]) -> BookMove:
-        key = key_of(candidate.after)
+        key = position_key(candidate.after)
         own = BookMove(candidate.move, candidate.reply, candidate.value, candidate.depth, candidate.count)
         after = found.get(key)
         if not after or self._positions[key].ply <= ply:
             return own
         best = after[0]
-        return replace(own, reply=best.move, value=-best.value, depth=best.depth + 1)
+        depth = best.depth + 1 if best.depth else 0  # 0: nothing was searched
+        return replace(own, reply=best.move, value=-best.value, depth=depth)
 
     def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[Place]:
         """The positions, up to number `last_ply`, that moves within `margin` of the best lead to and that are not in
         the tree, cheapest first. A path costs what its moves lose against the best, and `ply_cost` for each of them.
         """
-        values = {key_of(sfen): moves for sfen, moves in self.moves().items()}
+        values = {position_key(sfen): moves for sfen, moves in self.moves().items()}
         queue, seen, found = [(0, start)], set[str](), list[Place]()
         while queue:
             cost, sfen = heapq.heappop(queue)
-            key = key_of(sfen)
+            key = position_key(sfen)
             if key in seen or int(sfen.split()[3]) > last_ply:
                 continue
             seen.add(key)
