@@ -105,8 +105,10 @@ class Thinking:
         if chosen is None:
             return None
         pv = legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])])
-        line = Line(pv, chosen.value, max(chosen.depth, 1))
-        text = info_line(self._resources.core, line, self._no_nodes())
+        core = resources.core
+        value = max(min(chosen.value, core.max_evaluation), -core.max_evaluation)
+        line = Line(pv, value, max(min(chosen.depth, core.max_depth), 1))
+        text = info_line(core, line, self._no_nodes())
         return lambda: [text, answer_of(line.pv).text()]
 
     def _search(self, board: Board, go: Go) -> Finish:

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 ORDER = [
     "protocol", "options", "output", "core", "timeman", "book", "cache", "weights", "nnue_file", "evaluation", "report",
     "search_control", "threads", "iterative", "resources", "console", "thinking", "mating", "tools", "analysis",
-    "book_tool", "session", "usi", "learn", "csa", "__main__",
+    "session", "usi", "learn", "book_tool", "csa", "__main__",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.glob("*.py"))
 

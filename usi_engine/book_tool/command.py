@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from usi_engine import __version__
@@ -12,12 +13,11 @@ from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.files import write_text
 from usi_engine.analysis.formats import RecordError, rsshogi
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, positive
-from usi_engine.analysis.progress import progress
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.suite import board_of
 from usi_engine.book.entry import BookError
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.making import Growth, Searcher, from_games, from_search, played
+from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, from_search, played
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
@@ -59,16 +59,18 @@ def add_show(made: argparse.ArgumentParser) -> None:
 
 
 def build(chosen: argparse.Namespace) -> int:
-    """Make the book; 1 where a record was at fault."""
-    core = load_core()
-    games, faults = records(chosen.games, core) if chosen.games else ([], 0)
+    """Make the book; 1 where a record was at fault. BookError, OSError and what Records and Analyst raise."""
+    core, records = load_core(), Records(chosen.games)
     searches = bool(chosen.nodes or chosen.seconds or not chosen.games)
+    found = played(records.games(core), core, chosen.plies, chosen.min_games)
+    if chosen.games and not found:
+        raise BookError(f"no move was played in {chosen.min_games} games or more")
     searcher = searcher_of(core, chosen) if searches else None
-    tree = tree_of(core, chosen, games, searcher)
-    text, positions, moves = book_text(tree, chosen.margin if searches else None, note(chosen, searches, len(games)))
+    tree = tree_of(core, chosen, found, searcher)
+    text, positions, moves = book_text(tree, chosen.margin if searches else None, note(chosen, searches, records.count))
     write_text(chosen.out, text)
     print(f"wrote {chosen.out}: {positions} positions, {moves} moves")
-    return 1 if faults else 0
+    return 1 if records.faults else 0
 
 
 def show(chosen: argparse.Namespace) -> int:
@@ -78,30 +80,33 @@ def show(chosen: argparse.Namespace) -> int:
     return 0 if rows else 1
 
 
-def tree_of(core: Core, chosen: argparse.Namespace, games: list[Game], searcher: Searcher | None) -> Tree:
+class Records:
+    """The games of files, counted. Each fault is told on standard error."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        """RecordError where there are files and rsshogi is missing."""
+        self._paths, self.count, self.faults = paths, 0, 0
+        if paths:
+            rsshogi("record")
+
+    def games(self, core: Core) -> Iterator[Game]:
+        """One after the other."""
+        for path in self._paths:
+            for item in read_games(path, core.board):
+                if isinstance(item, Game):
+                    self.count += 1
+                    yield item
+                else:
+                    self.faults += 1
+                    print(item, file=sys.stderr)
+
+
+def tree_of(core: Core, chosen: argparse.Namespace, found: Sequence[Played], searcher: Searcher | None) -> Tree:
     """The positions of the book."""
-    if chosen.games:
-        found = played(games, core, chosen.plies, chosen.min_games)
-        with progress(len(found), chosen.out.name) as step:
-            return from_games(found, core, searcher, step)
-    assert searcher is not None
-    growth = Growth(core.board(chosen.start).sfen(), chosen.positions, chosen.plies, chosen.margin)
-    with progress(chosen.positions, chosen.out.name) as step:
-        return from_search(growth, searcher, step)
-
-
-def records(paths: list[Path], core: Core) -> tuple[list[Game], int]:
-    """The games of all files, and the number of those at fault, each told on standard error. RecordError."""
-    rsshogi("record")
-    games, faults = list[Game](), 0
-    for path in paths:
-        for item in read_games(path, core.board):
-            if isinstance(item, Game):
-                games.append(item)
-            else:
-                print(item, file=sys.stderr)
-                faults += 1
-    return games, faults
+    if found or searcher is None:
+        return from_games(found, core, searcher)
+    start = core.board(chosen.start).sfen()
+    return from_search(Growth(start, chosen.positions, chosen.plies, chosen.margin), searcher)
 
 
 def searcher_of(core: Core, chosen: argparse.Namespace) -> Searcher:
@@ -132,7 +137,7 @@ def main(words: list[str]) -> int:
     try:
         return build(chosen) if chosen.command == "build" else show(chosen)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on from here", file=sys.stderr)
+        print("stopped; what was searched is kept: the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
     except (OSError, ValueError, BookError, RecordError, CoreError, WeightsError, MemoryError) as error:
         print(error or "out of memory", file=sys.stderr)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from usi_engine.analysis.files import write_text
 from usi_engine.book.entry import BookError, position_key
 from usi_engine.report import Line
 
@@ -25,13 +26,11 @@ class Journal:
         self._found: dict[str, tuple[Line, ...]] = {}
         lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
         if lines and read(lines[0]) != dict(settings):
-            raise BookError(f"'{path}' was made with other settings or a broken line; delete it or name another --out")
+            raise BookError(f"'{path}' was made with other settings; delete it or name another --out")
         whole = [line for line in lines[1:] if self._take(line)]
         # What a killed run has left of its last line goes.
         text = "\n".join([json.dumps(dict(settings)), *whole, ""])
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
-            path.write_text(text, encoding="utf-8")
+        write_text(path, text)
 
     def __len__(self) -> int:
         return len(self._found)

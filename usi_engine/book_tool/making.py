@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from usi_engine.analysis.analyst import Analyst
@@ -12,14 +12,13 @@ from usi_engine.book.entry import position_key
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.tree import Candidate, Position, Tree
 from usi_engine.core import Core
+from usi_engine.learn.progress import POSITIONS, Progress
 from usi_engine.report import Line
 
 # What a move costs in the order of expansion, in centipawns: the greater, the broader and shallower the book.
 PLY_COST = 10
-# Positions that are chosen at a time; then all values are backed up anew.
-ROUND = 16
-
-Step = Callable[[], None]
+# Positions that are chosen at a time, at least, and as a share of those there are; then all values are backed up anew.
+ROUND, ROUND_SHARE = 16, 1 / 100
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,11 @@ class Searcher:
 
     def __init__(self, core: Core, analyst: Analyst, journal: Journal, lines: int) -> None:
         self._core, self._analyst, self._journal, self._lines = core, analyst, journal, lines
+        self._progress = Progress(POSITIONS)
+
+    def expect(self, positions: int) -> None:
+        """Show progress towards so many positions from now on."""
+        self._progress = Progress(POSITIONS, max(positions - len(self._journal), 0), len(self._journal))
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
         """The position with its best moves, or with the moves that `counts` names."""
@@ -69,6 +73,7 @@ class Searcher:
         if lines is None:
             lines = self._analyst.lines(board, len(moves) or self._lines, moves)
             self._journal.put(sfen, lines)
+            self._progress.add(1, 1)
         return position_of(self._core, sfen, lines, counts or Counter())
 
 
@@ -78,30 +83,33 @@ def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[st
     for line in lines:
         board.push(line.move)
         reply = line.pv[1] if len(line.pv) > 1 else ""
-        found.append(Candidate(line.move, line.value, line.depth, reply, counts[line.move], board.sfen()))
+        value = max(min(line.value, core.max_evaluation), -core.max_evaluation)
+        found.append(Candidate(line.move, value, line.depth, reply, counts[line.move], board.sfen()))
         board.pop()
     return Position(sfen, tuple(found))
 
 
-def from_games(found: Sequence[Played], core: Core, searcher: Searcher | None, step: Step) -> Tree:
+def from_games(found: Sequence[Played], core: Core, searcher: Searcher | None) -> Tree:
     """The positions of games; their moves are searched if there is a searcher, else worth 0 at depth 0."""
     tree = Tree()
+    if searcher:
+        searcher.expect(len(found))
     for at in found:
         lines = [Line((move,), 0, 0) for move in at.counts]
         tree.add(searcher.position(at.sfen, at.counts) if searcher else position_of(core, at.sfen, lines, at.counts))
-        step()
     return tree
 
 
-def from_search(growth: Growth, searcher: Searcher, step: Step) -> Tree:
+def from_search(growth: Growth, searcher: Searcher) -> Tree:
     """Positions from the start on, those first that the least loss leads to."""
     tree = Tree()
     last = int(growth.start.split()[3]) + growth.plies - 1
+    searcher.expect(growth.positions)
     while len(tree) < growth.positions:
         places = tree.frontier(growth.start, last, growth.margin, PLY_COST)
         if not places:
             break
-        for place in places[: min(ROUND, growth.positions - len(tree))]:
+        count = max(ROUND, int(len(tree) * ROUND_SHARE))
+        for place in places[: min(count, growth.positions - len(tree))]:
             tree.add(searcher.position(place.sfen))
-            step()
     return tree
