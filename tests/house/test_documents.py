@@ -22,6 +22,7 @@ import pytest
 from tests.house.test_layers import LAYERS
 from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import TOOLS, commands_of
+from usi_engine.book_tool.command import parser as book_parser
 from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
 from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin
@@ -211,6 +212,14 @@ def check_csa(words: list[str]) -> None:
         csa_arguments([word for word in words if word != "..."])
 
 
+def check_book(words: list[str]) -> None:
+    """The command exists, and the arguments that it is given."""
+    if len(words) > 1:
+        book_parser().parse_args(words)
+    else:
+        assert words in ([], ["build"], ["show"])
+
+
 def check_engine(words: list[str]) -> None:
     """The arguments of `usi_engine` are something it does."""
     if not words or set(words) <= {"--help", "--version", "--where", "|"}:
@@ -221,6 +230,8 @@ def check_engine(words: list[str]) -> None:
         mate_arguments(words[1:])
     elif words[0] == "csa":
         check_csa(words[1:])
+    elif words[0] == "book":
+        check_book(words[1:])
     elif words[0] in TOOLS:
         import_module(TOOLS[words[0]]).parser().parse_args(words[1:])
     else:
