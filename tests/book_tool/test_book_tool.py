@@ -15,7 +15,7 @@ import pytest
 from core_ext.board import Board
 from tests.analysis.common import RECORDS
 from tests.programs import INTERRUPTIBLE
-from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyst import Analyst, Wanted
 from usi_engine.analysis.limits import Limits
 from usi_engine.book.entry import BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
@@ -136,14 +136,14 @@ def test_the_text_is_sorted() -> None:
 
 
 def test_the_journal_keeps_results(tmp_path: Path) -> None:
-    """By position; a damaged line is dropped, other settings are refused, a result without a wanted move is none."""
+    """By position; a damaged line is dropped, other settings are refused."""
     path, lines = tmp_path / "folder" / "j", (Line(("7g7f", "3c3d"), 12, 8), Line(("2g2f",), 9, 8))
     Journal(path, {"nodes": 5}).put(START, lines)
     with path.open("a", encoding="utf-8") as file:
         file.write('nonsense\n[4]\n["a b", [[1]]]\n["x", [[1, 2')
     journal = Journal(path, {"nodes": 5})
-    assert journal.get(START, ()) == journal.get(START[:-1] + "9", ("2g2f",)) == lines
-    assert journal.get(START, ("9g9f",)) is None
+    assert journal.get(START) == journal.get(START[:-1] + "9") == lines
+    assert journal.get(after("7g7f")) is None
     assert len(journal) == 1 and len(path.read_text(encoding="utf-8").splitlines()) == 2
     with pytest.raises(Exception, match="other settings"):
         Journal(path, {"nodes": 6})
@@ -239,11 +239,11 @@ class Searched:
         self.sfens: list[str] = []
         lines = Analyst.lines
 
-        def counted(analyst: Analyst, board: Board, count: int, moves: tuple[str, ...] = ()) -> tuple[Line, ...]:
+        def counted(analyst: Analyst, board: Board, wanted: Wanted) -> tuple[Line, ...]:
             if len(self.sfens) == last:
                 raise KeyboardInterrupt
             self.sfens.append(position_key(board.sfen()))
-            return lines(analyst, board, count, moves)
+            return lines(analyst, board, wanted)
 
         monkeypatch.setattr(Analyst, "lines", counted)
 
@@ -315,10 +315,10 @@ def test_ctrl_c(tmp_path: Path) -> None:
 def test_lines_of_an_analyst() -> None:
     """The best moves, or those that are named, each with its value."""
     analyst = Analyst(load_core(), Limits(2000, megabytes=1, evaluation=MATERIAL))
-    lines = analyst.lines(Board(), 3)
+    lines = analyst.lines(Board(), Wanted(3))
     assert len({line.move for line in lines}) == 3 and len(lines) == 3
-    assert [line.move for line in analyst.lines(Board(), 5, ("9g9f",))] == ["9g9f"]
-    assert analyst.lines(Board("4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"), 3) == ()
+    assert [line.move for line in analyst.lines(Board(), Wanted(5, ("9g9f",)))] == ["9g9f"]
+    assert analyst.lines(Board("4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"), Wanted(3)) == ()
 
 
 # ---- show ----

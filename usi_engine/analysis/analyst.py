@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
@@ -29,6 +30,15 @@ WATCH = 0.1
 Watch = Callable[[SearchResult], None]
 # The result of a search and its milliseconds.
 Searched = tuple[SearchResult, int]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The number of lines; the moves that are searched, all where none is named; `effort` multiplies the limits."""
+
+    lines: int = 1
+    moves: tuple[str, ...] = ()
+    effort: int = 1
 
 
 class Watched(Reporter):
@@ -69,14 +79,11 @@ class Analyst:
         mate = self._core.in_plies(best.value)
         return Evaluated(best.value, mate, result.depth, self._pool.nodes, milliseconds, best.pv)
 
-    def lines(self, board: Board, count: int, moves: Sequence[str] = ()) -> tuple[Line, ...]:
-        """The `count` best moves with their lines, best first; of `moves` alone where some are named.
-
-        Empty without a legal move. KeyboardInterrupt as `evaluate`.
-        """
+    def lines(self, board: Board, wanted: Wanted) -> tuple[Line, ...]:
+        """The best moves with their lines, best first. Empty without a legal move. KeyboardInterrupt as `evaluate`."""
         if not board.legal_moves():
             return ()
-        return self._interruptible(lambda: self._search(board, lambda result: None, count, moves))[0].lines
+        return self._interruptible(lambda: self._search(board, lambda result: None, wanted))[0].lines
 
     def _interruptible(self, search: Callable[[], Searched]) -> Searched:
         """The result of a search on another thread: the main thread must come back to Python for Ctrl-C to reach it."""
@@ -101,12 +108,12 @@ class Analyst:
         repetition = board.repetition()
         return Evaluated(values[repetition], None, 0, 0, 0, ()) if repetition in values else None
 
-    def _search(self, board: Board, watch: Watch, count: int = 1, moves: Sequence[str] = ()) -> Searched:
+    def _search(self, board: Board, watch: Watch, wanted: Wanted = Wanted()) -> Searched:
         pool, limits = self._pool, self._limits
         pool.new_game()
-        root_moves = pool.set_root(board, moves or None, self._options)
-        control = SearchControl(self._stop, TimeLimits(maximum=int(limits.seconds * 1000) or None))
-        wanted = SearchLimits(self._core.max_depth, limits.nodes, count)
-        result = Search(self._core, pool, control, wanted, Watched(self._core, watch)).run(board, root_moves)
+        root_moves = pool.set_root(board, wanted.moves or None, self._options)
+        control = SearchControl(self._stop, TimeLimits(maximum=int(limits.seconds * 1000 * wanted.effort) or None))
+        nodes = SearchLimits(self._core.max_depth, limits.nodes * wanted.effort, wanted.lines)
+        result = Search(self._core, pool, control, nodes, Watched(self._core, watch)).run(board, root_moves)
         pool.join_helpers()
         return result, control.total

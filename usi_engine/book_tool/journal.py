@@ -35,10 +35,9 @@ class Journal:
     def __len__(self) -> int:
         return len(self._found)
 
-    def get(self, sfen: str, moves: tuple[str, ...]) -> tuple[Line, ...] | None:
-        """The lines of this position; None where it was not searched, or where its lines lack one of `moves`."""
-        lines = self._found.get(position_key(sfen))
-        return lines if lines is not None and {line.move for line in lines} >= set(moves) else None
+    def get(self, sfen: str) -> tuple[Line, ...] | None:
+        """The lines of this position; None where it was not searched."""
+        return self._found.get(position_key(sfen))
 
     def put(self, sfen: str, lines: tuple[Line, ...]) -> None:
         """Keep the lines of a position. OSError."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyst import Analyst, Wanted
 from usi_engine.analysis.records import Game
 from usi_engine.book.entry import position_key
 from usi_engine.book_tool.journal import Journal
@@ -15,10 +16,15 @@ from usi_engine.core import Core
 from usi_engine.learn.progress import POSITIONS, Progress
 from usi_engine.report import Line
 
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
 # What a move costs in the order of expansion, in centipawns: the greater, the broader and shallower the book.
 PLY_COST = 10
 # Positions that are chosen at a time, at least, and as a share of those there are; then all values are backed up anew.
 ROUND, ROUND_SHARE = 16, 1 / 100
+# Up to this number of the move, so many times the lines.
+WIDER = ((2, 4), (6, 2))
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,24 @@ class Searcher:
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
         """The position with its best moves, or with the moves that `counts` names."""
-        moves = tuple(counts or ())
-        board = self._core.board(sfen)
-        lines = self._journal.get(sfen, moves)
-        if lines is None:
-            lines = self._analyst.lines(board, len(moves) or self._lines, moves)
+        board, lines = self._core.board(sfen), self._journal.get(sfen)
+        wanted = Wanted(len(counts), tuple(counts)) if counts else self._width(board)
+        if lines is None or not holds(lines, wanted, board):
+            lines = self._analyst.lines(board, wanted)
             self._journal.put(sfen, lines)
             self._progress.add(1, 1)
         return position_of(self._core, sfen, lines, counts or Counter())
+
+    def _width(self, board: Board) -> Wanted:
+        """More moves near the start of the game, where each is worth the most, and as much effort for each."""
+        factor = next((factor for last, factor in WIDER if board.ply <= last), 1)
+        return Wanted(self._lines * factor, effort=factor)
+
+
+def holds(lines: Sequence[Line], wanted: Wanted, board: Board) -> bool:
+    """Whether the lines of an earlier run are those wanted."""
+    enough = len(lines) >= min(wanted.lines, len(board.legal_moves()))
+    return enough and {line.move for line in lines} >= set(wanted.moves)
 
 
 def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[str]) -> Position:
