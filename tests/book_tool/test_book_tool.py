@@ -173,15 +173,29 @@ def test_a_book_from_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_searched_moves_of_games(tmp_path: Path) -> None:
-    """With --nodes, the moves of the games and no others are valued; a bad one is left out by the margin."""
+    """With --nodes, they and the engine's own move are valued; a bad one is left out by the margin."""
     text = games(tmp_path, *["7g7f 3c3d 8h2b+ 3a2b"] * 2, *["7g7f 3c3d 8h3c+ 2b3c"] * 2)
     out = tmp_path / "book.db"
     assert main(["build", text, "--out", str(out), *QUICK]) == 0
     entry = YaneuraOuBook(str(out)).probe(after("7g7f", "3c3d"))
-    assert [(move.move, move.count) for move in entry.moves] == [("8h2b+", 2)]
-    assert entry.moves[0].depth > 1
+    assert {"8h2b+"} <= {move.move for move in entry.moves} and entry.moves[0].depth > 1
+    assert "8h3c+" not in {move.move for move in entry.moves}
     assert main(["build", text, "--out", str(out), "--margin", "9999", *QUICK]) == 0
-    assert len(YaneuraOuBook(str(out)).probe(after("7g7f", "3c3d")).moves) == 2
+    counts = {move.move: move.count for move in YaneuraOuBook(str(out)).probe(after("7g7f", "3c3d")).moves}
+    assert counts["8h2b+"] == counts["8h3c+"] == 2 and len(counts) <= 3 and sum(counts.values()) == 4
+
+
+def test_more_games_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A position whose kept lines lack a move of the new games is searched again, and no other."""
+    out = tmp_path / "book.db"
+    searched = Searched(monkeypatch)
+    words = ["--out", str(out), "--min-games", "1", "--margin", "9999", *QUICK]
+    assert main(["build", games(tmp_path, "7g7f 3c3d"), *words]) == 0
+    assert main(["build", games(tmp_path, "7g7f 3c3d", "2g2f 3c3d"), *words]) == 0
+    start, first, second = (position_key(after(*line)) for line in ([], ["7g7f"], ["2g2f"]))
+    assert list(dict.fromkeys(searched.sfens)) == [start, first, second]
+    assert searched.sfens[-2:] == [second] * 2 and searched.sfens.count(first) == 2
+    assert {move.move for move in YaneuraOuBook(str(out)).probe(START).moves} >= {"7g7f", "2g2f"}
 
 
 def test_every_format_and_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -294,6 +308,19 @@ def test_the_end_of_the_game_has_no_moves(tmp_path: Path) -> None:
     start = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
     assert main(["build", "--out", str(out), "--start", start, "--positions", "50", *QUICK]) == 0
     assert YaneuraOuBook(str(out)).probe(start).moves[0].move == "G*5b"
+
+
+def test_more_moves_are_valued_near_the_start(tmp_path: Path) -> None:
+    """Four times as many up to the second move, twice as many up to the sixth."""
+    out = tmp_path / "book.db"
+    words = ["--positions", "60", "--lines", "2", "--plies", "9", "--margin", "9999", *QUICK]
+    assert main(["build", "--out", str(out), *words]) == 0
+    book, counts = YaneuraOuBook(str(out)), dict[int, set[int]]()
+    for line in out.read_text().splitlines():
+        if line.startswith("sfen "):
+            counts.setdefault(int(line.split()[4]), set()).add(len(book.probe(line[5:]).moves))
+    assert counts[1] == counts[2] == {8}
+    assert all(counts[ply] <= ({4} if ply <= 6 else {2}) for ply in counts if ply > 2)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

@@ -46,7 +46,9 @@ def add_build(made: argparse.ArgumentParser) -> None:
     made.add_argument("--plies", type=positive, default=16, help="length of the lines in plies (16)")
     made.add_argument("--min-games", type=positive, default=2, help="least number of games that played a move (2)")
     made.add_argument("--positions", type=positive, default=1000, help="positions to search, without games (1000)")
-    made.add_argument("--lines", type=positive, default=4, help="moves valued in each position, without games (4)")
+    made.add_argument(
+        "--lines", type=positive, default=4, help="moves a search values; more get more nodes or time (4)"
+    )
     made.add_argument("--margin", type=positive, default=40, help="greatest loss of a move, in centipawns (40)")
     made.add_argument("--start", default="startpos", help="where to begin, without games: an sfen")
     add_limits(made, DEFAULT_NODES)

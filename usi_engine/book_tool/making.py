@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -72,25 +73,34 @@ class Searcher:
         self._progress = Progress(POSITIONS, max(positions - len(self._journal), 0), len(self._journal))
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
-        """The position with its best moves, or with the moves that `counts` names."""
+        """The position with its best moves; or with the moves that `counts` names and, to compare them, the best."""
         board, lines = self._core.board(sfen), self._journal.get(sfen)
-        wanted = Wanted(len(counts), tuple(counts)) if counts else self._width(board)
-        if lines is None or not holds(lines, wanted, board):
-            lines = self._analyst.lines(board, wanted)
+        wanted = tuple(counts or ())
+        if lines is None or not holds(lines, board, wanted, 0 if counts else self._width(board.ply)):
+            lines = self._search(board, wanted)
             self._journal.put(sfen, lines)
             self._progress.add(1, 1)
         return position_of(self._core, sfen, lines, counts or Counter())
 
-    def _width(self, board: Board) -> Wanted:
-        """More moves near the start of the game, where each is worth the most, and as much effort for each."""
-        factor = next((factor for last, factor in WIDER if board.ply <= last), 1)
-        return Wanted(self._lines * factor, effort=factor)
+    def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Line, ...]:
+        if not wanted:
+            return self._analyst.lines(board, self._wanted(self._width(board.ply)))
+        best = self._analyst.lines(board, Wanted())
+        moves = tuple(dict.fromkeys([*wanted, *(line.move for line in best)]))
+        return self._analyst.lines(board, self._wanted(len(moves), moves))
+
+    def _width(self, ply: int) -> int:
+        """More moves near the start of the game, where each is worth the most."""
+        return self._lines * next((factor for last, factor in WIDER if ply <= last), 1)
+
+    def _wanted(self, lines: int, moves: tuple[str, ...] = ()) -> Wanted:
+        """As much effort for each line, however many there are."""
+        return Wanted(lines, moves, effort=math.ceil(lines / self._lines))
 
 
-def holds(lines: Sequence[Line], wanted: Wanted, board: Board) -> bool:
-    """Whether the lines of an earlier run are those wanted."""
-    enough = len(lines) >= min(wanted.lines, len(board.legal_moves()))
-    return enough and {line.move for line in lines} >= set(wanted.moves)
+def holds(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
+    """Whether the lines of an earlier run hold these moves and so many, if there are so many."""
+    return len(lines) >= min(count, len(board.legal_moves())) and {line.move for line in lines} >= set(moves)
 
 
 def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[str]) -> Position:
