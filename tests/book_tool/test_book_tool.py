@@ -198,6 +198,18 @@ def test_more_games_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert {move.move for move in YaneuraOuBook(str(out)).probe(START).moves} >= {"7g7f", "2g2f"}
 
 
+def test_a_book_from_games_grows(tmp_path: Path) -> None:
+    """With --positions, the search adds its own positions to those of the games."""
+    out = tmp_path / "book.db"
+    text = games(tmp_path, *["2g2f 8c8d 2f2e 8d8e"] * 2)
+    assert main(["build", text, "--out", str(out), "--positions", "30", "--margin", "200", *QUICK]) == 0
+    lines = out.read_text().splitlines()
+    assert "2 games, moves of at least 2; 300 nodes a position" in lines[1]
+    keys = {position_key(line[5:]) for line in lines if line.startswith("sfen ")}
+    assert len(keys) == 30
+    assert {position_key(after(*"2g2f 8c8d 2f2e".split()[:count])) for count in range(4)} <= keys
+
+
 def test_every_format_and_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """All that the analysis reads; a fault costs one line and the status 1."""
     names = ["game.kif", "game.kifu", "game.ki2", "game.csa", "game.jkf", "game.usi", "broken.kif", "handicap.kif"]

@@ -17,7 +17,7 @@ from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.suite import board_of
 from usi_engine.book.entry import BookError
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, from_search, played
+from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, grow, played
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
@@ -25,6 +25,7 @@ from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core
 from usi_engine.evaluation import packaged_network
 
 DEFAULT_NODES = 100_000
+DEFAULT_POSITIONS = 1000
 INTERRUPTED = 130  # exit status after Ctrl-C
 
 
@@ -33,8 +34,8 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("usi_engine book", description="Make opening books and look into them.")
     commands = made.add_subparsers(dest="command", required=True)
     add_build(commands.add_parser("build", description="""Make a book (YaneuraOu's .db, sorted). From games: the moves
-        played, with their counts; their values by a search where --nodes or --seconds is given. Without games: from
-        our own search, which expands the start position."""))  # fmt: skip
+        played, with their counts; their values by a search where --nodes or --seconds is given, which with --positions
+        then adds others. Without games: from our own search alone, which expands the start position."""))  # fmt: skip
     add_show(commands.add_parser("show", description="Show the moves of a position and how often each is played."))
     return made
 
@@ -45,12 +46,12 @@ def add_build(made: argparse.ArgumentParser) -> None:
     made.add_argument("--out", type=Path, required=True, help="the book to write; FILE.journal keeps what was searched")
     made.add_argument("--plies", type=positive, default=16, help="length of the lines in plies (16)")
     made.add_argument("--min-games", type=positive, default=2, help="least number of games that played a move (2)")
-    made.add_argument("--positions", type=positive, default=1000, help="positions to search, without games (1000)")
+    made.add_argument("--positions", type=positive, help="grow the book by search to so many (1000 without games)")
     made.add_argument(
         "--lines", type=positive, default=4, help="moves a search values; more get more nodes or time (4)"
     )
     made.add_argument("--margin", type=positive, default=40, help="greatest loss of a move, in centipawns (40)")
-    made.add_argument("--start", default="startpos", help="where to begin, without games: an sfen")
+    made.add_argument("--start", default="startpos", help="the position that grows: an sfen")
     add_limits(made, DEFAULT_NODES)
 
 
@@ -104,11 +105,12 @@ class Records:
 
 
 def tree_of(core: Core, chosen: argparse.Namespace, found: Sequence[Played], searcher: Searcher | None) -> Tree:
-    """The positions of the book."""
-    if found or searcher is None:
-        return from_games(found, core, searcher)
-    start = core.board(chosen.start).sfen()
-    return from_search(Growth(start, chosen.positions, chosen.plies, chosen.margin), searcher)
+    """The positions of the book: those of the games, and then those that the search adds."""
+    tree = from_games(found, core, searcher)
+    positions = chosen.positions or (0 if chosen.games else DEFAULT_POSITIONS)
+    if searcher and positions:
+        grow(tree, Growth(core.board(chosen.start).sfen(), positions, chosen.plies, chosen.margin), searcher)
+    return tree
 
 
 def searcher_of(core: Core, chosen: argparse.Namespace) -> Searcher:

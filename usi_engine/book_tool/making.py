@@ -126,9 +126,8 @@ def from_games(found: Sequence[Played], core: Core, searcher: Searcher | None) -
     return tree
 
 
-def from_search(growth: Growth, searcher: Searcher) -> Tree:
-    """Positions from the start on, those first that the least loss leads to."""
-    tree = Tree()
+def grow(tree: Tree, growth: Growth, searcher: Searcher) -> None:
+    """Add positions to the tree from the start on, those first that the least loss leads to."""
     last = int(growth.start.split()[3]) + growth.plies - 1
     searcher.expect(growth.positions)
     while len(tree) < growth.positions:
@@ -138,4 +137,3 @@ def from_search(growth: Growth, searcher: Searcher) -> Tree:
         count = max(ROUND, int(len(tree) * ROUND_SHARE))
         for place in places[: min(count, growth.positions - len(tree))]:
             tree.add(searcher.position(place.sfen))
-    return tree
