@@ -1,4 +1,8 @@
-"""The positions of a book in the making: a graph by position, its values backed up from the deepest positions."""
+"""The positions of a book in the making: a graph by position, its values backed up from the deepest positions.
+
+A short search errs by tens of centipawns, more than moves of the opening differ, and pure minimax picks the errors. So
+a move's value is the mean of what its own search and what the positions after it say.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +64,7 @@ class Tree:
 
     def moves(self) -> dict[str, list[BookMove]]:
         """Sfen of each position -> its moves, best first, their values backed up: a move that leads to a position of
-        the book is worth what the best move is worth there, with the sign turned (minimax).
+        the book is worth the mean of its own value and that of the best move there, with the sign turned.
 
         A move that leads to a position with no higher number keeps its own value, so that no cycle arises.
         """
@@ -78,7 +82,7 @@ class Tree:
             return own
         best = after[0]
         depth = best.depth + 1 if best.depth else 0  # 0: nothing was searched
-        return replace(own, reply=best.move, value=-best.value, depth=depth)
+        return replace(own, reply=best.move, value=round((own.value - best.value) / 2), depth=depth)
 
     def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[Place]:
         """The positions, up to number `last_ply`, that moves within `margin` of the best lead to and that are not in
