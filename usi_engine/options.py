@@ -106,7 +106,7 @@ DECLARED: dict[str, Kind] = {
     "FV_SCALE": Spin(16, 1, 128),
     "BookMoves": Spin(16, 0, 10000),
     "BookEvalDiff": Spin(30, 0, 99999),
-    "BookEvalBlackLimit": Spin(0, -99999, 99999),
+    "BookEvalBlackLimit": Spin(-50, -99999, 99999),
     "BookEvalWhiteLimit": Spin(-140, -99999, 99999),
     "NarrowBook": Check(False),
     "ConsiderBookMoveCount": Check(True),

@@ -301,8 +301,8 @@ def test_choose(by_count: bool, expected: int) -> None:
 def test_rules_of() -> None:
     """Each side has its own lower limit, as in YaneuraOu."""
     options = Options()
-    assert (rules_of(options, True).least, rules_of(options, False).least) == (0, -140)
-    assert rules_of(options, True) == Rules(16, 30, 0, False, True, 0, True)
+    assert (rules_of(options, True).least, rules_of(options, False).least) == (-50, -140)
+    assert rules_of(options, True) == Rules(16, 30, -50, False, True, 0, True)
 
 
 def test_ply_and_ignored_share(tmp_path: Path) -> None:

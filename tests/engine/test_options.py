@@ -22,7 +22,7 @@ DEFAULTS = {
     "BookFile": "<internal>",
     "BookMoves": "16",
     "BookEvalDiff": "30",
-    "BookEvalBlackLimit": "0",
+    "BookEvalBlackLimit": "-50",
     "BookEvalWhiteLimit": "-140",
     "NarrowBook": "false",
     "ConsiderBookMoveCount": "true",
