@@ -80,7 +80,7 @@ sanitize: $(VENV)/.test
 
 # Both print their report even where a test fails: some of them measure time.
 coverage: $(VENV)/.coverage build
-	-$(PYTEST) tests/engine tests/eval/test_cache.py tests/eval/test_weights.py tests/learn tests/tools tests/analysis \
+	-$(PYTEST) tests/engine tests/eval/test_cache.py tests/eval/test_weights.py tests/learn tests/tools tests/analysis tests/book_tool \
 		--cov --cov-report=html:coverage/python --cov-report=term
 
 # The core compiled for gcc's gcov, which counts Cython's lines without slow tracing; `make build` restores the fast one.

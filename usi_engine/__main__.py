@@ -25,6 +25,7 @@ TOOLS = {
     "csa": "usi_engine.csa.command",
     "play": "usi_engine.play.command",
     "mate": "usi_engine.analysis.mate",
+    "book": "usi_engine.book_tool.command",
 }
 # Exit statuses.
 WRONG_ARGUMENTS, INTERRUPTED = 2, 130
@@ -42,6 +43,7 @@ usi_engine csa --help         play on a CSA server such as floodgate
 usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
 usi_engine convert GAME ...   convert game records: KIF, KI2, CSA, JKF, USI
 usi_engine suite FILE         search positions whose best move is known
+usi_engine book build ...     make an opening book from games or by search; book show SFEN
 usi_engine --where            the path to register in a GUI
 usi_engine --version, --help
 

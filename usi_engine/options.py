@@ -69,13 +69,14 @@ class Combo:
 
 @dataclass(frozen=True)
 class Text:
-    """Any text; `<empty>` means empty."""
+    """Any text; `<empty>` means empty. `kind`: the protocol's type, `string` or `filename`."""
 
     default: str = ""
+    kind: str = "string"
 
     def declaration(self) -> str:
         """What follows `type` in the option line."""
-        return f"string default {self.default or '<empty>'}"
+        return f"{self.kind} default {self.default or '<empty>'}"
 
     def read(self, text: str) -> str:
         """The text; every text option names a file, and where the locale knows ASCII alone, other letters of file names
@@ -99,11 +100,18 @@ DECLARED: dict[str, Kind] = {
     "Threads": Spin(default_threads(), 1, 512),
     "MultiPV": Spin(1, 1, 593),
     "USI_OwnBook": Check(True),
-    "BookFile": Text(),
+    "BookFile": Text("<internal>", "filename"),
     "EvalFile": Text("<internal>"),
     "EvalDir": Text(),
     "FV_SCALE": Spin(16, 1, 128),
     "BookMoves": Spin(16, 0, 10000),
+    "BookEvalDiff": Spin(30, 0, 99999),
+    "BookEvalBlackLimit": Spin(-50, -99999, 99999),
+    "BookEvalWhiteLimit": Spin(-140, -99999, 99999),
+    "NarrowBook": Check(False),
+    "ConsiderBookMoveCount": Check(True),
+    "BookIgnoreRate": Spin(0, 0, 100),
+    "FlippedBook": Check(True),
     "NetworkDelay": Spin(120, 0, 10000),
     "NetworkDelay2": Spin(1120, 0, 10000),
     "MinimumThinkingTime": Spin(2000, 0, 100000),

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from usi_engine.book import Book, BookError
+from usi_engine.book.entry import BookError
+from usi_engine.book.player import BookPlayer, open_book
 from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError
 from usi_engine.evaluation import evaluation_title
 from usi_engine.options import Options
@@ -41,7 +42,7 @@ class Resources:
         self._skill_pool: ThreadPool | None = None
         self._root_solver: MateSolver | None = None
         self._root_solver_tried = False
-        self._book: Book | None = None
+        self._book: BookPlayer | None = None
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key = (MATERIAL, 0)
@@ -84,7 +85,7 @@ class Resources:
         return self._skill_pool
 
     @property
-    def book(self) -> Book | None:
+    def book(self) -> BookPlayer | None:
         """The book; None without one, or where USI_OwnBook is false."""
         return self._book if self._options.flag("USI_OwnBook") else None
 
@@ -195,9 +196,9 @@ class Resources:
         if not path:
             return
         try:
-            self._book = Book(path)
+            self._book = BookPlayer(open_book(path), self._writer.info)
         except BookError as error:
-            self._writer.info(str(error))
+            self._writer.info(f"{error}; playing without a book")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from usi_engine.book import choose
+from usi_engine.book.choice import rules_of
 from usi_engine.core import Core, CoreError
 from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
@@ -88,7 +88,7 @@ class Thinking:
         declaration = board.declaration_move(rule)
         if declaration:
             return lambda: self._declare(declaration, rule)
-        return None if go.searchmoves else self._from_book(board)
+        return self._from_book(board) if self._in_a_game(go) else None
 
     def _declare(self, declaration: str, rule: str) -> list[str]:
         if declaration == WIN.move:
@@ -97,17 +97,23 @@ class Thinking:
         line = Line((declaration,), core.mate - 1)
         return [info_line(core, line, self._no_nodes()), Answer(declaration).text()]
 
+    def _in_a_game(self, go: Go) -> bool:
+        """Whether the book may answer: a go with clocks. Other limits, and several lines, ask for a search."""
+        other = go.infinite or go.searchmoves or (go.movetime, go.depth, go.nodes) != (None, None, None)
+        analysis = self._options.flag("ConsiderationMode") or self._options.number("MultiPV") > 1
+        return go.times.given() and not other and not analysis
+
     def _from_book(self, board: Board) -> Finish | None:
-        book = self._resources.book
-        if book is None or board.ply > self._options.number("BookMoves"):
-            return None
-        moves = [move for move in book.probe(board.sfen()) if board.is_legal(move.move)]
-        chosen = choose(moves, self._resources.random)
+        book, resources = self._resources.book, self._resources
+        rules = rules_of(self._options, board.turn == resources.core.black)
+        chosen = book.choose(board, rules, resources.random) if book else None
         if chosen is None:
             return None
         pv = legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])])
-        line = Line(pv, chosen.value, max(chosen.depth, 1))
-        text = info_line(self._resources.core, line, self._no_nodes())
+        core = resources.core
+        value = max(min(chosen.value, core.max_evaluation), -core.max_evaluation)
+        line = Line(pv, value, max(min(chosen.depth, core.max_depth), 1))
+        text = info_line(core, line, self._no_nodes())
         return lambda: [text, answer_of(line.pv).text()]
 
     def _search(self, board: Board, go: Go) -> Finish:

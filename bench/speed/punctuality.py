@@ -108,7 +108,7 @@ def main() -> None:
     parser.add_argument("--goes", type=int, default=60, help="of each clock")
     parser.add_argument("--options", nargs="*", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
-    engine = Engine(["Threads=1", "ResignValue=99999", *arguments.options])
+    engine = Engine(["Threads=1", "USI_OwnBook=false", "ResignValue=99999", *arguments.options])
     clocks = [Clock(0, 100), Clock(0, 200), Clock(0, 1000), Clock(10_000, 0, 100)]
     rows = [row(clock, list(itertools.islice(answers(engine, clock), arguments.goes))) for clock in clocks]
     print_table(["clock in ms", "goes", "median used", "least", "most", "least left", "late"], rows)

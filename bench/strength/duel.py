@@ -3,12 +3,13 @@
     python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --keep build/lmr
 
 A is a name for the record. Side A plays with --set, --weights and --nodes, side B with --set-b, --weights-b, --nodes-b,
-or the defaults. With --clock both have that time instead, counted in nodes (bench.strength.nodestime), and
---set also takes the constants of usi_engine.timeman. Both play every opening with both colours;
-a pair of games is one score. The duel ends when the sequential test accepts --elo0 or --elo1 (no test without
---elo1), or after --games. The same command resumes it: FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits
-make it independent of other work on the machine, but ignore the time that a rule costs: measure that by the speed
-(bench.speed.nps) or in a match at equal time (bench.strength.match).
+or the defaults; with --book or --book-b a side plays from an opening book, which the option BookFile could name. With
+--clock both have that time instead, counted in nodes (bench.strength.nodestime), and --set also takes the constants of
+usi_engine.timeman. Both play every opening with both colours; a pair of games is one score. The duel ends when the
+sequential test accepts --elo0 or --elo1 (no test without --elo1), or after --games. The same command resumes it:
+FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits make it independent of other work on the machine, but
+ignore the time that a rule costs: measure that by the speed (bench.speed.nps) or in a match at equal time
+(bench.strength.match).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
+from bench.strength.booked import BookedPlayer
 from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
@@ -40,6 +42,8 @@ ADJUDICATION_PLIES = 6
 TIME_CONSTANTS = time_constants()
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
+AnyPlayer = Player | ClockPlayer | BookedPlayer
+
 
 @dataclass(frozen=True)
 class Setting:
@@ -49,10 +53,12 @@ class Setting:
     weights: str
     constants: dict[str, float] = field(default_factory=dict)
     clock: NodeTime | None = None
+    book: str = ""
 
-    def player(self, weights: Evaluation | None) -> Player | ClockPlayer:
-        """A player with this setting."""
-        return ClockPlayer(weights, self.clock) if self.clock else Player(weights, PlayRules(nodes=self.nodes))
+    def player(self, weights: Evaluation | None, rng: random.Random) -> AnyPlayer:
+        """A player with this setting; `rng` draws the moves of its book."""
+        player = ClockPlayer(weights, self.clock) if self.clock else Player(weights, PlayRules(nodes=self.nodes))
+        return BookedPlayer(player, self.book, rng) if self.book else player
 
 
 @dataclass
@@ -60,7 +66,7 @@ class Side:
     """A side of the duel: its player, and the constants it plays with."""
 
     constants: dict[str, float]
-    player: Player | ClockPlayer
+    player: AnyPlayer
 
 
 def default_constants() -> dict[str, float]:
@@ -85,12 +91,13 @@ class Duel:
         named = {name for setting in settings for name in setting.constants}
         loaded: dict[str, Evaluation | None] = {}
         self._openings = openings
+        self._random = random.Random()
         self._sides = []
         for setting in settings:
             if setting.weights not in loaded:
                 loaded[setting.weights] = load_weights(setting.weights)
             constants = {name: setting.constants.get(name, defaults[name]) for name in named}
-            self._sides.append(Side(constants, setting.player(loaded[setting.weights])))
+            self._sides.append(Side(constants, setting.player(loaded[setting.weights], self._random)))
 
     def set_constants(self, first: Mapping[str, float], second: Mapping[str, float]) -> None:
         """New values of the constants for the next games; both sides name the same ones."""
@@ -101,6 +108,7 @@ class Duel:
         """Points of side A with Black and with White from one opening."""
         opening = self._openings[number % len(self._openings)]
         begun = time.monotonic()
+        self._random.seed(number)
         first, second = self._sides
         as_black, plies = self._play(opening, first, second)
         as_white, more = self._play(opening, second, first)
@@ -155,8 +163,14 @@ def pairs_of(
 def run(arguments: argparse.Namespace) -> None:
     """Play until the test or the number of games ends it; prints the standing at the end."""
     settings = (
-        Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock),
-        Setting(arguments.nodes_b or arguments.nodes, arguments.weights_b, dict(arguments.set_b), arguments.clock),
+        Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock, arguments.book),
+        Setting(
+            arguments.nodes_b or arguments.nodes,
+            arguments.weights_b,
+            dict(arguments.set_b),
+            arguments.clock,
+            arguments.book_b,
+        ),
     )
     openings = read_openings(arguments.openings)
     openings = random.Random(arguments.seed).sample(openings, len(openings))
@@ -221,6 +235,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--set-b", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
     parser.add_argument("--weights", default="<internal>", help="a file, <internal> or material")
     parser.add_argument("--weights-b", default="<internal>")
+    parser.add_argument("--book", default="", help="a file, or <internal>; none without it")
+    parser.add_argument("--book-b", default="")
     parser.add_argument("--games", type=int, default=400)
     parser.add_argument("--nodes", type=int, default=20000)
     parser.add_argument("--nodes-b", type=int, default=0, help="0: as side A")

@@ -37,8 +37,8 @@ ENDINGS = {
 USUAL_OPTIONS = {
     "fairy-stockfish": "Threads:1,Hash:64,UCI_Variant:shogi",
     "gpsusi": "Thread:1,BookDepth:0,Verbose:0",
-    "usi_engine": "Threads:1",
-    "usi_engine.exe": "Threads:1",
+    "usi_engine": "Threads:1,USI_OwnBook:false",
+    "usi_engine.exe": "Threads:1,USI_OwnBook:false",
 }
 
 
@@ -238,7 +238,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("engine1")
     parser.add_argument("engine2")
     for number in "12":
-        parser.add_argument(f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; Threads:1 unless set")
+        parser.add_argument(
+            f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; Threads:1 and no book unless set"
+        )
         parser.add_argument(f"--name{number}")
     parser.add_argument("--games", type=int, default=10)
     for name in ("byoyomi", "time", "inc"):

@@ -70,7 +70,11 @@ class Engine:
 def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
     problems = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
-    engine, counts, spent = Engine(["Threads=1", *arguments.options]), Counter[tuple[int, str]](), Counter[int]()
+    engine, counts, spent = (
+        Engine(["Threads=1", "USI_OwnBook=false", *arguments.options]),
+        Counter[tuple[int, str]](),
+        Counter[int](),
+    )
     bar = progress(len(problems), "problem")
     for length, sfen in problems:
         begun = time.monotonic()

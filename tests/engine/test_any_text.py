@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from usi_engine import book as book_module
-from usi_engine.book import MARK, Book, BookError, BookMove, read_move
+from usi_engine.book import yaneuraou
+from usi_engine.book.entry import BookError, BookMove, Entry
+from usi_engine.book.yaneuraou import MARK, YaneuraOuBook, read_entry
 from usi_engine.options import DECLARED, Options
 from usi_engine.output import Writer
 from usi_engine.protocol import (
@@ -125,8 +126,9 @@ def test_any_value_of_an_option(name: str, text: str) -> None:
 @fast
 @given(st.text())
 def test_any_line_of_a_book(line: str) -> None:
-    """A move or None."""
-    assert isinstance(read_move(line), BookMove | None)
+    """A move, a bad line, or nothing."""
+    entry = read_entry([line])
+    assert isinstance(entry, Entry) and len(entry.moves) + bool(entry.bad_line) <= 1
 
 
 BOOK_WORDS = st.sampled_from([b"7g7f", b"none", b"+-5", b"5", b"-30", b"#", b"sfen"])
@@ -140,17 +142,17 @@ def test_any_file_as_a_book(tmp_path: Path, marked: bool, content: bytes, read_w
     file = tmp_path / "book.db"
     file.write_bytes(MARK + b" 1.00\n" + content if marked else content)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(book_module, "READ_WHOLE_UP_TO", read_whole_up_to)
+        patch.setattr(yaneuraou, "READ_WHOLE_UP_TO", read_whole_up_to)
         try:
-            book = Book(str(file))
+            book = YaneuraOuBook(str(file))
         except BookError as error:
-            assert not marked and "book.db" in str(error)
+            assert (not marked or "not sorted" in str(error)) and "book.db" in str(error)
             return
-    assert all(isinstance(move, BookMove) for sfen in (START, "", "x") for move in book.probe(sfen))
+    assert all(isinstance(move, BookMove) for sfen in (START, "", "x") for move in book.probe(sfen).moves)
 
 
 @pytest.mark.parametrize("path", ["", "a\0b", "\ud800", "x" * 5000])
 def test_any_path_of_a_book(path: str) -> None:
     """A path that the system refuses is a BookError."""
     with pytest.raises(BookError):
-        Book(path)
+        YaneuraOuBook(path)

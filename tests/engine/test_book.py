@@ -1,21 +1,33 @@
-"""The opening book: read whole or searched on the disk, and the choice by value and count."""
+"""Opening books: .db read whole or searched on the disk, .sbk, .bin; turned positions; the choice; play from them."""
 
 from __future__ import annotations
 
 import os
 import random
 import re
+import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core_ext.board import Board
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
-from usi_engine import book as book_module
-from usi_engine.book import Book, BookError, BookMove, choose, read_move
+from usi_engine.book import yaneuraou
+from usi_engine.book.apery import ENTRY, AperyBook
+from usi_engine.book.choice import Rules, allowed, choose, rules_of
+from usi_engine.book.entry import Book, BookError, BookMove, position_key
+from usi_engine.book.player import BookPlayer, open_book, packaged_book
+from usi_engine.book.shogihome import ShogiHomeBook
+from usi_engine.book.turned import turned_move, turned_sfen
+from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
+from usi_engine.core import INTERNAL
+from usi_engine.options import Options
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 SMALL = f"""#YANEURAOU-DB2016 1.00
@@ -25,6 +37,7 @@ sfen {START}
 7g7f 3c3d 30 20 3
 9g9f none -80 20 100
 """
+RULES = rules_of(Options(), black=True)
 
 
 def write(folder: Path, text: str, name: str = "book.db") -> str:
@@ -34,29 +47,34 @@ def write(folder: Path, text: str, name: str = "book.db") -> str:
     return str(path)
 
 
+# ---- YaneuraOu's format ----
+
+
 def test_probe(tmp_path: Path) -> None:
     """Moves come best first, whatever the move number."""
-    book = Book(write(tmp_path, SMALL))
+    book = YaneuraOuBook(write(tmp_path, SMALL))
     first, second = BookMove("7g7f", "3c3d", 30, 20, 3), BookMove("2g2f", "8c8d", 25, 20, 1)
-    wanted = [first, second, BookMove("9g9f", "", -80, 20, 100)]
-    assert book.probe(START) == book.probe(START[:-1] + "77") == wanted
-    assert book.probe("4k4/9/9/9/9/9/9/9/4K4 b - 1") == []
+    wanted = (first, second, BookMove("9g9f", "", -80, 20, 100))
+    assert book.probe(START).moves == book.probe(START[:-1] + "77").moves == wanted
+    assert book.probe("4k4/9/9/9/9/9/9/9/4K4 b - 1").moves == ()
 
 
 def test_line_ends_and_bom(tmp_path: Path) -> None:
     """Windows line ends and a BOM change nothing."""
     windows = "\ufeff" + SMALL.replace("\n", "\r\n")
-    assert Book(write(tmp_path, windows)).probe(START) == Book(write(tmp_path, SMALL, "b")).probe(START)
+    expected = YaneuraOuBook(write(tmp_path, SMALL, "b")).probe(START)
+    assert YaneuraOuBook(write(tmp_path, windows)).probe(START) == expected
 
 
-def test_not_a_book(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".db", ".sbk", ".bin", ""])
+def test_not_a_book(tmp_path: Path, suffix: str) -> None:
     """The error names the file."""
-    with pytest.raises(BookError, match=r"nothing\.db"):
-        Book(str(tmp_path / "nothing.db"))
-    with pytest.raises(BookError, match="does not begin with"):
-        Book(write(tmp_path, "sfen " + START))
-    with pytest.raises(BookError, match=re.escape(str(tmp_path))):
-        Book(str(tmp_path))
+    folder, bad = tmp_path / f"folder{suffix}", tmp_path / f"bad{suffix}"
+    folder.mkdir()
+    bad.write_text("sfen " + START)
+    for path in (tmp_path / f"nothing{suffix}", folder, bad):
+        with pytest.raises(BookError, match=re.escape(str(path))):
+            open_book(str(path))
 
 
 @pytest.mark.parametrize(
@@ -64,27 +82,24 @@ def test_not_a_book(tmp_path: Path) -> None:
     [
         ("7g7f", BookMove("7g7f", "", 0, 0, 0)),
         ("7g7f none 5", BookMove("7g7f", "", 5, 0, 0)),
-        ("7g7f 3c3d x y 7", BookMove("7g7f", "3c3d", 0, 0, 7)),
         ("7g7f 3c3d -5 9 7 # why", BookMove("7g7f", "3c3d", -5, 9, 7)),
+        ("7g7f 3c3d 1 2 3 // why", BookMove("7g7f", "3c3d", 1, 2, 3)),
+        ("none none 0 0 0", None),
+        ("resign", None),
+        ("# comment", None),
         ("", None),
-        ("# 7g7f", None),
-        ("// 7g7f", None),
-        ("resign none 0 0 0", None),
     ],
 )
 def test_read_move(line: str, move: BookMove | None) -> None:
-    """Missing numbers are 0; what is not a move is None."""
+    """Missing fields count as 0; comments and entries without a move give none."""
     assert read_move(line) == move
 
 
-def test_choose() -> None:
-    """Moves near the best are drawn by their count; a bad move is never chosen, however high its count."""
-    moves = [BookMove("a", "", 30, 1, 3), BookMove("b", "", 0, 1, 1), BookMove("c", "", -1, 1, 1000)]
-    rng = random.Random(3)
-    counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(moves, rng)))
-    assert set(counts) == {"a", "b"}
-    assert 2800 < counts["a"] < 3200
-    assert choose([], rng) is None
+@pytest.mark.parametrize("line", ["7g7f none --5", f"7g7f none 5 1 {'9' * 400}", "7g7f none 1e9 1 -5", "7g7f 3c3d x"])
+def test_a_bad_number(line: str) -> None:
+    """The line is bad: a move is not played for a value that it may not have."""
+    with pytest.raises(ValueError, match=r"."):
+        read_move(line)
 
 
 def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,13 +111,24 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for sfen in sorted(held):
         lines += [f"sfen {sfen}"] + [f"7g7f none {len(sfen)} {n} {n}" for n in range(sum(map(ord, sfen)) % 4)]
     path = write(tmp_path, "\n".join(lines) + "\n")
-    whole = Book(path)
-    monkeypatch.setattr(book_module, "READ_WHOLE_UP_TO", 0)
-    on_disk = Book(path)
+    whole = YaneuraOuBook(path)
+    monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
+    on_disk = YaneuraOuBook(path)
     assert on_disk._positions is None
     for sfen in sfens:
         assert on_disk.probe(sfen) == whole.probe(sfen)
-    assert any(whole.probe(sfen) for sfen in held)
+    assert any(whole.probe(sfen).moves for sfen in held)
+
+
+def test_a_large_book_must_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else most positions would not be found, and nothing would say so. A small one may be in any order."""
+    rng = random.Random(5)
+    sfens = sorted({random_position(rng) for _ in range(300)}, reverse=True)
+    path = write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + "".join(f"sfen {sfen}\n7g7f\n" for sfen in sfens))
+    assert all(YaneuraOuBook(path).probe(sfen).moves for sfen in sfens)
+    monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
+    with pytest.raises(BookError, match="not sorted"):
+        YaneuraOuBook(path)
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -112,30 +138,33 @@ def test_a_probe_is_quick_whatever_the_file_holds(tmp_path: Path, monkeypatch: p
     repeated = f"sfen {START}\n7g7f none 1 1 1\n" * 20_000
     endless = "x" * 5_000_000
     if not whole:
-        monkeypatch.setattr(book_module, "READ_WHOLE_UP_TO", 0)
+        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
     for text in (many, repeated, endless, f"sfen {endless}", f"sfen {START}\n{endless}", "\n" * 5_000_000):
-        book = Book(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + text))
+        book = YaneuraOuBook(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + text))
         begun = time.process_time()
-        assert len(book.probe(START)) <= 600
+        assert len(book.probe(START).moves) <= 600
         assert time.process_time() - begun < 0.2
 
 
 @pytest.mark.parametrize(
-    "line", ["--5", "7g7f none --5", f"7g7f none 5 1 {'9' * 400}", "7g7f none 1e9 1 -5", "7g7f\0 \x1b"]
+    "line", ["--5", "7g7f none --5", f"2g2f none 5 1 {'9' * 400}", "7g7e 3c3d 500 1 1", "7g7f\0 \x1b"]
 )
-def test_a_bad_line_spoils_nothing(tmp_path: Path, line: str) -> None:
-    """The good line is still played."""
-    book = Book(write(tmp_path, SMALL.replace("9g9f none -80 20 100", line)))
-    assert [move.move for move in book.probe(START)][:1] == ["7g7f"]
-    assert choose(book.probe(START), random.Random(1)) is not None
+def test_a_bad_line_costs_one_message(tmp_path: Path, line: str) -> None:
+    """The good line is still played, and the fault is told once."""
+    told = list[str]()
+    player = BookPlayer(YaneuraOuBook(write(tmp_path, SMALL.replace("9g9f none -80 20 100", line))), told.append)
+    for _ in range(3):
+        assert [move.move for move in player.moves(Board(), True)] == ["7g7f", "2g2f"]
+    assert len(told) == 1 and "book.db" in told[0] and line.split(maxsplit=1)[0] in told[0]
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_a_pipe_is_no_book(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".db", ".sbk", ".bin"])
+def test_a_pipe_is_no_book(tmp_path: Path, suffix: str) -> None:
     """To open it would wait for its writer."""
-    os.mkfifo(tmp_path / "pipe")
+    os.mkfifo(tmp_path / f"pipe{suffix}")
     with pytest.raises(BookError, match="no regular file"):
-        Book(str(tmp_path / "pipe"))
+        open_book(str(tmp_path / f"pipe{suffix}"))
 
 
 def random_position(rng: random.Random) -> str:
@@ -146,31 +175,272 @@ def random_position(rng: random.Random) -> str:
     return board.sfen()
 
 
-def test_play_from_the_book(tmp_path: Path) -> None:
-    """A book move prints an info line, then bestmove with the expected answer; in infinite analysis it waits."""
-    engine = InProcess(lambda: make_core(Script()))
-    engine.send("setoption name USI_Hash value 1", f"setoption name BookFile value {write(tmp_path, SMALL)}", "isready")
+# ---- other formats ----
+
+
+def varint(number: int) -> bytes:
+    """A number of Protocol Buffers: seven bits a byte, the lowest first."""
+    low, rest = number & 127, (number & (1 << 64) - 1) >> 7
+    return bytes([low | 128]) + varint(rest) if rest else bytes([low])
+
+
+def message(**fields: int | str | bytes | list[bytes]) -> bytes:
+    """A message of Protocol Buffers; `f3=...` is field 3."""
+    found = b""
+    for name, value in fields.items():
+        for each in value if isinstance(value, list) else [value]:
+            number = int(name[1:]) << 3
+            if isinstance(each, int):
+                found += varint(number) + varint(each)
+            else:
+                data = each.encode() if isinstance(each, str) else each
+                found += varint(number | 2) + varint(len(data)) + data
+    return found
+
+
+def sbk_move(start: str, to: str, mark: int, weight: int) -> bytes:
+    """A move of a pawn by Black: squares as digits, file first."""
+    bits = int(start[1]) | int(start[0]) << 4 | int(to[1]) << 8 | int(to[0]) << 12 | 1 << 24
+    return message(f1=bits, f2=mark, f3=weight, f4=-1)
+
+
+def test_shogihome(tmp_path: Path) -> None:
+    """Weights are counts; a move that is marked as doubtful or a mistake is left out."""
+    moves = [sbk_move("77", "76", 0, 3), sbk_move("27", "26", 2, 9), sbk_move("97", "96", 4, 50)]
+    state = message(f1=0, f2=0, f3=0, f4=0, f5=0, f6=0, f7=START, f9=moves)
+    path = tmp_path / "book.sbk"
+    path.write_bytes(message(f1="", f2="", f3=[state]))
+    book = open_book(str(path))
+    assert isinstance(book, ShogiHomeBook)
+    assert book.probe(START).moves == (BookMove("2g2f", "", 0, 0, 9), BookMove("7g7f", "", 0, 0, 3))
+    assert book.probe(turned_sfen(START)).moves == book.probe("nonsense").moves == ()
+
+
+def test_apery(tmp_path: Path) -> None:
+    """Entries with the key of the position, sorted by key; 16 bits of a move are its square, its start, promotion."""
+    cshogi = pytest.importorskip("cshogi")
+    key = cshogi.Board(START).book_key()
+    # Squares count from 0, file by file: to, start << 7.
+    pawn_76, pawn_26 = 6 * 9 + 5 | (6 * 9 + 6) << 7, 1 * 9 + 5 | (1 * 9 + 6) << 7
+    rows = [(key - 1, pawn_26, 1, 0), (key, pawn_26, 5, -20), (key, pawn_76, 2, 30), (key + 1, pawn_26, 1, 0)]
+    path = tmp_path / "book.bin"
+    np.array(rows, ENTRY).tofile(path)
+    book = open_book(str(path))
+    assert isinstance(book, AperyBook)
+    assert book.probe(START).moves == (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))
+    assert book.probe("nonsense").moves == ()
+
+
+@pytest.mark.parametrize(("suffix", "library"), [(".sbk", "rsshogi"), (".bin", "cshogi")])
+def test_a_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, library: str) -> None:
+    """One line says what to install."""
+    for name in [library, *(name for name in sys.modules if name.startswith(f"{library}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(BookError, match=f"pip install {library}"):
+        open_book(write(tmp_path, "x" * 16, f"book{suffix}"))
+
+
+# ---- turned positions ----
+
+
+def test_turned() -> None:
+    """Turning twice changes nothing; the turned moves are the legal moves of the turned position."""
+    rng = random.Random(3)
+    for _ in range(30):
+        board = Board(random_position(rng))
+        other = Board(turned_sfen(board.sfen()))
+        assert position_key(turned_sfen(other.sfen())) == position_key(board.sfen())
+        assert {turned_move(move) for move in board.legal_moves()} == set(other.legal_moves())
+    hands = "4k4/9/9/9/+P8/9/9/9/4K4 b RB2G3Prn2p 9"
+    assert turned_sfen(hands) == "4k4/9/9/9/8+p/9/9/9/4K4 w RN2Prb2g3p 9"
+    assert (turned_move("P*5e"), turned_move("G*1a"), turned_move("7g3c+")) == ("P*5e", "G*9i", "3c7g+")
+
+
+def test_a_book_of_one_colour_serves_both(tmp_path: Path) -> None:
+    """The start with White to move is found as Black's start; not with FlippedBook off."""
+    path = write(tmp_path, f"#YANEURAOU-DB2016 1.00\nsfen {START}\n7g7f 3c3d 30 20 3\n")
+    player, board = BookPlayer(YaneuraOuBook(path), print), Board(turned_sfen(START))
+    assert [(move.move, move.reply) for move in player.moves(board, True)] == [("3c3d", "7g7f")]
+    assert player.moves(board, False) == []
+
+
+# ---- the choice ----
+
+
+MOVES = [BookMove("a", "", 30, 1, 30), BookMove("b", "", 0, 1, 10), BookMove("c", "", -1, 1, 1000)]
+
+
+@pytest.mark.parametrize(
+    ("changed", "wanted"),
+    [
+        ({}, "ab"),
+        ({"margin": 31, "least": -100}, "abc"),
+        ({"margin": 0}, "a"),
+        ({"margin": 99999, "least": 0}, "ab"),
+        ({"least": 1}, "a"),
+        ({"least": 31}, ""),
+        ({"narrow": True, "least": -10}, "c"),
+    ],
+)
+def test_allowed(changed: dict[str, int], wanted: str) -> None:
+    """BookEvalDiff, the limit of this side, NarrowBook."""
+    rules = replace(RULES, **changed)  # type: ignore[arg-type]
+    assert "".join(move.move for move in allowed(MOVES, rules)) == wanted
+    assert bool(choose(MOVES, rules, random.Random(1))) == bool(wanted)
+
+
+@pytest.mark.parametrize(("by_count", "expected"), [(True, 3000), (False, 2000)])
+def test_choose(by_count: bool, expected: int) -> None:
+    """In proportion to the counts, or evenly."""
+    rng, rules = random.Random(7), replace(RULES, by_count=by_count)
+    counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(MOVES, rules, rng)))
+    assert set(counts) == {"a", "b"}
+    assert abs(counts["a"] - expected) < 200
+
+
+def test_rules_of() -> None:
+    """Each side has its own lower limit, as in YaneuraOu."""
+    options = Options()
+    assert (rules_of(options, True).least, rules_of(options, False).least) == (-50, -140)
+    assert rules_of(options, True) == Rules(16, 30, -50, False, True, 0, True)
+
+
+def test_ply_and_ignored_share(tmp_path: Path) -> None:
+    """BookMoves ends the book; BookIgnoreRate leaves it out in so many percent of the positions."""
+    player, rng, board = BookPlayer(YaneuraOuBook(write(tmp_path, SMALL)), print), random.Random(1), Board()
+    assert player.choose(board, replace(RULES, last_ply=0), rng) is None
+    assert player.choose(board, replace(RULES, ignored_percent=100), rng) is None
+    found = [player.choose(board, replace(RULES, ignored_percent=30), rng) for _ in range(1000)]
+    assert 640 < sum(move is not None for move in found) < 760
+
+
+# ---- play ----
+
+
+@pytest.fixture
+def engine() -> Iterator[InProcess]:
+    """A scripted engine with its book on."""
+    made = InProcess(lambda: make_core(Script()))
+    made.send("setoption name USI_OwnBook value true", "setoption name USI_Hash value 1")
+    yield made
+    made.close()
+
+
+GAME = "go btime 600000 wtime 600000"
+
+
+def test_play_from_the_book(engine: InProcess, tmp_path: Path) -> None:
+    """A book move prints an info line, then bestmove with the expected answer."""
+    engine.send(f"setoption name BookFile value {write(tmp_path, SMALL)}", "isready")
     engine.expect("^readyok$")
-    engine.send("go btime 600000 wtime 600000")
+    engine.send(GAME)
     line = engine.expect("^bestmove", timeout=1)
     assert line in ("bestmove 7g7f ponder 3c3d", "bestmove 2g2f ponder 8c8d")
     assert engine.seen[-2].startswith("info depth 20 seldepth 20 score cp ") and line.split()[1] in engine.seen[-2]
-    engine.send("go infinite")
+
+
+def test_pondering_on_the_book_waits(engine: InProcess) -> None:
+    """For ponderhit."""
+    engine.send("go ponder btime 600000 wtime 600000")
     engine.silent("^bestmove", 0.05)
+    engine.send("ponderhit")
+    engine.expect("^bestmove", timeout=1)
+    assert " nodes 0 " in engine.seen[-2]
+
+
+@pytest.mark.parametrize(
+    "go", ["go infinite", "go", "go depth 2", "go nodes 500", "go movetime 30", f"{GAME} searchmoves 7g7f"]
+)
+def test_analysis_is_searched(engine: InProcess, go: str) -> None:
+    """Only a go with clocks and nothing else is answered from the book."""
+    engine.send("setoption name DepthLimit value 2", go)
+    time.sleep(0.05)
     engine.send("stop")
-    engine.expect("^bestmove (7g7f|2g2f)")
-    for switch in ("USI_OwnBook value false", "BookMoves value 0", "BookFile value"):
-        engine.send(f"setoption name {switch}", "go depth 2")
-        engine.expect("^info depth 2 ")
-        engine.expect("^bestmove")
-        engine.send("setoption name USI_OwnBook value true")
-    engine.close()
+    engine.expect("^bestmove")
+    assert " nodes 0 " not in engine.seen[-2]
 
 
-def test_an_illegal_book_move_is_not_played(tmp_path: Path) -> None:
-    """Book moves that are not legal are skipped."""
+@pytest.mark.parametrize(
+    "setting",
+    ["USI_OwnBook value false", "BookMoves value 0", "BookFile value", "BookFile value no_book", "MultiPV value 2",
+     "ConsiderationMode value true", "BookIgnoreRate value 100", "BookEvalBlackLimit value 99999"],
+)  # fmt: skip
+def test_the_book_can_be_left_out(engine: InProcess, setting: str) -> None:
+    """By each of these options; without them, the book of the package answers."""
+    engine.send(GAME)
+    engine.expect("^bestmove")
+    assert " nodes 0 " in engine.seen[-2]
+    engine.send(f"setoption name {setting}", "setoption name DepthLimit value 2", GAME)
+    engine.expect("^bestmove")
+    assert " nodes 0 " not in engine.seen[-2]
+
+
+def test_an_illegal_book_move_is_not_played(engine: InProcess, tmp_path: Path) -> None:
+    """It is skipped, and told."""
     path = write(tmp_path, SMALL.replace("7g7f", "7g7e").replace("2g2f 8c8d", "2g2f 2g2f"))
-    engine = InProcess(lambda: make_core(Script()))
-    engine.send("setoption name USI_Hash value 1", f"setoption name BookFile value {path}", "go byoyomi 1000")
+    engine.send(f"setoption name BookFile value {path}", "go byoyomi 1000")
     assert engine.expect("^bestmove") == "bestmove 2g2f"
-    engine.close()
+    assert sum("'7g7e'" in line for line in engine.seen) == 1
+
+
+def test_a_book_that_cannot_be_opened(engine: InProcess) -> None:
+    """One line, and the engine searches."""
+    engine.send("setoption name BookFile value /nowhere/book.sbk", "setoption name DepthLimit value 2", "isready")
+    engine.expect(r"^info string .*/nowhere/book\.sbk.*playing without a book$")
+    engine.expect("^readyok$")
+    engine.send(GAME)
+    engine.expect("^bestmove")
+    assert " nodes 0 " not in engine.seen[-2]
+
+
+# ---- the book of the package ----
+
+
+def packaged_lines() -> list[str]:
+    """The lines of the file."""
+    return packaged_book().read_text(encoding="ascii").splitlines()
+
+
+def test_the_packaged_book_is_sound() -> None:
+    """Sorted, so that every reader can search it on the disk; every move and reply legal, every value sane."""
+    lines = packaged_lines()
+    keys = [position_key(line[5:]) for line in lines if line.startswith("sfen ")]
+    assert keys == sorted(set(keys)) and len(keys) > 500
+    book = open_book(INTERNAL)
+    for key in keys:
+        entry, board = book.probe(f"{key} 1"), Board(f"{key} 1")
+        assert entry.moves and not entry.bad_line
+        for move in entry.moves:
+            assert board.is_legal(move.move) and abs(move.value) < 500 and 1 <= move.count <= 100
+            board.push(move.move)
+            assert not move.reply or board.is_legal(move.reply)
+            board.pop()
+
+
+def play_line(player: BookPlayer, rng: random.Random) -> tuple[list[str], int]:
+    """The sixteen first moves of a game against itself, and how many of them the book gave."""
+    board, line = Board(), list[str]()
+    while len(line) < 16:
+        rules = rules_of(Options(), black=len(line) % 2 == 0)
+        chosen = player.choose(board, rules, rng)
+        if chosen is None:
+            break
+        line.append(chosen.move)
+        board.push(chosen.move)
+    return line, len(line)
+
+
+def test_the_packaged_book_varies() -> None:
+    """In 20 games against itself at least 15 lines differ within the book, and the book gives six moves and more."""
+    player: BookPlayer = BookPlayer(open_book(INTERNAL), print)
+    for seed in range(5):
+        rng = random.Random(seed)
+        games = [play_line(player, rng) for _ in range(20)]
+        assert len({tuple(line) for line, _ in games}) >= 15
+        assert sum(length for _, length in games) / 20 >= 6
+
+
+def test_books_of_every_kind_are_books() -> None:
+    """The classes have what the protocol of a book asks for."""
+    kinds: list[type[Book]] = [YaneuraOuBook, ShogiHomeBook, AperyBook]
+    assert all(callable(kind.probe) for kind in kinds)

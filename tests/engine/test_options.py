@@ -12,15 +12,22 @@ from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options, default_t
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "
     r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
-    r"combo default \S+( var \S+)+|string default \S+)"
+    r"combo default \S+( var \S+)+|(string|filename) default \S+)"
 )
 DEFAULTS = {
     "USI_Hash": "256",
     "USI_Ponder": "false",
     "MultiPV": "1",
     "USI_OwnBook": "true",
-    "BookFile": "<empty>",
+    "BookFile": "<internal>",
     "BookMoves": "16",
+    "BookEvalDiff": "30",
+    "BookEvalBlackLimit": "-50",
+    "BookEvalWhiteLimit": "-140",
+    "NarrowBook": "false",
+    "ConsiderBookMoveCount": "true",
+    "BookIgnoreRate": "0",
+    "FlippedBook": "true",
     "NetworkDelay": "120",
     "NetworkDelay2": "1120",
     "MinimumThinkingTime": "2000",

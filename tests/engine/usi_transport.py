@@ -23,6 +23,8 @@ from usi_engine.usi import serve
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20.0
+# A book would answer where a test expects a search; tests of books turn it on again.
+NO_BOOK = b"setoption name USI_OwnBook value false\n"
 INFO = re.compile(
     r"info (string \S.*|(depth \d+ seldepth \d+ )?(score (cp -?\d+|mate -?[1-9]\d*)( lowerbound| upperbound)? )?"
     r"nodes \d+ nps \d+ hashfull \d+ time \d+( multipv [1-9]\d* pv( [1-9PLNSGBR][a-i*][1-9][a-i]\+?)+)?)"
@@ -185,6 +187,7 @@ class InProcess(Transport):
         self._sink: BinaryIO = os.fdopen(writing, "wb", buffering=0)
         self._thread = threading.Thread(target=self._serve, args=(load,), daemon=True)
         self._thread.start()
+        self._write(NO_BOOK)
 
     def _serve(self, load: Callable[[], Core]) -> None:
         stream: BinaryIO = Lines(self._received)  # type: ignore[assignment]
@@ -219,6 +222,8 @@ class Program(Transport):
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=cwd, env=environment)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
+        if not arguments:
+            self._write(NO_BOOK)
         if not arguments and evaluation:
             self._write(f"setoption name EvalFile value {evaluation}\n".encode())
 

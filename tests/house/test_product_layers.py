@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 ORDER = [
     "protocol", "options", "output", "core", "timeman", "book", "cache", "weights", "nnue_file", "piece_values",
     "evaluation", "report", "search_control", "threads", "iterative", "skill", "engine", "resources", "console",
-    "thinking", "mating", "tools", "analysis", "session", "usi", "learn", "csa", "play", "__main__",
+    "thinking", "mating", "tools", "analysis", "session", "usi", "learn", "book_tool", "csa", "play", "__main__",
 ]  # fmt: skip
 MODULES = sorted(PACKAGE.glob("*.py"))
 

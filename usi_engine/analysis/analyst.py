@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
-from usi_engine.engine import Engine, Watch
+from usi_engine.engine import Analysis, Engine, Watch
+from usi_engine.report import Line
 
 if TYPE_CHECKING:
     from core_ext.board import Board
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The number of lines; the moves that are searched, all where none is named; `effort` multiplies the limits."""
+
+    lines: int = 1
+    moves: tuple[str, ...] = ()
+    effort: int = 1
 
 
 class Analyst:
@@ -24,8 +35,23 @@ class Analyst:
 
         `watch` is called on another thread.
         """
-        limits = self._limits
-        self._engine.new_game()
-        found = self._engine.analyse(board, nodes=limits.nodes or None, time=limits.seconds or None, watch=watch)
+        found = self._search(board, Wanted(), watch)
         milliseconds = int(found.time * 1000)
         return Evaluated(found.score.value, found.score.mate, found.depth, found.nodes, milliseconds, found.pv)
+
+    def lines(self, board: Board, wanted: Wanted) -> tuple[Line, ...]:
+        """The best moves with their lines, best first. Empty where the game is over. Ctrl-C as `evaluate`."""
+        found = self._search(board, wanted, None).lines
+        return tuple(Line(line.pv, line.score.value, line.depth, line.seldepth) for line in found)
+
+    def _search(self, board: Board, wanted: Wanted, watch: Watch | None) -> Analysis:
+        limits = self._limits
+        self._engine.new_game()
+        return self._engine.analyse(
+            board,
+            nodes=limits.nodes * wanted.effort or None,
+            time=limits.seconds * wanted.effort or None,
+            multipv=wanted.lines,
+            moves=wanted.moves or None,
+            watch=watch,
+        )

@@ -33,7 +33,8 @@ class Progress:
         of_all = f"/{self.begun + self.total}" if self.total else ""
         text = f"{self.begun + self.done}{of_all} {self.unit}, "
         text += f"{self.positions} {POSITIONS}, " if self.unit != POSITIONS else ""
-        text += f"{self.positions / seconds:.0f} a second" + (f", {note}" if note else "")
+        rate = self.positions / seconds
+        text += f"{rate:.{0 if rate >= 10 else 1}f} a second" + (f", {note}" if note else "")
         if self.done < self.total and self.done:
             text += f", {(self.total - self.done) * seconds / self.done / 60:.1f} min left"
         return text

@@ -1,4 +1,4 @@
-"""An opening book in YaneuraOu's text format, `#YANEURAOU-DB2016 1.00`.
+"""A book in YaneuraOu's text format, `#YANEURAOU-DB2016 1.00`.
 
     sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
     2g2f 8c8d 25 20 1
@@ -6,74 +6,58 @@
 
 A line that begins with `sfen` is a position; the lines below are its moves: move, reply, value for the side to move,
 depth, count. The move number of the position does not matter. A small file is read whole; a large one, whose
-positions must then be sorted as YaneuraOu writes them, is searched on the disk.
+positions must then be sorted by their bytes as YaneuraOu writes them, is searched on the disk.
 """
 
 from __future__ import annotations
 
-import random
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves
+
 MARK = b"#YANEURAOU-DB2016"
 READ_WHOLE_UP_TO = 32 * 2**20
+LARGEST = 2**48
 # Bytes and lines of one position that are read: no position has 600 moves. A probe must not take long, whatever is in
 # the file.
 LONGEST_POSITION = 32 * 2**10
 MOST_MOVES = 600
-# Moves worse than the best by more than this (centipawns) are not played.
-WORST_LOSS = 30
+# Places in a large file at which its order is checked.
+SAMPLES = 64
 COMMENT = re.compile(r"(#|//).*")
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 NO_MOVES = frozenset({"none", "resign", "win", "0000"})
 
 
-@dataclass(frozen=True)
-class BookMove:
-    """One move of the book; `reply` may be empty."""
-
-    move: str
-    reply: str
-    value: int
-    depth: int
-    count: int
-
-
-class BookError(Exception):
-    """The file cannot be used as a book; the text names it and gives the reason."""
-
-
-class Book:
-    """A book file. Probing never raises."""
+class YaneuraOuBook:
+    """A .db file. Probing never raises."""
 
     def __init__(self, path: str) -> None:
         """BookError where the file cannot be read or is not a book."""
         self.path = path
+        check_file(path, LARGEST)
         try:
-            if Path(path).exists() and not Path(path).is_file():
-                raise BookError(f"book '{path}' is no regular file")
             with Path(path).open("rb") as file:
                 self._begin(file)
         except OSError as error:
             raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
-        except ValueError as error:  # a path with a null character
-            raise BookError(f"book '{path}' cannot be read: {error}") from error
 
-    def probe(self, sfen: str) -> list[BookMove]:
-        """The moves of this position, best value first; an empty list where it is not in the book."""
-        key = position_key(sfen.encode())
+    def probe(self, sfen: str) -> Entry:
+        """The moves of this position."""
+        key = key_of(sfen.encode("utf-8", "replace"))
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
-        lines = text.decode("ascii", "replace").splitlines()[:MOST_MOVES]
-        moves = [move for line in lines if (move := read_move(line))]
-        return sorted(moves, key=lambda move: -move.value)
+        return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_MOVES])
 
     def _begin(self, file: BinaryIO) -> None:
-        if not file.readline().removeprefix(b"\xef\xbb\xbf").startswith(MARK):
+        if not file.readline(LONGEST_POSITION).removeprefix(b"\xef\xbb\xbf").startswith(MARK):
             raise BookError(f"book '{self.path}' does not begin with {MARK.decode()}")
         self._size = Path(self.path).stat().st_size
         self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None
+        if self._positions is None and not looks_sorted(file, self._size):
+            most = READ_WHOLE_UP_TO >> 20
+            raise BookError(f"book '{self.path}' is not sorted, as a book of more than {most} MB must be")
 
     def _on_disk(self, key: bytes) -> bytes:
         try:
@@ -88,10 +72,17 @@ def read_positions(text: bytes) -> dict[bytes, bytes]:
     positions: dict[bytes, bytes] = {}
     for part in text.replace(b"\r", b"").split(b"sfen ")[1:]:
         head, _, moves = part.partition(b"\n")
-        key = position_key(head)
+        key = key_of(head)
         before = positions.get(key, b"")
         positions[key] = before + moves[: LONGEST_POSITION - len(before)]
     return positions
+
+
+def looks_sorted(file: BinaryIO, size: int) -> bool:
+    """Whether the positions at some places of the file are in order."""
+    found = [position_from(file, size * at // SAMPLES) for at in range(SAMPLES)]
+    keys = [key for start, key in found if start is not None]
+    return keys == sorted(keys)
 
 
 def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
@@ -120,7 +111,7 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
     if not at:
         return None, b""
     file.seek(begin + at)
-    return begin + at, position_key(file.readline(LONGEST_POSITION)[5:])
+    return begin + at, key_of(file.readline(LONGEST_POSITION)[5:])
 
 
 def read_move_lines(file: BinaryIO) -> bytes:
@@ -128,13 +119,27 @@ def read_move_lines(file: BinaryIO) -> bytes:
     return (b"\n" + file.read(LONGEST_POSITION)).partition(b"\nsfen ")[0]
 
 
-def position_key(sfen: bytes) -> bytes:
-    """Board, side to move and hands, without the move number."""
-    return b" ".join(sfen[:LONGEST_POSITION].split()[:3])
+def key_of(sfen: bytes) -> bytes:
+    """`position_key` of bytes, and of those alone that a position can have."""
+    return position_key(sfen[:LONGEST_POSITION].decode("latin-1")).encode("latin-1")
+
+
+def read_entry(lines: list[str]) -> Entry:
+    """The moves of these lines; a line that cannot be read is skipped."""
+    moves, bad_line = list[BookMove](), ""
+    for line in lines:
+        try:
+            move = read_move(line)
+        except ValueError:
+            bad_line = bad_line or line.strip()
+            continue
+        if move:
+            moves.append(move)
+    return Entry(sorted_moves(moves), bad_line)
 
 
 def read_move(line: str) -> BookMove | None:
-    """One move line; missing numbers count as 0. None for a comment or an empty line."""
+    """One move line; missing numbers count as 0. None for a comment or an empty line, ValueError for a bad number."""
     words = COMMENT.sub("", line).split()
     if not words or words[0] in NO_MOVES:
         return None
@@ -145,14 +150,7 @@ def read_move(line: str) -> BookMove | None:
 
 
 def read_integer(word: str) -> int:
-    """The number; 0 where the word is none, or has more than 18 digits."""
-    return int(word) if INTEGER.fullmatch(word) else 0
-
-
-def choose(moves: list[BookMove], rng: random.Random) -> BookMove | None:
-    """One of the moves within WORST_LOSS of the best, drawn by how often each was played; None where there is none."""
-    if not moves:
-        return None
-    best = max(move.value for move in moves)
-    good = [move for move in moves if move.value >= best - WORST_LOSS]
-    return rng.choices(good, [max(move.count, 1) for move in good])[0]
+    """The number. ValueError where the word is none, or has more than 18 digits."""
+    if not INTEGER.fullmatch(word):
+        raise ValueError(word)
+    return int(word)

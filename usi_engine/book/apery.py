@@ -1,0 +1,46 @@
+"""A book of Apery's format, .bin: entries of 16 bytes sorted by the key of their position, read by numpy and cshogi."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves
+
+LARGEST = 2**40
+MISSING = "reading a .bin book needs cshogi (the extra `book`): pip install cshogi"
+ENTRY = np.dtype([("key", "<u8"), ("move", "<u2"), ("count", "<u2"), ("value", "<i4")])
+MOST_MOVES = 600
+
+
+class AperyBook:
+    """A .bin file, which stays on the disk."""
+
+    def __init__(self, path: str) -> None:
+        """BookError where the file cannot be read, or cshogi is missing."""
+        self.path = path
+        check_file(path, LARGEST)
+        try:
+            self._cshogi: Any = import_module("cshogi")
+            self._entries = np.memmap(path, ENTRY, mode="r")
+        except ImportError:
+            raise BookError(f"book '{path}': {MISSING}") from None
+        except (OSError, ValueError) as error:
+            raise BookError(f"book '{path}' is not of Apery's format: {error}") from None
+
+    def probe(self, sfen: str) -> Entry:
+        """The moves of this position."""
+        try:
+            board = self._cshogi.Board(sfen)
+        except RuntimeError:  # no position
+            return Entry()
+        key = np.uint64(board.book_key())
+        first = int(np.searchsorted(self._entries["key"], key))
+        rows = [row for row in self._entries[first : first + MOST_MOVES] if row["key"] == key]
+        return Entry(sorted_moves([self._move(board, row) for row in rows]))
+
+    def _move(self, board: Any, row: Any) -> BookMove:
+        move = self._cshogi.move_to_usi(board.move_from_move16(int(row["move"])))
+        return BookMove(move, "", int(row["value"]), 0, int(row["count"]))

@@ -1,0 +1,1 @@
+"""`usi_engine book`: makes opening books and shows what they hold."""

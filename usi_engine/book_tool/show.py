@@ -1,0 +1,31 @@
+"""The moves of a position of a book as text."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from usi_engine.book.choice import allowed, rules_of
+from usi_engine.book.player import BookPlayer, open_book
+from usi_engine.core import load_core
+from usi_engine.options import Options
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+HEAD = "move   reply   value  depth   count  played"
+
+
+def table(name: str, board: Board) -> list[str]:
+    """A row for each move, with how often it is played under the default options; none without moves. BookError."""
+    player = BookPlayer(open_book(name), lambda fault: print(fault, file=sys.stderr))
+    rules = rules_of(Options(), board.turn == load_core().black)
+    moves = player.moves(board, rules.turned)
+    weights = {move: max(move.count, 1) for move in allowed(moves, rules)}
+    total = sum(weights.values())
+    rows = [
+        f"{move.move:<6} {move.reply or '-':<6} {move.value:>6} {move.depth:>6} {move.count:>7}"
+        f" {100 * weights.get(move, 0) / max(total, 1):>5.0f} %"
+        for move in moves
+    ]
+    return [HEAD, *rows] if rows else []
