@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ from tests.learn.helpers import RATES, random_game, read_games
 from usi_engine.learn.checkpoint import CHECKPOINT
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
-from usi_engine.learn.sources import SourceError, items_of
+from usi_engine.learn.game import SourceError
+from usi_engine.learn.sources import items_of
 
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, place in it, number
@@ -61,19 +63,21 @@ def corpus(teacher: Path, tmp_path: Path) -> Path:
 # ---- records ----
 
 
-def trainers() -> tuple[Trainer, NetworkTrainer, NetworkTrainer]:
+def trainers() -> tuple[Trainer, list[NetworkTrainer]]:
     """One of each kind of model."""
-    networks = (NetworkTrainer(128, 8, 8, 64, 1, features=features) for features in ("K+P", "HalfKP"))
-    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), *networks
+    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features) for features in ("K+P", "HalfKP")]
+    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), networks
 
 
-def learn_all(models: tuple[Trainer, NetworkTrainer, NetworkTrainer], records: Records) -> int:
+def learn_all(models: tuple[Trainer, list[NetworkTrainer]], records: Records) -> int:
     """One step of each on the records; returns how many refused them, which is none or all."""
-    kpp, *networks = models
+    kpp, networks = models
+    actions: list[Callable[[], Any]] = [lambda: kpp.values(records), lambda: kpp.learn(records, RATES)]
+    actions += [partial(network.begin, records) for network in networks]
     refused = 0
-    for action in (kpp.values, lambda given: kpp.learn(given, RATES), *(network.begin for network in networks)):
+    for action in actions:
         try:
-            action(records)
+            action()
         except ValueError as error:
             assert "is damaged" in str(error)
             refused += 1
@@ -92,7 +96,8 @@ def test_numbers_out_of_range_are_refused(records: Records, field: str, place: t
     some = records[:20].copy()
     some["pieces"][7] = np.arange(100, 138)
     check_records(some)
-    some[field][(7, *place)] = number
+    index = (7, *place)
+    some[field][index] = number
     with pytest.raises(ValueError, match=rf"position 8 is damaged: .*(?<!\d){number}(?!\d)"):
         check_records(some)
     assert learn_all(trainers(), some) == 4
@@ -167,10 +172,10 @@ def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Re
         file.write_bytes(data)
         assert f"{file} is damaged" in refusal(*train)
     for _ in range(8):
-        data = bytearray(whole)
+        damaged = bytearray(whole)
         for _ in range(50):
-            data[rng.randrange(len(data))] = rng.randrange(256)
-        file.write_bytes(data)
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        file.write_bytes(damaged)
         assert main(train) in (0, 1)
 
 

@@ -51,7 +51,7 @@ def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArra
 
 def write_records(file: IO[bytes], records: Records) -> None:
     """All of them, also to an unbuffered file, which may take a part. OSError with its number, unlike numpy's own."""
-    left = memoryview(np.ascontiguousarray(records).view(np.uint8))
+    left = np.ascontiguousarray(records).view(np.uint8).data
     while left:
         left = left[file.write(left) :]
 
