@@ -352,7 +352,7 @@ cdef class PickerProbe:
     def __cinit__(self, seed: int):
         cdef size_t i
         cdef int16_t *entry
-        self.histories = allocate_histories(&self.block)
+        self.histories = allocate_histories(&self.block, False)
         self.state = seed * 2 + 1
         entry = <int16_t *>self.histories
         for i in range(sizeof(Histories) // sizeof(int16_t)):

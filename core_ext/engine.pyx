@@ -172,7 +172,8 @@ cdef class Worker:
 
     Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
     workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
-    the static value is material.
+    the static value is material. With `lazy`, the system backs the histories (15 MB) with memory as they are used, and
+    not at once.
     """
 
     cdef Searcher searcher
@@ -184,8 +185,8 @@ cdef class Worker:
     cdef bint include_all
     cdef bint searching             # without the GIL
 
-    def __cinit__(self, Table table not None, StopToken stop not None, weights=None):
-        allocate_searcher(&self.searcher)
+    def __cinit__(self, Table table not None, StopToken stop not None, weights=None, lazy: bool = False):
+        allocate_searcher(&self.searcher, lazy)
         self.table = table
         self.stop = stop
         self.searcher.table = &table.table

@@ -1,14 +1,14 @@
 """Which histories a finished node updates, and by how much. (The forms are Stockfish's, the numbers are ours.)"""
 
 from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, LOW_PLIES, PAWN_HISTORY_LIMIT, capture_entry, move_slot,
-    piece_to_entry, update_entry,
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CONTINUATION_START, LOW_PLIES, PAWN_HISTORY_LIMIT,
+    capture_entry, move_slot, piece_to_entry, step_to, update_entry,
 )
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport to_move32
-from core_ext.shogi.types cimport Move, Move32, NO_MOVE, NULL_MOVE, captured_piece
+from core_ext.shogi.types cimport Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, int16_t
 
 
 cdef inline int history_bonus(int depth) noexcept nogil:
@@ -22,8 +22,9 @@ cdef inline int history_malus(int depth) noexcept nogil:
 
 
 cdef inline void update_continuation(const Stack *earlier, Move32 move32, int bonus) noexcept nogil:
+    cdef int16_t *entry = piece_to_entry(earlier.continuation, move32)
     if earlier.move:
-        update_entry(piece_to_entry(earlier.continuation, move32), bonus, CONTINUATION_LIMIT)
+        entry[0] += <int16_t>step_to(entry[0] + CONTINUATION_START, bonus, CONTINUATION_LIMIT)
 
 
 cdef inline void update_quiet_histories(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:

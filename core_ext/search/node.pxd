@@ -8,7 +8,7 @@ from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport corrected
-from core_ext.search.history cimport capture_entry, move_slot, pawn_history, piece_to_entry
+from core_ext.search.history cimport capture_entry, continuation_value, move_slot, pawn_history, piece_to_entry
 from core_ext.search.movepick cimport Picker, is_quiet
 from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, is_decisive
 from core_ext.search.tt cimport (
@@ -211,8 +211,8 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
 cdef inline int quiet_history(Searcher *s, const Stack *ss, const Candidate *candidate) noexcept nogil:
     """Sum of butterfly, continuation and pawn history."""
     return (2 * s.histories.butterfly[s.pos.side][move_slot(candidate.move)]
-            + piece_to_entry((ss - 1).continuation, candidate.move32)[0]
-            + piece_to_entry((ss - 2).continuation, candidate.move32)[0]
+            + continuation_value((ss - 1).continuation, candidate.move32)
+            + continuation_value((ss - 2).continuation, candidate.move32)
             + tune.pawn_history_weight * piece_to_entry(ss.pawn_history, candidate.move32)[0] // 32)
 
 
