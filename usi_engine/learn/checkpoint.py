@@ -21,8 +21,8 @@ CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 Curve = list[dict[str, float]]
 # What numpy, zip and json raise where a file is not what it should be, and what training raises for other sizes.
 DAMAGES = (
-    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError, NotImplementedError,
-    zipfile.BadZipFile, zlib.error, struct.error,
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError,
+    NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error,
 )  # fmt: skip
 
 
