@@ -28,7 +28,7 @@ from core_ext.mate.mating_line cimport (
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
+    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_allocate, tt_clear, tt_free, tt_hashfull,
     tt_new_search, tt_touch,
 )
 from core_ext.shogi.types cimport (
@@ -95,9 +95,6 @@ cdef class Table:
 
     The system backs it with memory at once, rather than during the first search.
     """
-
-    cdef TranspositionTable table
-    cdef readonly int megabytes
 
     def __cinit__(self, megabytes: int):
         if megabytes < 1:
