@@ -13,7 +13,7 @@ from tests.engine.usi_transport import Program, play
 from tests.fuzz.grammar import Grammar
 from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
-ANSWER_SECONDS = 60.0  # to all searches, once they are told to stop; a loaded machine is slow
+ANSWER_SECONDS = 60.0  # to the next line, once the searches are told to stop; a loaded machine is slow
 STOP_EVERY = 0.01
 MOST_MEGABYTES = 1400  # resident, with a table of 32 MB, eight threads and KPP weights
 CONVERSATIONS = 150  # with one process
@@ -84,6 +84,8 @@ class Talk(Program):
             assert self.process.poll() is None, f"it ended with status {self.process.returncode}"
             if self.line(STOP_EVERY) is None:
                 self._write(b"stop\n")
+            else:
+                deadline = time.monotonic() + ANSWER_SECONDS
 
     def is_settled(self) -> bool:
         """Whether all that has to be answered has been."""
