@@ -1,4 +1,4 @@
-"""Files cut off anywhere, a full disk, folders that cannot be used, engines that start at once, and the largest games."""
+"""Files cut off anywhere, full disks, folders that cannot be used, starts at once, and the largest games."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_network_cut_off_anywhere(tmp_path: Path) -> None:
     assert isinstance(load_evaluation(str(path), FV_SCALE), Network)
     for size in (*range(0, len(data), PAGE), len(data) - 1):
         path.write_bytes(data[:size])
-        with pytest.raises(WeightsError, match="nn.bin") as refused:
+        with pytest.raises(WeightsError, match=r"nn\.bin") as refused:
             load_evaluation(str(path), FV_SCALE)
         assert "\n" not in str(refused.value)
 
