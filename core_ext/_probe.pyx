@@ -438,7 +438,8 @@ cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise
     """Store a value that follows from key and move; whether what is then found for the key is another pair."""
     cdef TTData data
     cdef Move move = <Move>(noise | 1)
-    tt_store(table, key, move, <int16_t>(key ^ move), <int16_t>(key >> 16 ^ move), noise >> 60, 1 + (noise >> 32) % 3, 0)
+    tt_store(table, key, move, <int16_t>(key ^ move), <int16_t>(key >> 16 ^ move), noise >> 60, 1 + (noise >> 32) % 3,
+             0)
     tt_probe(table, key, &data)
     return data.hit and (data.value != <int16_t>(key ^ data.move)
                          or data.static_value != <int16_t>(key >> 16 ^ data.move))
@@ -449,9 +450,9 @@ def wrong_finds(Table table not None, seed: int, count: int, keys: int):
     single store. Several threads at once tear entries.
     """
     cdef uint64_t state = <unsigned long long>seed, key
-    cdef int i, stores = count, wrong = 0, different = keys
+    cdef int _, stores = count, wrong = 0, different = keys
     with nogil:
-        for i in range(stores):
+        for _ in range(stores):
             key = random_word(&state) % different * <uint64_t>0x9E3779B9
             wrong += store_and_check(&table.table, key, random_word(&state))
     return wrong

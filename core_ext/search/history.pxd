@@ -40,8 +40,9 @@ cdef struct Histories:
     int16_t butterfly[2][MOVE_SLOTS]
     int16_t low_ply[LOW_PLIES][MOVE_SLOTS]
     int16_t capture[PIECES][SQUARES][PIECE_TYPES]
-    PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move.
-                                            # Less CONTINUATION_START, so that cleared memory is all zero
+    # [piece][destination of the earlier move]; piece 0: no earlier move. Entries are less CONTINUATION_START, so that
+    # cleared memory is all zero.
+    PieceTo continuation[PIECES][SQUARES]
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -170,6 +171,7 @@ def resident_megabytes(engine: Program) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not counted here")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes far more memory")
 def test_512_threads() -> None:
     """Ready soon and without their 8 GB, which come as threads search; a go is answered, and the next one."""
     engine = Program(evaluation=INTERNAL)

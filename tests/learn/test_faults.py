@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -20,6 +23,7 @@ from core_ext.records import NO_RESULT, NO_SCORE, RECORD, check_records
 from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
 from tests.engine.usi_transport import ROOT
 from tests.learn.helpers import RATES, random_game, read_games
+from tests.programs import INTERRUPTIBLE
 from usi_engine.learn.checkpoint import CHECKPOINT
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
@@ -334,6 +338,23 @@ def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arg
     assert not [path for path in files_below(tmp_path) if path.suffix in (".part", ".tmp")]
     whole = [path for path in files_below(tmp_path) if path.name in ("out", "out.psv") and arguments[0] != "selfplay"]
     assert arguments[0] in ("selfplay", "rescore", "off-game") or not whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking")
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_nothing(tmp_path: Path, ending: signal.Signals) -> None:
+    """While it waits for games that do not come."""
+    pipe, folder = tmp_path / "games.tsv", tmp_path / "corpus"
+    os.mkfifo(pipe)
+    command = [*INTERRUPTIBLE, "learn", "corpus", str(pipe), "--out", str(folder), "--leaves", "none"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as started:
+        while not (folder / "bucket63.tmp").exists():
+            assert started.poll() is None
+            time.sleep(0.05)
+        started.send_signal(ending)
+        said = started.communicate(timeout=60)[1]
+    assert started.returncode == 128 + ending and said.count(b"\n") <= 1
+    assert not list(folder.iterdir())
 
 
 def test_a_folder_that_cannot_hold_the_buckets(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
