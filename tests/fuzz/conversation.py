@@ -14,7 +14,7 @@ from tests.engine.usi_transport import Program, play
 from tests.fuzz.grammar import Grammar
 from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
-ANSWER_SECONDS = 60.0  # to the next line, once the searches are told to stop; a loaded machine is slow
+ANSWER_SECONDS = 240.0  # to the next line, once the searches are told to stop; a loaded machine is slow
 STOP_EVERY = 0.01
 MOST_MEGABYTES = 1400  # resident, with a table of 32 MB, eight threads and KPP weights
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # takes several times the memory
