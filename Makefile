@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build test test-all debug sanitize coverage coverage-core perft signature bench figures match \
-	lint format annotate sdist release clean
+.PHONY: help setup run build test test-all debug sanitize fuzz fuzz-sanitize soak coverage coverage-core perft signature bench figures \
+	match lint format annotate sdist release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
+	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
@@ -69,14 +70,30 @@ debug: $(VENV)/.test
 
 # The interpreter itself is not built with AddressSanitizer, so its library is preloaded; Python frees little at its end,
 # so leaks are not counted.
-sanitize: export CORE_EXT_PROFILE = debug
-sanitize: export CORE_EXT_SANITIZE = 1
-sanitize: export ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
-sanitize: export UBSAN_OPTIONS = print_stacktrace=1
-sanitize: export PYTHONMALLOC = malloc
+sanitize fuzz-sanitize: export CORE_EXT_PROFILE = debug
+sanitize fuzz-sanitize: export CORE_EXT_SANITIZE = 1
+sanitize fuzz-sanitize: export ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
+sanitize fuzz-sanitize: export UBSAN_OPTIONS = print_stacktrace=1
+sanitize fuzz-sanitize: export PYTHONMALLOC = malloc
+WITH_SANITIZERS = LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)"
 sanitize: $(VENV)/.test
 	$(BUILD)
-	LD_PRELOAD="$$($${CC:-cc} -print-file-name=libasan.so) $$($${CC:-cc} -print-file-name=libubsan.so)" $(PYTEST) -s
+	$(WITH_SANITIZERS) $(PYTEST) -s
+
+# Each round of a minute has the next seed; a failure is printed with its seed. make fuzz SECONDS=36000 SEED=1
+SECONDS ?= 600
+FUZZ = $(PY) -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+fuzz: $(VENV)/.test build
+	$(FUZZ)
+
+fuzz-sanitize: $(VENV)/.test
+	$(BUILD)
+	$(WITH_SANITIZERS) $(FUZZ)
+
+# Fast games with pondering; build/soak.jsonl has a line for each, and the same command goes on where it ends.
+soak: GAMES = 2000
+soak: $(VENV)/.test build
+	$(PY) -m tests.fuzz.soak --games $(GAMES)
 
 # Both print their report even where a test fails: some of them measure time.
 coverage: $(VENV)/.coverage build

@@ -7,6 +7,8 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from core_ext.base.memory cimport release_large
+from core_ext.board cimport Board
+from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
 from core_ext.eval.evaluate cimport Evaluator, evaluate, evaluate_from_scratch, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
@@ -19,8 +21,8 @@ from core_ext.shogi.movegen cimport (
 from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
     Dirty, DirtyPiece, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
-    REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, do_move, do_null, find_dirty, find_repetition,
-    free_position, reserve_plies, undo_move, undo_null,
+    REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position, do_move, do_null, find_dirty,
+    find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
 )
 from core_ext.search.history cimport (
     BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories, PAWN_HISTORY_LIMIT,
@@ -351,7 +353,7 @@ cdef class PickerProbe:
     def __cinit__(self, seed: int):
         cdef size_t i
         cdef int16_t *entry
-        self.histories = allocate_histories(&self.block)
+        self.histories = allocate_histories(&self.block, False)
         self.state = seed * 2 + 1
         entry = <int16_t *>self.histories
         for i in range(sizeof(Histories) // sizeof(int16_t)):
@@ -428,6 +430,69 @@ cdef class TableProbe:
         cdef TTEntry *entry = tt_bucket(&self.table, key) + <int>place
         entry.check = check
         entry.data = data
+
+
+cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise) noexcept nogil:
+    """Store a value that follows from key and move; whether what is then found for the key is another pair."""
+    cdef TTData data
+    cdef Move move = <Move>(noise | 1)
+    tt_store(table, key, move, <int16_t>(key ^ move), <int16_t>(key >> 16 ^ move), noise >> 60, 1 + (noise >> 32) % 3,
+             0)
+    tt_probe(table, key, &data)
+    return data.hit and (data.value != <int16_t>(key ^ data.move)
+                         or data.static_value != <int16_t>(key >> 16 ^ data.move))
+
+
+def wrong_finds(Table table not None, seed: int, count: int, keys: int):
+    """Store and probe so many times, without the GIL, under a few keys of one bucket; how many finds were of no
+    single store. Several threads at once tear entries.
+    """
+    cdef uint64_t state = <unsigned long long>seed, key
+    cdef int _, stores = count, wrong = 0, different = keys
+    with nogil:
+        for _ in range(stores):
+            key = random_word(&state) % different * <uint64_t>0x9E3779B9
+            wrong += store_and_check(&table.table, key, random_word(&state))
+    return wrong
+
+
+cdef void scramble_below(TranspositionTable *table, Position *pos, int depth, uint64_t *state) noexcept nogil:
+    cdef Move moves[MAX_MOVES]
+    cdef Move *move = moves
+    cdef Move *end
+    cdef uint64_t word = random_word(state)
+    tt_store(table, full_key(pos), <Move>word, <int16_t>(word >> 16), <int16_t>(word >> 32),
+             <int>(random_word(state) % 256) - 8, 1 + (word >> 48) % 3, word >> 63)
+    if depth == 0:
+        return
+    end = generate_legal(pos, moves, True)
+    while move < end:
+        do_move(pos, move[0])
+        scramble_below(table, pos, depth - 1, state)
+        undo_move(pos)
+        move += 1
+
+
+def scramble_table(Table table not None, Board board not None, depth: int, seed: int):
+    """Store random words as the results of all positions up to `depth` plies on, without the GIL."""
+    cdef Position pos
+    cdef uint64_t state = <unsigned long long>seed
+    cdef int plies = depth
+    memset(&pos, 0, sizeof(pos))
+    allocate_position(&pos, 16)
+    copy_position(&pos, &board.pos, plies + 1)
+    with nogil:
+        scramble_below(&table.table, &pos, plies, &state)
+    free_position(&pos)
+
+
+def fill_table(Table table not None, seed: int):
+    """Overwrite every word of a table."""
+    cdef uint64_t state = <unsigned long long>seed
+    cdef uint64_t i
+    for i in range(table.table.buckets * BUCKET):
+        table.table.entries[i].check = random_word(&state)
+        table.table.entries[i].data = random_word(&state)
 
 
 def table_value(value: int, ply: int):

@@ -30,7 +30,7 @@ from core_ext.mate.mating_line cimport (
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, TranspositionTable, tt_allocate, tt_clear, tt_free, tt_hashfull,
+    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_allocate, tt_clear, tt_free, tt_hashfull,
     tt_new_search, tt_touch,
 )
 from core_ext.shogi.types cimport (
@@ -98,9 +98,6 @@ cdef class Table:
 
     The system backs it with memory at once, rather than during the first search.
     """
-
-    cdef TranspositionTable table
-    cdef readonly int megabytes
 
     def __cinit__(self, megabytes: int):
         if megabytes < 1:
@@ -175,7 +172,8 @@ cdef class Worker:
 
     Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
     workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
-    the static value is material.
+    the static value is material. With `lazy`, the system backs the histories (15 MB) with memory as they are used, and
+    not at once.
     """
 
     cdef Searcher searcher
@@ -187,8 +185,8 @@ cdef class Worker:
     cdef bint include_all
     cdef bint searching             # without the GIL
 
-    def __cinit__(self, Table table not None, StopToken stop not None, weights=None):
-        allocate_searcher(&self.searcher)
+    def __cinit__(self, Table table not None, StopToken stop not None, weights=None, lazy: bool = False):
+        allocate_searcher(&self.searcher, lazy)
         self.table = table
         self.stop = stop
         self.searcher.table = &table.table

@@ -10,6 +10,8 @@ RECORD: np.dtype[Any]
 NO_SCORE: int  # -32768
 NO_RESULT: int  # 2
 
+def check_records(records: NDArray[Any], first: int = ...) -> None: ...
+
 class GameReader:
     def __init__(self, weights: Evaluation | None = ...) -> None: ...
     def read(

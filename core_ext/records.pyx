@@ -17,6 +17,7 @@ from core_ext.shogi.position cimport (
     reserve_plies, undo_move,
 )
 from core_ext.shogi.see cimport see_at_least
+from core_ext.learn import record as _record
 from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
 from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
@@ -32,6 +33,7 @@ RECORD = np.dtype([
 ])
 NO_SCORE = UNSCORED
 NO_RESULT = UNFINISHED
+check_records = _record.check_records
 
 
 cdef void write_record(const Position *pos, Record *out, int score, int result, uint32_t game) noexcept nogil:

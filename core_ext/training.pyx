@@ -10,6 +10,7 @@ import numpy as np
 from core_ext.learn import factorized as _factorized
 from core_ext.learn import half_kp as _half_kp
 from core_ext.learn import nnue_model as _nnue_model
+from core_ext.learn.record import check_records
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
 from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
@@ -109,7 +110,7 @@ cdef class Trainer:
         `rates`: learning rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP
         tempo. The target is the win probability that the score means on a logistic of `scale` centipawns, mixed with
         `result_share` of the game's result. Returns the sum of squared errors of the win probability, each before its
-        update.
+        update. ValueError for a record with numbers out of range.
         """
         cdef ThreadShards shards = all_shards()
         return self._learn(&shards, records, rates, scale, result_share)
@@ -132,6 +133,7 @@ cdef class Trainer:
         cdef LearningRates chosen
         cdef Target target = [scale, result_share]
         cdef double loss = 0
+        check_records(records)
         (chosen.piece, chosen.kp, chosen.kkp, chosen.pp, chosen.zone, chosen.kpp, chosen.pp_tempo, chosen.relative_pp,
          chosen.relative_pp_tempo) = rates
         if given.shape[0]:
@@ -140,10 +142,11 @@ cdef class Trainer:
         return loss
 
     def values(self, records):
-        """The model's values for Black, float32, in LOGIT centipawns."""
+        """The model's values for Black, float32, in LOGIT centipawns. ValueError as `learn`."""
         cdef const Record[::1] given = records
         result = np.empty(len(records), dtype=np.float32)
         cdef float[::1] out = result
+        check_records(records)
         if given.shape[0]:
             with nogil:
                 predict(&self.model, &given[0], &out[0], given.shape[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import signal
 import sys
 import threading
 from contextlib import suppress
@@ -151,6 +152,8 @@ def _run(arguments: list[str]) -> int:
 def _learn(arguments: list[str]) -> int:
     from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
 
+    # An exception, as at Ctrl-C, so that temporary files are removed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     return learn(arguments)
 
 

@@ -85,10 +85,14 @@ class Text:
         return os.fsdecode(text.encode("utf-8", "surrogateescape"))
 
 
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
 def default_threads() -> int:
-    """One for each core that this process may use, but not more than MOST_THREADS_BY_DEFAULT."""
-    usable = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-    return min(usable, MOST_THREADS_BY_DEFAULT)
+    """One for each core, but not more than MOST_THREADS_BY_DEFAULT."""
+    return min(usable_cores(), MOST_THREADS_BY_DEFAULT)
 
 
 Kind = Spin | Check | Combo | Text

@@ -44,7 +44,7 @@ class Writer:
     def info(self, text: str) -> None:
         """One `info string`; line breaks and runs of spaces in the text become single spaces, a long text is cut."""
         text = escaped(" ".join(text.split()))
-        self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO]} ..."))
+        self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO].rstrip()} ..."))
 
 
 @contextmanager

@@ -239,8 +239,8 @@ class Session:
         """Set a constant of the search; None, or one sentence that says why not."""
         try:
             self._resources.core.set_tunable(name, int(float(text)))
-        except ValueError as error:
-            return f"option {TUNING_PREFIX}{name}: {error}"
+        except (ValueError, OverflowError) as error:
+            return f"option {TUNING_PREFIX}{name} cannot be '{text}': {error}"
         return None
 
     def _getoption(self, command: protocol.GetOption) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
-from usi_engine.options import Options
+from usi_engine.options import Options, usable_cores
 from usi_engine.report import SearchResult
 
 if TYPE_CHECKING:
@@ -107,7 +107,9 @@ class ThreadPool:
         return 1 + len(self._helpers)
 
     def _new_worker(self) -> Worker:
-        return self._core.worker(self.table, self._stop, self._weights)
+        """Beyond the cores it gets its memory as it uses it: that of 512 threads is 8 GB and takes long to be had."""
+        lazy = len(self._helpers) >= usable_cores()
+        return self._core.worker(self.table, self._stop, self._weights, lazy)
 
     def new_game(self) -> None:
         """Clear the table and the histories, unless nothing was searched since."""

@@ -27,7 +27,7 @@ def measure(corpus: Path, epochs: int, threads: int) -> None:
             plan = Plan(model=name, epochs=epochs, threads=threads, positions=count)
             with tempfile.TemporaryDirectory() as folder:
                 training = Training(corpus, Path(folder), plan)
-                size = str(len(training.records))
+                size = str(training.file.count)
                 if size in known.get(name, {}):
                     continue
                 training.run()

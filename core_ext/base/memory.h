@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -33,6 +34,17 @@ static inline void touch_large(void *start, size_t bytes)
     size_t at;
     for (at = 0; at < bytes; at += KOMADORI_SMALL_PAGE)
         byte[at] = 0;
+}
+
+/* Zeroes a block. Pages of zeros are only read: the system backs what was never written to by one shared page. */
+static inline void clear_large(void *start, size_t bytes)
+{
+    char *page = start, *end = page + bytes;
+    for (; page < end; page += KOMADORI_SMALL_PAGE) {
+        size_t size = (size_t)(end - page) < KOMADORI_SMALL_PAGE ? (size_t)(end - page) : KOMADORI_SMALL_PAGE;
+        if (page[0] || memcmp(page, page + 1, size - 1))
+            memset(page, 0, size);
+    }
 }
 
 static inline void release_large(void *block)

@@ -5,4 +5,6 @@ cdef extern from "base/memory.h" nogil:
     void *allocate_large(size_t bytes, void **block)
     # Have the system back a new block with memory now, and not at the first writes.
     void touch_large(void *start, size_t bytes)
+    # Zero a block; memory of it that was never written to stays unbacked.
+    void clear_large(void *start, size_t bytes)
     void release_large(void *block)

@@ -27,6 +27,7 @@ from core_ext.learn.nnue_kernels cimport (
 )
 from core_ext.learn.nnue_portable cimport portable_kernels
 from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
+from core_ext.learn.record import check_records
 from core_ext.shogi.types cimport BLACK, SQUARES, int32_t
 
 cdef enum:
@@ -482,11 +483,13 @@ cdef class NetworkTrainer:
     def begin(self, records, score_scale: float = 600, result_share: float = 0, seed: int = 0):
         """Set the batch: at most `capacity` records; seed: of which positions are mirrored, 0 for none.
 
-        Targets are win probabilities of the score on a logistic of `score_scale`, mixed with the result.
+        Targets are win probabilities of the score on a logistic of `score_scale`, mixed with the result. ValueError for
+        a record with numbers out of range.
         """
         cdef const Record[::1] given = records
         if not 1 <= len(records) <= self.capacity:
             raise ValueError(f"{len(records)} records: 1 to {self.capacity}")
+        check_records(records)
         self.records, self.batch.records = records, &given[0]
         self.batch.views.positions, self.batch.views.count = len(records), 2 * len(records)
         self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed

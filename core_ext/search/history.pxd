@@ -43,23 +43,29 @@ cdef struct Histories:
     int16_t butterfly[2][MOVE_SLOTS]
     int16_t low_ply[LOW_PLIES][MOVE_SLOTS]
     int16_t capture[PIECES][SQUARES][PIECE_TYPES]
+    # The entries of these two large tables are less their start values, so that cleared memory is all zero.
     PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
 
-# Cleared; `block[0]` gets the pointer for release_large. MemoryError.
-cdef Histories *allocate_histories(void **block) except NULL
+# Cleared; `block[0]` gets the pointer for release_large. `lazy`: the system backs it with memory as it is used, and not
+# now. MemoryError.
+cdef Histories *allocate_histories(void **block, bint lazy) except NULL
 cdef void clear_histories(Histories *histories) noexcept nogil
 # The low-ply history anew, for another root.
 cdef void clear_low_ply_history(Histories *histories) noexcept nogil
 
 
-cdef inline void update_entry(int16_t *entry, int bonus, int limit) noexcept nogil:
-    """Add the bonus, less its share of the entry."""
+cdef inline int step_to(int value, int bonus, int limit) noexcept nogil:
+    """What an update adds to a value: the bonus, less its share of the value."""
     cdef int size
     bonus = limit if bonus > limit else -limit if bonus < -limit else bonus
     size = bonus if bonus > 0 else -bonus
-    entry[0] += <int16_t>(bonus - entry[0] * size // limit)
+    return bonus - value * size // limit
+
+
+cdef inline void update_entry(int16_t *entry, int bonus, int limit) noexcept nogil:
+    entry[0] += <int16_t>step_to(entry[0], bonus, limit)
 
 
 cdef inline int move_slot(Move move) noexcept nogil:
@@ -72,6 +78,24 @@ cdef inline int16_t *capture_entry(Histories *histories, Move32 move) noexcept n
 
 cdef inline int16_t *piece_to_entry(PieceTo *table, Move32 move) noexcept nogil:
     return &table.at[placed_piece(move)][to_square(move)]
+
+
+cdef inline int continuation_value(PieceTo *table, Move32 move32) noexcept nogil:
+    return piece_to_entry(table, move32)[0] + CONTINUATION_START
+
+
+cdef inline int pawn_history_value(PieceTo *table, Move32 move32) noexcept nogil:
+    return piece_to_entry(table, move32)[0] + PAWN_HISTORY_START
+
+
+cdef inline void update_continuation_entry(PieceTo *table, Move32 move32, int bonus) noexcept nogil:
+    cdef int16_t *entry = piece_to_entry(table, move32)
+    entry[0] += <int16_t>step_to(entry[0] + CONTINUATION_START, bonus, CONTINUATION_LIMIT)
+
+
+cdef inline void update_pawn_history(PieceTo *table, Move32 move32, int bonus) noexcept nogil:
+    cdef int16_t *entry = piece_to_entry(table, move32)
+    entry[0] += <int16_t>step_to(entry[0] + PAWN_HISTORY_START, bonus, PAWN_HISTORY_LIMIT)
 
 
 cdef inline int hash_squares(Bitboard squares) noexcept nogil:

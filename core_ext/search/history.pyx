@@ -1,16 +1,16 @@
 """Memory of the histories."""
 
-from libc.string cimport memset
-
-from core_ext.base.memory cimport allocate_large
+from core_ext.base.memory cimport allocate_large, clear_large, touch_large
 from core_ext.shogi.types cimport int16_t
 
 
-cdef Histories *allocate_histories(void **block) except NULL:
+cdef Histories *allocate_histories(void **block, bint lazy) except NULL:
     cdef Histories *histories = <Histories *>allocate_large(sizeof(Histories), block)
     if histories == NULL:
         raise MemoryError("no memory for the move histories")
-    clear_histories(histories)
+    if not lazy:
+        touch_large(histories, sizeof(Histories))
+    set_starts(histories)
     return histories
 
 
@@ -24,10 +24,12 @@ cdef void clear_low_ply_history(Histories *histories) noexcept nogil:
     fill(<int16_t *>histories.low_ply, sizeof(histories.low_ply), LOW_PLY_START)
 
 
-cdef void clear_histories(Histories *histories) noexcept nogil:
-    """All zero, or at their start values."""
-    memset(histories, 0, sizeof(Histories))
+cdef void set_starts(Histories *histories) noexcept nogil:
+    """The start values of the small tables; those of the large ones are not stored."""
     clear_low_ply_history(histories)
     fill(<int16_t *>histories.capture, sizeof(histories.capture), CAPTURE_START)
-    fill(<int16_t *>histories.continuation, sizeof(histories.continuation), CONTINUATION_START)
-    fill(<int16_t *>histories.pawn, sizeof(histories.pawn), PAWN_HISTORY_START)
+
+
+cdef void clear_histories(Histories *histories) noexcept nogil:
+    clear_large(histories, sizeof(Histories))
+    set_starts(histories)

@@ -2,8 +2,8 @@
 Stockfish."""
 
 from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, LOW_PLIES, PAWN_HISTORY_LIMIT, capture_entry, move_slot,
-    piece_to_entry, update_entry,
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, LOW_PLIES, capture_entry, move_slot, update_continuation_entry, update_entry,
+    update_pawn_history,
 )
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
@@ -36,7 +36,7 @@ cdef inline int history_bonus(const Node *node) noexcept nogil:
 
 cdef inline void update_continuation(const Stack *earlier, Move32 move32, int bonus) noexcept nogil:
     if is_move(earlier.move):
-        update_entry(piece_to_entry(earlier.continuation, move32), bonus, CONTINUATION_LIMIT)
+        update_continuation_entry(earlier.continuation, move32, bonus)
 
 
 cdef inline void update_continuations(const Stack *ss, Move32 move32, int bonus) noexcept nogil:
@@ -57,8 +57,7 @@ cdef inline void update_quiet_histories(Searcher *s, const Node *node, Move move
     update_entry(&s.histories.butterfly[s.pos.side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
     if node.ply < LOW_PLIES:
         update_entry(&s.histories.low_ply[node.ply][move_slot(move)], bonus * 761 // 1024, BUTTERFLY_LIMIT)
-    update_entry(piece_to_entry(node.ss.pawn_history, move32), bonus * (850 if bonus > 0 else 550) // 1024,
-                 PAWN_HISTORY_LIMIT)
+    update_pawn_history(node.ss.pawn_history, move32, bonus * (850 if bonus > 0 else 550) // 1024)
     update_continuations(node.ss, move32, bonus * 955 // 1024)
 
 
@@ -116,7 +115,7 @@ cdef inline void update_prior_move(Searcher *s, const Node *node) noexcept nogil
     update_continuations(prior, move32, bonus * 221 // 16384)
     update_entry(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>move32)], bonus * 235 // 32768, BUTTERFLY_LIMIT)
     if is_quiet_piece(move32):
-        update_entry(piece_to_entry(node.ss.pawn_history, move32), bonus * 290 // 8192, PAWN_HISTORY_LIMIT)
+        update_pawn_history(node.ss.pawn_history, move32, bonus * 290 // 8192)
 
 
 cdef inline void update_by_gain(Searcher *s, const Node *node) noexcept nogil:
@@ -130,7 +129,7 @@ cdef inline void update_by_gain(Searcher *s, const Node *node) noexcept nogil:
     update_entry(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>move32)], gain * tune.gain_main,
                  BUTTERFLY_LIMIT)
     if not node.tt.hit and is_quiet_piece(move32):
-        update_entry(piece_to_entry(node.ss.pawn_history, move32), gain * tune.gain_pawn, PAWN_HISTORY_LIMIT)
+        update_pawn_history(node.ss.pawn_history, move32, gain * tune.gain_pawn)
 
 
 cdef inline void update_after_tt_cutoff(Searcher *s, const Node *node) noexcept nogil:

@@ -1,6 +1,8 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
-from core_ext.search.history cimport Histories, LOW_PLIES, capture_entry, piece_to_entry, move_slot
+from core_ext.search.history cimport (
+    Histories, LOW_PLIES, capture_entry, continuation_value, move_slot, pawn_history_value,
+)
 from core_ext.shogi.movegen cimport (
     generate_captures, generate_drops, generate_evasions, generate_quiets, gives_check,
 )
@@ -57,9 +59,9 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     """Butterfly, continuation, pawn and low-ply history; checks get a bonus."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     cdef int i, score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
-    score += 2 * piece_to_entry(picker.pawn_history, move32)[0]
+    score += 2 * pawn_history_value(picker.pawn_history, move32)
     for i in range(CONTINUATIONS):
-        score += piece_to_entry(picker.continuations[i], move32)[0]
+        score += continuation_value(picker.continuations[i], move32)
     if picker.ply < LOW_PLIES:
         score += tune.low_ply_order * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
     if gives_check(picker.pos, picker.check_info, move) and see_at_least(picker.pos, move, -tune.check_see):
@@ -72,7 +74,7 @@ cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
     cdef Move32 move32 = to_move32(picker.pos, move)
     if is_quiet(picker.pos, move):
         return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
-                + piece_to_entry(picker.continuations[0], move32)[0])
+                + continuation_value(picker.continuations[0], move32))
     return (EVASION_CAPTURE + VICTIM * see_value(type_of(captured_piece(move32)))
             - see_value(type_of(moved_piece(move32))))
 

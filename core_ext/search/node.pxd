@@ -8,7 +8,7 @@ from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport corrected
-from core_ext.search.history cimport capture_entry, move_slot, pawn_history, piece_to_entry
+from core_ext.search.history cimport capture_entry, continuation_value, move_slot, pawn_history
 from core_ext.search.movepick cimport Picker, is_quiet
 from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, is_decisive
 from core_ext.search.tt cimport (
@@ -222,7 +222,7 @@ cdef inline int butterfly(const Searcher *s, Move move) noexcept nogil:
 
 cdef inline int continuation(const Stack *ss, Move32 move32) noexcept nogil:
     """The sum of the continuation histories after the last two moves."""
-    return piece_to_entry((ss - 1).continuation, move32)[0] + piece_to_entry((ss - 2).continuation, move32)[0]
+    return continuation_value((ss - 1).continuation, move32) + continuation_value((ss - 2).continuation, move32)
 
 
 cdef inline int capture_history(Searcher *s, Move32 move32) noexcept nogil:

@@ -5,7 +5,7 @@ search.pyx. The constants are in tune.h, by rule. Forms and numbers follow Yaneu
 they were tuned together and were taken over together (docs/lab/2026-11-22-search.md).
 """
 
-from core_ext.search.history cimport piece_to_entry
+from core_ext.search.history cimport pawn_history_value
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.node cimport butterfly, capture_history, continuation
 from core_ext.search.stack cimport Candidate, Node, Searcher, clamp, is_decisive
@@ -131,7 +131,7 @@ cdef inline bint is_futile(Node *node, int depth) noexcept nogil:
 cdef inline bint prunes_quiet(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
     """Bad history, futility, or material lost."""
     cdef int history = continuation(node.ss, candidate.move32)
-    history += piece_to_entry(node.ss.pawn_history, candidate.move32)[0]
+    history += pawn_history_value(node.ss.pawn_history, candidate.move32)
     if history < -tune.history_prune * node.depth:
         return True
     history += tune.history_main * butterfly(s, candidate.move) // 32

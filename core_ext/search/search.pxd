@@ -3,7 +3,7 @@
 from core_ext.search.stack cimport Searcher
 
 # Everything but the evaluator, the table and the stop.
-cdef int allocate_searcher(Searcher *s) except -1
+cdef int allocate_searcher(Searcher *s, bint lazy) except -1
 cdef void free_searcher(Searcher *s) noexcept nogil
 # For a new game: clears the histories.
 cdef void clear_searcher(Searcher *s) noexcept nogil

@@ -46,10 +46,10 @@ cdef enum:
 
 # ---- memory ----
 
-cdef int allocate_searcher(Searcher *s) except -1:
+cdef int allocate_searcher(Searcher *s, bint lazy) except -1:
     memset(s, 0, sizeof(Searcher))
     allocate_position(&s.pos, 2 * MAX_PLY)
-    s.histories = allocate_histories(&s.histories_block)
+    s.histories = allocate_histories(&s.histories_block, lazy)
     s.roots = <RootMove *>malloc(MAX_MOVES * sizeof(RootMove))
     s.move_memory = <ScoredMove *>malloc((MAX_PLY + 2) * 2 * MAX_MOVES * sizeof(ScoredMove))
     if s.roots == NULL or s.move_memory == NULL:

@@ -91,7 +91,9 @@ class ScriptedTable:
 class ScriptedWorker:
     """Its searches take the time and give the values of the script."""
 
-    def __init__(self, script: Script, table: ScriptedTable, stop: StopToken, weights: object = None) -> None:
+    def __init__(
+        self, script: Script, table: ScriptedTable, stop: StopToken, weights: object = None, lazy: bool = False
+    ) -> None:
         self.script, self.stop, self.nodes, self.seldepth, self.stopped = script, stop, 0, 0, False
         self.root: list[RootLine] = []
         if script.made["workers"] >= script.most_workers:

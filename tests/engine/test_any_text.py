@@ -65,7 +65,12 @@ def one_info_line(text: str) -> bool:
     written = io.BytesIO()
     Writer(written).info(text)
     line = written.getvalue()
-    return line.startswith(b"info string ") and line.isascii() and line.count(b"\n") == 1 and line.endswith(b"\n")
+    single = line.isascii() and line.count(b"\n") == 1 and line.endswith(b"\n")
+    return single and line.startswith(b"info string ") and b"  " not in line
+
+
+def test_a_text_cut_between_words() -> None:
+    assert all(one_info_line("x" * length + " y" * 1000) for length in (1, 2))
 
 
 @fast

@@ -39,8 +39,9 @@ def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     assert len(read_games(tmp_path / "out.tsv")) == 1
 
 
-def test_another_file_is_not_overwritten(teacher: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    before = teacher.read_bytes()
-    assert main(["off-game", str(teacher), "--out", str(teacher), "--weights", "material"]) == 1
+def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other.tsv"
+    other.write_bytes(teacher.read_bytes())
+    assert main(["off-game", str(teacher), "--out", str(other), "--weights", "material"]) == 1
     assert "something else than off-game positions" in capsys.readouterr().err
-    assert teacher.read_bytes() == before
+    assert other.read_bytes() == teacher.read_bytes()

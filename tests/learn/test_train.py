@@ -63,7 +63,7 @@ def test_learning_rates_decay_by_epoch_and_within_the_last(teacher: Path, tmp_pa
     plan = Plan(model="P", epochs=2, rates=(1.0,) * len(RATES), rate_decay=0.5, last_decay=0.1)
     training = Training(tmp_path / "corpus", tmp_path / "run", plan)
     assert training.rates(0) == [1.0] * len(RATES)
-    training.state.positions = len(training.records)
+    training.state.positions = training.file.count
     assert training.rates(1) == [0.5] * len(RATES)
-    training.state.positions += len(training.records) // 2
+    training.state.positions += training.file.count // 2
     assert training.rates(1)[0] == pytest.approx(0.5 * 0.55, rel=1e-3)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from core_ext.records import RECORD
 from usi_engine.learn.corpus import Records
+from usi_engine.learn.corpus_files import PositionFile
 
 BLOCK_BATCHES = 16
 RECORD_WORDS = RECORD.itemsize // 8
@@ -22,14 +22,11 @@ GROUP_BLOCKS = 16  # 2^20 positions, 100 MB, of 4,096 a batch; two groups are in
 
 
 class Batches:
-    """The positions of a file, `size` a batch; `limit`: only the first so many, 0 for all. ValueError for none."""
+    """The positions of a file that is not empty, `size` a batch."""
 
-    def __init__(self, path: Path, size: int, seed: int, limit: int = 0) -> None:
-        self.path, self.seed = path, seed
-        count = path.stat().st_size // RECORD.itemsize
-        self.positions = min(limit, count) if limit else count
-        if not self.positions:
-            raise ValueError(f"no positions in {path}")
+    def __init__(self, file: PositionFile, size: int, seed: int) -> None:
+        self.file, self.seed = file, seed
+        self.positions = file.count
         self.size = min(size, self.positions)
         self.per_epoch = self.positions // self.size  # the rest of an epoch, less than a batch, is left out
 
@@ -72,9 +69,5 @@ class Batches:
 
     def read_blocks(self, starts: list[int], block: int) -> npt.NDArray[np.uint64]:
         """The blocks that start at these positions, the last one perhaps short, as words: numpy moves them faster."""
-        parts = []
-        with self.path.open("rb") as file:
-            for start in starts:
-                file.seek(start * RECORD.itemsize)
-                parts.append(np.fromfile(file, np.uint64, min(block, self.positions - start) * RECORD_WORDS))
+        parts = [self.file.read(start, block).view(np.uint64) for start in starts]
         return np.concatenate(parts).reshape(-1, RECORD_WORDS)

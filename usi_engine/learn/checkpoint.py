@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import json
+import struct
+import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
+
+from usi_engine.learn.files import write_text, written_whole
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
 
 Curve = list[dict[str, float]]
+# What numpy, zip and json raise where a file is not what it should be, and what training raises for other sizes.
+DAMAGES = (
+    OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError,
+    NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error,
+)  # fmt: skip
+
+
+class WrongPlan(ValueError):
+    """The checkpoint belongs to another plan."""
 
 
 def write_curve(folder: Path, curve: Curve) -> None:
     """Write all points as JSON."""
-    (folder / CURVE).write_text(json.dumps(curve, indent=1) + "\n", encoding="utf-8")
+    write_text(folder / CURVE, json.dumps(curve, indent=1) + "\n")
 
 
 def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any]) -> None:
@@ -25,22 +40,47 @@ def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arr
 
     `identity`: the part of the plan that the weights depend on.
     """
-    temporary = folder / ("new-" + CHECKPOINT)
-    np.savez(temporary, _plan=json.dumps(identity), _curve=json.dumps(curve), **arrays)
-    temporary.replace(folder / CHECKPOINT)
+    with written_whole(folder / CHECKPOINT) as part, part.open("wb") as file:
+        np.savez(file, _plan=json.dumps(identity), _curve=json.dumps(curve), **arrays)
 
 
 @contextmanager
 def open_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Iterator[tuple[Any, Curve] | None]:
     """The arrays by name, each read on access, and the curve; None without a checkpoint.
 
-    ValueError where it is another plan's.
+    ValueError where it is another plan's or damaged, also by what the block raises.
     """
     path = folder / CHECKPOINT
     if not path.exists():
         yield None
         return
-    with np.load(path) as arrays:
-        if json.loads(str(arrays["_plan"])) != json.loads(json.dumps(identity)):
-            raise ValueError(f"{path} belongs to another plan; choose another folder or remove it")
-        yield arrays, json.loads(str(arrays["_curve"]))
+    try:
+        with path.open("rb") as file, open_arrays(file) as arrays:
+            check_plan(path, json.loads(str(arrays["_plan"])), identity)
+            yield arrays, json.loads(str(arrays["_curve"]))
+    except WrongPlan:
+        raise
+    except DAMAGES as error:
+        raise ValueError(f"{path} is damaged: {error or 'it is cut off'}; remove it to begin anew") from None
+
+
+def open_arrays(file: IO[bytes]) -> NpzFile:
+    """The arrays of a file. DAMAGES, OSError."""
+    found = np.load(file)
+    if not isinstance(found, NpzFile):
+        raise KeyError("one array alone")
+    return found
+
+
+def within(saved: Any, most: int) -> int:
+    """The saved count. ValueError where it is not from 0 to `most`."""
+    count = int(saved)
+    if not 0 <= count <= most:
+        raise ValueError(f"{count} of {most} done")
+    return count
+
+
+def check_plan(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
+    """WrongPlan where a checkpoint is another plan's."""
+    if found != json.loads(json.dumps(identity)):
+        raise WrongPlan(f"{path} belongs to another plan; choose another folder or remove it")

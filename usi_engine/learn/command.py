@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ DESCRIPTION = (
     "writes it for other trainers."
 )
 GAMES_HELP = "files of games"
+MOST_THREADS = 512
+MOST_EPOCHS = 1000
+MOST_NODES = 10**8  # of a search: its table takes 160 bytes a node
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
@@ -46,6 +50,17 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def at_most(most: int) -> Callable[[str], int]:
+    """Reads a whole number from 1 to `most`."""
+
+    def read(text: str) -> int:
+        if positive(text) > most:
+            raise argparse.ArgumentTypeError(f"{text} is more than {most}")
+        return int(text)
+
+    return read
+
+
 def share(text: str) -> float:
     """A number from 0 to 1."""
     try:
@@ -65,8 +80,10 @@ def add_corpus(commands: Commands) -> None:
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
     corpus.add_argument("--every", type=positive, default=50, help="one game in so many is held out (default 50)")
-    corpus.add_argument("--seed", type=int, default=1, help="of the order of the positions (default 1)")
-    corpus.add_argument("--threads", type=positive, default=1, help="processes; the corpus is the same (default 1)")
+    corpus.add_argument("--seed", type=whole, default=1, help="of the order of the positions (default 1)")
+    corpus.add_argument(
+        "--threads", type=at_most(MOST_THREADS), default=1, help="processes; the corpus is the same (default 1)"
+    )
     corpus.add_argument(
         "--leaves",
         metavar="WEIGHTS",
@@ -90,11 +107,13 @@ def add_train(commands: Commands) -> None:
         "--network", default="256x2-32-32", help="sizes for nnue: width and hidden units (default 256x2-32-32)"
     )
     train.add_argument("--features", choices=["K+P", "HalfKP"], default="K+P", help="inputs for nnue (default K+P)")
-    train.add_argument("--epochs", type=int, default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
-    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
-    train.add_argument("--positions", type=int, default=0, help="use only so many (default: all)")
     train.add_argument(
-        "--results", type=float, default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
+        "--epochs", type=at_most(MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1"
+    )
+    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
+    train.add_argument("--positions", type=whole, default=0, help="use only so many (default: all)")
+    train.add_argument(
+        "--results", type=share, default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
     )
     train.add_argument(
         "--warm-start",
@@ -152,10 +171,10 @@ def add_export(commands: Commands) -> None:
 
 def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     """The options of a command that searches."""
-    command.add_argument("--nodes", type=positive, default=nodes, help=f"of each search (default {nodes})")
-    command.add_argument("--threads", type=positive, default=1, help="games treated at a time (default 1)")
+    command.add_argument("--nodes", type=at_most(MOST_NODES), default=nodes, help=f"of each search (default {nodes})")
+    command.add_argument("--threads", type=at_most(MOST_THREADS), default=1, help="games treated at a time (default 1)")
     command.add_argument("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
-    command.add_argument("--seed", type=int, default=1, help="of the random choices (default 1)")
+    command.add_argument("--seed", type=whole, default=1, help="of the random choices (default 1)")
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
@@ -185,6 +204,7 @@ def print_refused(line: str) -> None:
 
 
 def run_train(chosen: argparse.Namespace) -> None:
+    check_weights_output(chosen.out)
     if chosen.model == "nnue":
         from usi_engine.learn.nnue import train_nnue  # noqa: PLC0415
 
@@ -205,6 +225,15 @@ def run_train(chosen: argparse.Namespace) -> None:
     training.run()
     size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
     print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
+
+
+def check_weights_output(out: Path) -> None:
+    """Refuse, before hours of training, a file that the weights cannot replace. SourceError, OSError."""
+    from usi_engine.learn.files import check_replaced  # noqa: PLC0415
+    from usi_engine.nnue_file import VERSION  # noqa: PLC0415
+    from usi_engine.weights import MAGIC, OLDER_MAGIC  # noqa: PLC0415
+
+    check_replaced(out, "weights", (VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC))
 
 
 def run_selfplay(chosen: argparse.Namespace) -> None:
@@ -274,5 +303,8 @@ def main(arguments: list[str]) -> int:
         return 130
     except (OSError, ValueError, WeightsError) as error:
         print(f"{error}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        print(f"{error or 'out of memory'}", file=sys.stderr)
         return 1
     return 0

@@ -10,7 +10,6 @@ Chunks are read in order and worked on by several processes; the corpus does not
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from core_ext.records import RECORD, GameReader
 from usi_engine.core import load_weights
+from usi_engine.learn.files import naming, write_text, written_whole
 from usi_engine.learn.game import Fault, Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.learn.progress import Progress
@@ -49,21 +49,34 @@ def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArra
     return np.asarray(drawn & (games != 0), dtype=np.bool_)
 
 
+def write_records(file: IO[bytes], records: Records) -> None:
+    """All of them, also to an unbuffered file, which may take a part. OSError with its number, unlike numpy's own."""
+    left = np.ascontiguousarray(records).view(np.uint8).data
+    while left:
+        left = left[file.write(left) :]
+
+
 class Buckets:
     """Temporary files of records: a record's position decides its file."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._seed = seed
         self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
-        self._files: list[IO[bytes]] = [path.open("wb") for path in self.paths]
+        self._files: list[IO[bytes]] = []
+        try:
+            self._files += (path.open("wb", buffering=0) for path in self.paths)
+        except OSError:
+            self.remove()
+            raise
 
     def add(self, records: Records) -> None:
         """Append a batch."""
         bucket = mixed_hash(records["key"], self._seed + 1) % np.uint64(BUCKETS)
         order = np.argsort(bucket, kind="stable")
         ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right")
-        for file, chosen in zip(self._files, np.split(records[order], ends[:-1]), strict=True):
-            chosen.tofile(file)
+        for path, file, chosen in zip(self.paths, self._files, np.split(records[order], ends[:-1]), strict=True):
+            with naming(path):
+                write_records(file, chosen)
 
     def close(self) -> None:
         """Write what is left."""
@@ -160,22 +173,27 @@ def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
 
 
 def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, int]:
-    """Clean, shuffle and join the buckets; returns how many positions are for training and how many are held out."""
+    """Clean, shuffle and join the buckets; returns how many positions are for training and how many are held out.
+
+    The old corpus stays until the new one is whole. OSError.
+    """
     random = np.random.default_rng(seed)
     counts = [0, 0]
-    parts = [folder / f"{name}.part" for name in (TRAINING, HELD_OUT)]
-    with open(parts[0], "wb") as training, open(parts[1], "wb") as held_out_file:
+    with (
+        written_whole(folder / TRAINING) as training_part,
+        written_whole(folder / HELD_OUT) as held_out_part,
+        open(training_part, "wb") as training,
+        open(held_out_part, "wb") as held_out_file,
+    ):
         for path in buckets.paths:
             records = np.fromfile(path, dtype=RECORD)
             chosen, held = deduplicated(records, held_out(records["game"], every, seed))
             order = random.permutation(len(chosen))
             chosen, held = chosen[order], held[order]
-            records[chosen[~held]].tofile(training)
-            records[chosen[held]].tofile(held_out_file)
+            write_records(training, records[chosen[~held]])
+            write_records(held_out_file, records[chosen[held]])
             counts = [counts[0] + int((~held).sum()), counts[1] + int(held.sum())]
             path.unlink()
-    for part in parts:
-        os.replace(part, part.with_suffix(""))
     return counts[0], counts[1]
 
 
@@ -214,5 +232,5 @@ def build_corpus(
     counted = {"games": totals.items, "broken_games": totals.refused.count, "quiescence_leaves": leaves is not None}
     split = {"quiet_positions": totals.positions, "training": training, "held_out": held, "every": every, "seed": seed}
     card = {**files, **counted, "first_broken": totals.refused.line, **split}
-    (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+    write_text(folder / CARD, json.dumps(card, indent=1) + "\n")
     return card

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
+from usi_engine.learn.files import check_output, written_whole
 from usi_engine.learn.game import SourceError, rsshogi_module
 from usi_engine.learn.packed import WRITERS, PackedPosition, packed_positions
 from usi_engine.learn.progress import Progress
@@ -26,8 +26,8 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, Refused]:
     """
     write, source, progress = writer_of(out), GameSource(paths), Progress("games")
     rsshogi_module("core")
-    part = out.with_name(out.name + ".part")
-    with part.open("wb") as file:
+    check_output(out, paths)
+    with written_whole(out) as part, part.open("wb") as file:
         for _, place, game in source.placed():
             try:
                 positions = [write(position) for position in packed_positions(game)]
@@ -36,5 +36,4 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, Refused]:
                 positions = []
             file.write(b"".join(positions))
             progress.add(1, len(positions))
-    os.replace(part, out)
     return progress.positions, source.refused

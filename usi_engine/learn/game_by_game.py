@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from usi_engine.learn.files import naming
 from usi_engine.learn.game import Game
 from usi_engine.learn.pool import Work
 from usi_engine.learn.progress import Progress
@@ -39,7 +40,7 @@ def append_game_by_game(
     source, refused = GameSource(paths), Refused()
     tasks = ((*placed, setting) for placed in source.placed() if placed[0] > begun)
     progress = Progress("games", sum(1 for _ in islice(GameSource(paths).placed(), begun, None)), begun)
-    with open(out, "a", encoding="utf-8") as file:
+    with naming(out), open(out, "a", encoding="utf-8") as file:
         for appended in Work(new_player, (weights, rules), work).results(tasks, threads):
             file.write(appended.lines)
             file.flush()

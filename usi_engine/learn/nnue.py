@@ -21,13 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK
-from core_ext.records import RECORD
 from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.core import INTERNAL
 from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
-from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
+from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.corpus import HELD_OUT, Records
+from usi_engine.learn.corpus_files import PositionFile, load_card, training_file
+from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, sigmoid
@@ -137,9 +138,9 @@ class NetworkTraining:
 
     def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
         self.plan, self.folder = plan, folder
-        self.card = json.loads((corpus / CARD).read_text(encoding="utf-8"))
-        self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
-        self.batches = Batches(corpus / TRAINING, plan.batch, plan.seed, plan.positions)
+        self.card = load_card(corpus)
+        self.held_out = PositionFile(corpus / HELD_OUT).read()
+        self.batches = Batches(training_file(corpus, plan.positions), plan.batch, plan.seed)
         sizes = (plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
         self.trainer = NetworkTrainer(*sizes, features=plan.features)
         initialise(self.trainer, plan)
@@ -243,7 +244,7 @@ class NetworkTraining:
             if saved is None:
                 return
             arrays, curve = saved
-            self.state = State(int(arrays["_step"]), curve)
+            self.state = State(within(arrays["_step"], self.total), curve)
             self.trainer.set_state(arrays)
         self.trainer.refresh(self.is_rounded)
 
@@ -259,8 +260,9 @@ class NetworkTraining:
             "held_out": self.state.curve[-1] if self.state.curve else {},
             **extra,
         }
-        size = write_network(path, rounded_network(self.trainer))
-        path.with_suffix(CARD_SUFFIX).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+        with written_whole(path) as part:
+            size = write_network(part, rounded_network(self.trainer))
+        write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
         return size
 
 

@@ -13,9 +13,10 @@ import re
 from pathlib import Path
 
 from core_ext.board import Board
+from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, Game, SourceError
 from usi_engine.learn.game_by_game import Appended, append_game_by_game
-from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.learn.selfplay import Player, PlayRules, check_game
 from usi_engine.learn.sources import Refused
 
 DECIDED_SCORE = 1200  # centipawns from which on a position of a game is not left
@@ -67,7 +68,9 @@ def games_done(path: Path) -> int:
     """Number of the last game but one in the file, whose lines are complete; later lines are cut off. SourceError."""
     if not path.exists():
         return 0
-    lines = [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+    lines = path.read_bytes().splitlines(keepends=True)
+    if lines and not lines[-1].endswith(b"\n"):
+        check_game(path, len(lines), lines.pop())
     numbers = [game_number(path, line) for line in lines]
     whole = [number for number in numbers if number < numbers[-1]]
     os.truncate(path, sum(map(len, lines[: len(whole)])))
@@ -93,6 +96,7 @@ def make_off_game(
 
     Also returns what could not be used. SourceError, OSError, WeightsError.
     """
+    check_output(out, paths)
     return append_game_by_game(
         out, paths, games_done(out), work_off_game, positions, weights=weights, rules=rules, threads=threads
     )

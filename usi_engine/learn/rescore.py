@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core_ext.board import Board
+from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, START, Game
 from usi_engine.learn.game_by_game import Appended, append_game_by_game
 from usi_engine.learn.selfplay import Player, PlayRules, keys_in
@@ -61,6 +62,7 @@ def rescore(
 
     Returns how many games were scored now, and what could not be used. SourceError, OSError, WeightsError.
     """
+    check_output(out, paths)
     return append_game_by_game(
         out, paths, len(keys_in(out)), work_rescore, share, weights=weights, rules=rules, threads=threads
     )

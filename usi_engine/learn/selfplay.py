@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
 from usi_engine.core import load_core, load_weights
 from usi_engine.iterative import iterative_deepening
+from usi_engine.learn.files import check_output, naming
+from usi_engine.learn.game import SourceError
 from usi_engine.learn.pool import Work
 from usi_engine.learn.progress import Progress
 
@@ -29,6 +32,8 @@ TABLE_BYTES_PER_NODE = 160
 OPENING_LINES = 8  # that an opening move is drawn from, at most
 OPENING_NODES = 2  # times the nodes of a move, for all these lines; the depth in which they are reached is finished
 ATTEMPTS = 10  # to play a game that the file does not hold
+WHOLE_GAME = re.compile(rb"[bwd]\t[^\t\n]*\t[^\t\n]*\t[^\t\n]*\n")
+BEGUN_GAME = re.compile(rb"[bwd](\t[^\t\n]*){0,3}")
 
 
 @dataclass(frozen=True)
@@ -186,7 +191,12 @@ def read_openings(path: Path | None) -> list[str]:
     """The sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
     if path is None:
         return ["startpos"]
-    found = [opening_of(line.strip()) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    found = []
+    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+        try:
+            found += [opening_of(line.strip())] if line.strip() else []
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: {error}") from None
     if not found:
         raise ValueError(f"{path} holds no position")
     return found
@@ -202,20 +212,30 @@ def opening_of(line: str) -> str:
 
 
 def keys_in(path: Path) -> list[int]:
-    """The key of each complete game in a file; an incomplete last line is cut off."""
+    """The key of each complete game in a file; an incomplete last line is cut off. SourceError for another file."""
     keys: list[int] = []
+    check_output(path)
     if not path.exists():
         return keys
     whole = 0
     with path.open("rb") as lines:
         for line in lines:
+            check_game(path, len(keys) + 1, line)
             if line.endswith(b"\n"):
                 whole += len(line)
-                fields = line.decode(errors="replace").rstrip("\n").split("\t")
-                keys.append(key_of(fields[-2] if len(fields) > 1 else "", fields[-1].split()))
+                start, words = line.decode(errors="replace").rstrip("\n").split("\t")[2:]
+                keys.append(key_of(start, words.split()))
     if whole < path.stat().st_size:
         os.truncate(path, whole)
     return keys
+
+
+def check_game(path: Path, number: int, line: bytes) -> None:
+    """SourceError where a line, if whole, is no game, or cannot be the beginning of one."""
+    whole = line.endswith(b"\n")
+    if not (WHOLE_GAME if whole else BEGUN_GAME).fullmatch(line):
+        quoted = line[:60].decode(errors="replace").rstrip()
+        raise SourceError(f"{path}, line {number}: not a game: '{quoted}'; nothing is added to this file")
 
 
 def play_games(weights: str, openings: list[str], rules: PlayRules, numbers: range, threads: int) -> Iterator[Played]:
@@ -237,7 +257,7 @@ def selfplay(weights: str, openings: list[str], path: Path, games: int, *, rules
     begun, known = len(keys), set(keys)
     player: Player | None = None
     progress = Progress("games", games - begun, begun)
-    with open(path, "a", encoding="utf-8") as file:
+    with naming(path), open(path, "a", encoding="utf-8") as file:
         for number, played in enumerate(play_games(weights, openings, rules, range(begun, games), threads), begun):
             game = played
             if game.key in known:

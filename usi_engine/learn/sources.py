@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -207,8 +208,8 @@ def chunks_of(path: Path) -> Iterator[Chunk]:
         for data in format_of(path).chunks(path):
             yield Chunk(path, first, data)
             first += len(data)
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise SourceError(f"{path}: {error}") from None
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
+        raise SourceError(f"{path}: damaged or cut off: {error}") from None
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK, WHITE
-from core_ext.records import NO_RESULT, NO_SCORE, RECORD
+from core_ext.records import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
-from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, write_curve
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records
+from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.corpus import HELD_OUT, Records
+from usi_engine.learn.corpus_files import PositionFile, load_card, training_file
 from usi_engine.learn.export import export
+from usi_engine.learn.files import written_whole
 from usi_engine.learn.progress import POSITIONS, Progress
 from usi_engine.learn.warm_start import load_model
 from usi_engine.weights import read_folded, save_weights
@@ -127,10 +128,9 @@ class Training:
 
     def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
         self.plan, self.folder = plan, folder
-        self.card = json.loads((corpus / CARD).read_text(encoding="utf-8"))
-        self.records: Records = np.memmap(corpus / TRAINING, dtype=RECORD, mode="r")
-        self.records = self.records[: plan.positions or None]
-        self.held_out: Records = np.fromfile(corpus / HELD_OUT, dtype=RECORD)
+        self.card = load_card(corpus)
+        self.file = training_file(corpus, plan.positions)
+        self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
         if plan.warm_start:
             load_model(self.trainer, read_folded(plan.warm_start))
@@ -146,13 +146,13 @@ class Training:
     @property
     def total(self) -> int:
         """Positions of all epochs."""
-        return self.plan.epochs * len(self.records)
+        return self.plan.epochs * self.file.count
 
     def blocks(self) -> Iterator[tuple[int, Records]]:
         """(epoch, records) of each block that is not yet trained on."""
         while self.state.positions < self.total:
-            epoch, at = divmod(self.state.positions, len(self.records))
-            yield epoch, sort_by_zones(self.records[at : at + BLOCK])
+            epoch, at = divmod(self.state.positions, self.file.count)
+            yield epoch, sort_by_zones(self.file.read(at, BLOCK))
 
     def run(self) -> None:
         """Train to the end, from the checkpoint where there is one."""
@@ -163,7 +163,7 @@ class Training:
             loss = self.learn(records, self.rates(epoch)) / len(records)
             self.state.positions += len(records)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
-            if due or self.state.positions % len(self.records) == 0:
+            if due or self.state.positions % self.file.count == 0:
                 self.add_point(epoch)
                 self.save()
                 saved = time.monotonic()
@@ -173,7 +173,7 @@ class Training:
         """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
         factor = self.plan.rate_decay**epoch
         if epoch == self.plan.epochs - 1:
-            factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % len(self.records)) / len(self.records)
+            factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % self.file.count) / self.file.count
         return [rate * factor for rate in self.plan.rates]
 
     def learn(self, records: Records, rates: list[float]) -> float:
@@ -216,7 +216,7 @@ class Training:
             if saved is None:
                 return
             arrays, curve = saved
-            self.state = State(int(arrays["_positions"]), curve)
+            self.state = State(within(arrays["_positions"], self.total), curve)
             for name in self.trainer.terms:
                 self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
@@ -231,4 +231,5 @@ class Training:
             "held_out": self.state.curve[-1] if self.state.curve else {},
             **extra,
         }
-        return save_weights(path, export(self.trainer), card)
+        with written_whole(path) as part:
+            return save_weights(part, export(self.trainer), card)

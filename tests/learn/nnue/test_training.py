@@ -20,6 +20,7 @@ from usi_engine.learn import batches as batches_module
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import TRAINING
+from usi_engine.learn.corpus_files import training_file
 from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
 from usi_engine.nnue_file import Architecture, read_network
 
@@ -47,7 +48,7 @@ def keys(batches: Batches, start: int, total: int) -> list[list[int]]:
 @pytest.mark.usefixtures("small_groups")
 @pytest.mark.parametrize(("size", "limit"), [(50, 0), (64, 1000), (1 << 20, 0), (7, 40), (100, 600)])
 def test_an_epoch_has_every_position_once(corpus: Path, size: int, limit: int) -> None:
-    batches = Batches(corpus / TRAINING, size, seed=1, limit=limit)
+    batches = Batches(training_file(corpus, limit), size, seed=1)
     stored = np.fromfile(corpus / TRAINING, RECORD)["key"][: limit or None].tolist()
     found = keys(batches, 0, 2 * batches.per_epoch)
     assert {len(batch) for batch in found} == {min(size, len(stored))}
@@ -60,18 +61,18 @@ def test_an_epoch_has_every_position_once(corpus: Path, size: int, limit: int) -
 
 @pytest.mark.usefixtures("small_groups")
 def test_batches_go_on_from_any_place(corpus: Path) -> None:
-    batches = Batches(corpus / TRAINING, 50, seed=1)
+    batches = Batches(training_file(corpus), 50, seed=1)
     total = 2 * batches.per_epoch + 5
     whole = keys(batches, 0, total)
     assert len(whole) == total
     for start in (1, 5, 6, 7, batches.per_epoch - 1, batches.per_epoch, total - 1, total):
         assert keys(batches, start, total) == whole[start:]
-    assert keys(Batches(corpus / TRAINING, 50, seed=2), 0, 5) != whole[:5]
+    assert keys(Batches(training_file(corpus), 50, seed=2), 0, 5) != whole[:5]
 
 
 @pytest.mark.usefixtures("small_groups")
 def test_neighbours_in_the_file_are_parted(corpus: Path) -> None:
-    batches = Batches(corpus / TRAINING, 50, seed=1)
+    batches = Batches(training_file(corpus), 50, seed=1)
     stored = np.fromfile(corpus / TRAINING, RECORD)["key"].tolist()
     place = {key: number for number, key in enumerate(stored)}
     order = [place[key] for batch in keys(batches, 0, batches.per_epoch) for key in batch]
@@ -82,7 +83,7 @@ def test_neighbours_in_the_file_are_parted(corpus: Path) -> None:
 def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
     (tmp_path / TRAINING).touch()
     with pytest.raises(ValueError, match="no positions"):
-        Batches(tmp_path / TRAINING, 10, 1)
+        training_file(tmp_path)
 
 
 # ---- runs ----

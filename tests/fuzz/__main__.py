@@ -1,0 +1,57 @@
+"""`python -m tests.fuzz`: fuzz conversations and readers for so long; what fails is told with its seed."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.eval.nnue.reference import random_network
+from tests.fuzz.conversation import fuzz_usi
+from tests.fuzz.readers import BOOK, damaged, fuzz_readers
+from usi_engine.nnue_file import Architecture, write_network
+
+ROUND_SECONDS = 60.0  # two thirds of a round for conversations
+
+
+def option_files(folder: Path, rng: random.Random) -> list[str]:
+    """Books and networks for the options, right and damaged ones."""
+    network, book = folder / "nn.bin", folder / "book.db"
+    write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
+    book.write_bytes(BOOK)
+    for path in (network, book):
+        (folder / f"bad_{path.name}").write_bytes(damaged(rng, path.read_bytes()))
+    return [str(path) for path in folder.iterdir()] + [str(folder)]
+
+
+def fuzz(seed: int, seconds: float) -> str:
+    """One round; returns a line of its figures."""
+    with tempfile.TemporaryDirectory(prefix="fuzz 駒 ") as folder:
+        lines = fuzz_usi(seed, seconds * 2 / 3, option_files(Path(folder), random.Random(seed)))
+    counts = fuzz_readers(seed, seconds / 3)
+    return f"seed {seed}: {lines} lines, {sum(counts.values())} files and texts"
+
+
+def main(words: list[str]) -> int:
+    """Rounds with seeds from `--seed` on; returns 1 where something failed."""
+    parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of the first round (default: any)")
+    chosen = parser.parse_args(words)
+    deadline, seed, failures = time.monotonic() + chosen.seconds, chosen.seed, 0
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            print(f"{fuzz(seed, min(ROUND_SECONDS, left))}, {left / 60:.0f} min left", flush=True)
+        except AssertionError as error:
+            print(f"FAILED: {error}", flush=True)
+            failures += 1
+        seed += 1
+    print(f"{failures} failures")
+    return min(failures, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

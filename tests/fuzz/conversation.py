@@ -1,0 +1,175 @@
+"""Conversations with the real program, followed line by line: what it must answer, and that it lives."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from core_ext.board import Board
+from tests.engine.usi_transport import Program, play
+from tests.fuzz.grammar import Grammar
+from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
+
+ANSWER_SECONDS = 240.0  # to the next line, once the searches are told to stop; a loaded machine is slow
+STOP_EVERY = 0.01
+MOST_MEGABYTES = 1400  # resident, with a table of 32 MB, eight threads and KPP weights
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # takes several times the memory
+CONVERSATIONS = 150  # with one process
+MATERIAL_SHARE = 0.7  # of the processes; loading weights takes time
+
+
+class Talk(Program):
+    """The program; what was sent decides what it has to answer."""
+
+    def __init__(self, evaluation: str = "") -> None:
+        super().__init__(evaluation=evaluation)
+        self.sent: list[bytes] = []
+        self.roots: list[Board | None] = []  # of each go; None where the last position was refused
+        self.answered = 0
+        self.asked = {"usiok": 0, "readyok": 0}
+        self._root: Board | None = Board()
+
+    def tell(self, *lines: bytes) -> None:
+        """Send lines."""
+        for line in lines:
+            self.sent.append(line)
+            self._note(line)
+        self._write(b"".join(line + b"\n" for line in lines))
+
+    def _note(self, line: bytes) -> None:
+        command = parse(decode(line))
+        if isinstance(command, SetPosition):
+            self._root = board_of(command)
+        elif isinstance(command, Go | GoMate):
+            self.roots.append(self._root.copy() if self._root is not None else None)
+        elif isinstance(command, Usi | IsReady):
+            self.asked["usiok" if isinstance(command, Usi) else "readyok"] += 1
+
+    def _check_moves(self, line: str) -> None:
+        """Moves are legal, and no error was caught on the way."""
+        assert not line.startswith(("info string error", "Traceback")), line
+        if line.startswith("info") and " pv " in line:
+            play(self.root(), line.split(" pv ")[1].split())
+        elif line.startswith(("bestmove", "checkmate")):
+            self._check_answer(line.split())
+            self.answered += 1
+
+    def root(self) -> Board:
+        """The position that is searched now."""
+        assert self.answered < len(self.roots), "an answer without a go"
+        root = self.roots[self.answered]
+        assert root is not None, "a search of a position that was refused"
+        return root
+
+    def _check_answer(self, words: list[str]) -> None:
+        if words[0] == "checkmate":
+            if words[1] not in ("nomate", "timeout", "notimplemented"):
+                play(self.root(), words[1:])
+        elif words[1] == "win":
+            assert self.root() is not None
+        elif words[1] != "resign":
+            assert len(words) == 2 or (len(words) == 4 and words[2] == "ponder"), words
+            play(self.root(), words[1::2])
+        else:
+            assert len(words) == 2 and self.answered < len(self.roots), words
+
+    def settle(self) -> None:
+        """Stop all searches; wait until every go, `usi` and `isready` has its one answer."""
+        self.tell(b"isready")
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while not self.is_settled():
+            assert time.monotonic() < deadline, f"{len(self.roots) - self.answered} searches have no answer"
+            assert self.process.poll() is None, f"it ended with status {self.process.returncode}"
+            if self.line(STOP_EVERY) is None:
+                self._write(b"stop\n")
+            else:
+                deadline = time.monotonic() + ANSWER_SECONDS
+
+    def is_settled(self) -> bool:
+        """Whether all that has to be answered has been."""
+        return self.answered == len(self.roots) and all(
+            sum(line == word for line in self.seen) == count for word, count in self.asked.items()
+        )
+
+    def megabytes(self) -> int:
+        """Resident memory; 0 where the system does not say."""
+        if sys.platform != "linux":
+            return 0
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.split("VmRSS:")[1].split()[0]) >> 10
+
+    def forget(self) -> None:
+        """Drop what is answered, so that a long talk needs no memory."""
+        self.roots, self.answered, self.seen = [], 0, []
+        self.asked = dict.fromkeys(self.asked, 0)
+        self.sent = self.sent[-2000:]
+
+
+def board_of(command: SetPosition) -> Board | None:
+    """The position; None where it is refused."""
+    try:
+        board = Board(command.sfen)
+        play(board, list(command.moves), keep=True)
+    except ValueError:
+        return None
+    return board
+
+
+def converse(talk: Talk, grammar: Grammar) -> None:
+    """Some lines, in bursts at any pace, and what has to be answered."""
+    rng = grammar.rng
+    for _ in range(rng.choice([2, 5, 20])):
+        talk.tell(*no_quit(grammar, rng.choice([1, 1, 2, 5, 15])))
+        time.sleep(rng.choice([0, 0, 0.001, 0.01]))
+    talk.settle()
+    assert SANITIZED or talk.megabytes() < MOST_MEGABYTES, f"{talk.megabytes()} MB"
+
+
+def no_quit(grammar: Grammar, count: int) -> list[bytes]:
+    """Lines that do not end the program."""
+    lines: list[bytes] = []
+    while len(lines) < count:
+        line = grammar.line()
+        lines += [] if isinstance(parse(decode(line)), Quit) else [line]
+    return lines
+
+
+def part(talk: Talk, grammar: Grammar) -> None:
+    """The end, in the middle of whatever runs: `quit`, or the end of input. Every go is still answered."""
+    talk.tell(*no_quit(grammar, grammar.rng.choice([0, 1, 4])))
+    if grammar.rng.random() < 0.5:
+        talk.tell(b"quit")
+    else:
+        talk.end_input()
+    talk.drain(ANSWER_SECONDS)
+    assert talk.is_settled(), "not all was answered before the end"
+    talk.close()
+
+
+def fuzz_usi(seed: int, seconds: float, files: Sequence[str]) -> int:
+    """Talk for so long; returns how many lines were sent. AssertionError with the seed and the last lines."""
+    rng, count, deadline = random.Random(seed), 0, time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        own = rng.randrange(1 << 32)
+        grammar = Grammar(random.Random(own), files)
+        talk = Talk("material" if grammar.rng.random() < MATERIAL_SHARE else "")
+        try:
+            for _ in range(CONVERSATIONS):
+                if time.monotonic() >= deadline:
+                    break
+                before = len(talk.sent)
+                converse(talk, grammar)
+                count += len(talk.sent) - before
+                talk.forget()
+            part(talk, grammar)
+        except (AssertionError, ValueError, OSError) as error:
+            talk.process.kill()
+            last = "\n".join(repr(line[:300]) for line in talk.sent[-40:])
+            raise AssertionError(
+                f"seed {seed} ({own}): {error}\nlast seen: {talk.seen[-5:]}\nlast sent:\n{last}"
+            ) from error
+    return count

@@ -1,0 +1,225 @@
+"""Random USI conversations, positions and games: right ones, ones with a mistake, and noise."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from core_ext.board import Board
+from usi_engine.options import DECLARED, Check, Combo, Spin, Text
+from usi_engine.protocol import Bench, Perft, SetOption, decode, parse
+
+# Bounds that keep a conversation short and the machine alive; the engine has to take greater numbers too.
+MOST = {"usi_hash": 32, "threads": 4}
+MOST_PERFT, MOST_BENCH = 3, 3
+PIECES = ["P", "L", "N", "S", "G", "B", "R", "K", "+P", "+L", "+N", "+S", "+B", "+R"]
+NUMBERS = ["0", "1", "2", "-1", "0.9", "1e9", "1e400", "nan", "9" * 30, "９", "0x10", "", "1_0", "--5", "2147483648"]
+NOISE = ["\0", "\t", "\r", "\x1b[31m", "　", "駒", "\x85", "\u2028", "\udcff", "  ", "\ufeff", "%s", "'", '"', "\\"]
+WORDS = [
+    "usi", "isready", "usinewgame", "stop", "quit", "setoption", "getoption", "position", "go", "ponderhit",
+    "gameover", "perft", "bench", "d", "moves", "checks", "side", "sfen", "key", "eval", "name", "value",
+    "startpos", "infinite", "ponder", "mate", "searchmoves", "btime", "wtime", "byoyomi", "binc", "winc",
+    "movetime", "depth", "nodes", "resign", "win", "7g7f", "P*5e", "5e5e", "0a0a", "8h2b+", "w", "b", "-", "1",
+    "4k4/9/9/9/9/9/9/9/4K4", "null", "true", "<empty>",
+]  # fmt: skip
+
+
+@dataclass
+class Grammar:
+    """Draws lines. `files`: names for the options that name files, right and wrong ones."""
+
+    rng: random.Random
+    files: Sequence[str] = ()
+    board: Board = field(default_factory=Board)  # a position near those that lines set up
+
+    def line(self) -> bytes:
+        """A line without its end: mostly right, sometimes with a mistake, now and then noise."""
+        while True:
+            kind = self.rng.random()
+            data = self.right_line().encode("utf-8", "surrogateescape")
+            if kind > 0.97:
+                data = self.noise()
+            elif kind > 0.80:
+                data = self.spoilt(data)
+            data = data.replace(b"\n", b" ")
+            if is_bounded(data):
+                return data
+
+    def right_line(self) -> str:
+        """As a GUI sends it."""
+        kinds: list[tuple[int, Callable[[], str]]] = [
+            (20, self.position),
+            (24, self.go),
+            (14, lambda: "stop"),
+            (6, self.ponderhit),
+            (4, lambda: self.rng.choice(["isready", "usinewgame", "usi"])),
+            (14, self.setoption),
+            (2, lambda: f"gameover {self.rng.choice(['win', 'lose', 'draw', 'unknown'])}"),
+            (8, lambda: self.rng.choice(["d", "moves", "checks", "side", "sfen", "key", "eval"])),
+            (3, lambda: " ".join(["getoption", *self.rng.sample(list(DECLARED), self.rng.randrange(2))])),
+            (1, lambda: self.rng.choice(["perft 1", "perft 2", "bench 1 1", "bench 2"])),
+            (2, lambda: self.rng.choice(["", "nonsense", "debug on", "register later", "uci"])),
+        ]
+        weights = [weight for weight, _ in kinds]
+        return self.rng.choices([draw for _, draw in kinds], weights)[0]()
+
+    # Positions.
+
+    def position(self) -> str:
+        """`position`: a game of random moves from the start position or another one."""
+        start = "startpos" if self.rng.random() < 0.6 else f"sfen {self.sfen()}"
+        try:
+            self.board = Board(start)
+        except ValueError:
+            return f"position {start}"
+        moves = self.walk(self.rng.choice([0, 0, 1, 3, 10, 40, 200]))
+        return f"position {start} moves {' '.join(moves)}" if moves or self.rng.random() < 0.3 else f"position {start}"
+
+    def walk(self, plies: int) -> list[str]:
+        """Random moves from the present position, made on it."""
+        made: list[str] = []
+        while len(made) < plies and (moves := self.board.legal_moves()):
+            made.append(self.rng.choice(moves))
+            self.board.push(made[-1])
+        return made
+
+    def sfen(self) -> str:
+        """Of the present position, of a random one, or with a mistake."""
+        kind = self.rng.random()
+        if kind < 0.4:
+            return self.board.sfen()
+        text = self.random_sfen()
+        return text if kind < 0.9 else self.spoilt(text.encode()).decode("utf-8", "replace")
+
+    def random_sfen(self) -> str:
+        """Any pieces anywhere: some of them no position."""
+        count = self.rng.choice([2, 4, 10, 38, 60])
+        cells = ["K", "k"] * (self.rng.random() < 0.95)
+        cells += [self.rng.choice([str.upper, str.lower])(self.rng.choice(PIECES)) for _ in range(count)]
+        cells = (cells + ["1"] * 81)[:81]
+        self.rng.shuffle(cells)
+        rows = ["".join(cells[at : at + 9]) for at in range(0, 81, 9)]
+        hand = "".join(f"{self.rng.choice(['', '2', '18'])}{self.rng.choice('PLNSGBRplnsgbr')}" for _ in range(3))
+        ending = self.rng.choice(["1", "", "0", "300", "-5", "99999999999"])
+        return f"{'/'.join(rows)} {self.rng.choice('bw')} {self.rng.choice(['-', hand])} {ending}".rstrip()
+
+    # Searches.
+
+    def go(self) -> str:
+        """Every form of `go`, most of them short."""
+        kind = self.rng.randrange(12)
+        some = self.rng.choice(["1", "5", "20", "50", "100"])
+        if kind < 5:
+            limit = [f"nodes {10 * int(some)}", f"depth {self.rng.randrange(1, 6)}", f"movetime {some}", "infinite", ""]
+            return f"go {limit[kind]}".rstrip() + self.searchmoves()
+        if kind < 8:
+            return self.clocks("go" + " ponder" * (self.rng.random() < 0.5))
+        if kind < 10:
+            return f"go mate {self.rng.choice(['infinite', some, f'nodes {some}', ''])}".rstrip()
+        return f"go ponder infinite depth {self.number()} nodes {self.number()}"
+
+    def clocks(self, command: str) -> str:
+        """The command with some of the clocks."""
+        names = self.rng.sample(["btime", "wtime", "byoyomi", "binc", "winc"], self.rng.randrange(1, 6))
+        return " ".join(
+            [command, *(f"{name} {self.rng.choice(['0', '1', '50', '200', self.number()])}" for name in names)]
+        )
+
+    def searchmoves(self) -> str:
+        """Mostly nothing; else moves of the present position, some again and again, or wrong ones."""
+        if self.rng.random() < 0.9:
+            return ""
+        moves = [*self.board.legal_moves(), "7g7f", "5e5e", "x"]
+        return f" searchmoves {' '.join(self.rng.choices(moves, k=self.rng.choice([1, 3, 700])))}"
+
+    def ponderhit(self) -> str:
+        """With clocks or without."""
+        return "ponderhit" if self.rng.random() < 0.7 else self.clocks("ponderhit")
+
+    # Options.
+
+    def setoption(self) -> str:
+        """A value of its kind, or a wrong one; now and then a constant of the search."""
+        if self.rng.random() < 0.03:
+            return f"setoption name Tune_{self.rng.choice(['MateScout', 'x', ''])} value {self.number()}"
+        name = self.rng.choice(list(DECLARED))
+        value = self.value(name) if self.rng.random() < 0.85 else self.number()
+        return f"setoption name {name} value {value}"
+
+    def value(self, name: str) -> str:
+        """A right one."""
+        kind = DECLARED[name]
+        if isinstance(kind, Spin):
+            most = min(kind.most, MOST.get(name.lower(), kind.most))
+            return str(self.rng.choice([kind.least, kind.default, most, self.rng.randint(kind.least, most)]))
+        if isinstance(kind, Check):
+            return self.rng.choice(["true", "false"])
+        if isinstance(kind, Combo):
+            return self.rng.choice(kind.words)
+        assert isinstance(kind, Text)
+        return self.rng.choice([*self.files, "material", "<empty>", "<internal>", "no_book", "/none", "a\0b"])
+
+    def number(self) -> str:
+        """Of any size, or none."""
+        return self.rng.choice([*NUMBERS, str(self.rng.randrange(100))])
+
+    # Mistakes.
+
+    def spoilt(self, data: bytes) -> bytes:
+        """The line with a few words or letters lost, doubled, swapped or replaced."""
+        for _ in range(self.rng.choice([1, 1, 1, 2, 4])):
+            data = self.rng.choice([self._spoil_words, self._spoil_letters])(data)
+        return data
+
+    def _spoil_words(self, data: bytes) -> bytes:
+        words = data.split(b" ")
+        at, other = self.rng.randrange(len(words)), self.rng.randrange(len(words))
+        new = self.rng.choice([self.rng.choice(WORDS), self.number(), self.rng.choice(NOISE)])
+        action = self.rng.randrange(4)
+        if action == 0:
+            words[at : at + 1] = []
+        elif action == 1:
+            words[at:at] = [words[other]] * self.rng.choice([1, 1, 50])
+        elif action == 2:
+            words[at], words[other] = words[other], words[at]
+        else:
+            words[at] = new.encode("utf-8", "surrogateescape")
+        return b" ".join(words)
+
+    def _spoil_letters(self, data: bytes) -> bytes:
+        at = self.rng.randrange(len(data) + 1)
+        new = self.rng.choice(
+            [bytes([self.rng.randrange(256)]), self.rng.choice(NOISE).encode("utf-8", "surrogateescape")]
+        )
+        return data[:at] + self.rng.choice([b"", new]) + data[at + self.rng.randrange(2) :]
+
+    def noise(self) -> bytes:
+        """Bytes or words without sense, some of them many."""
+        kind, length = self.rng.randrange(3), self.rng.choice([1, 10, 200, 20_000])
+        if kind == 0:
+            return self.rng.randbytes(length)
+        if kind == 1:
+            return " ".join(self.rng.choices(WORDS, k=length // 5 + 1)).encode()
+        return self.rng.choice([b"go ", b"position startpos moves ", b"setoption name x value ", b""]) + b"9" * length
+
+
+def is_bounded(data: bytes) -> bool:
+    """Whether the line asks for nothing that takes minutes or gigabytes."""
+    command = parse(decode(data))
+    if isinstance(command, Perft):
+        return command.depth <= MOST_PERFT
+    if isinstance(command, Bench):
+        return (
+            command.depth is not None and command.depth <= MOST_BENCH and (command.megabytes or 1) <= MOST["usi_hash"]
+        )
+    most = MOST.get(command.name.lower()) if isinstance(command, SetOption) else None
+    return most is None or not is_above(command.value if isinstance(command, SetOption) else "", most)
+
+
+def is_above(text: str, most: int) -> bool:
+    """Whether the text is a number above this."""
+    try:
+        return not float(text) <= most
+    except ValueError:
+        return False

@@ -1,0 +1,308 @@
+"""Files and texts of random and damaged content for every reader: a value or an error of its own, nothing else."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core_ext.board import Board
+from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
+from core_ext.records import RECORD, GameReader
+from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from tests.eval.nnue.reference import random_network
+from tests.eval.test_weights_fuzz import SMALL
+from tests.fuzz.grammar import Grammar
+from usi_engine.analysis.formats import RecordError
+from usi_engine.analysis.records import read_games
+from usi_engine.book import Book, BookError, BookMove
+from usi_engine.core import WeightsError
+from usi_engine.csa.protocol import Reader as CsaReader
+from usi_engine.evaluation import load_evaluation
+from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
+from usi_engine.learn.corpus import LONGEST_GAME, read_item
+from usi_engine.learn.game import SourceError
+from usi_engine.learn.packed import HCPE, PSV
+from usi_engine.learn.sources import items_of
+from usi_engine.nnue_file import Architecture, write_network
+from usi_engine.options import DECLARED, Options
+from usi_engine.protocol import Command, decode, parse
+from usi_engine.tools.mate import read_problems
+from usi_engine.weights import read_blocks, read_folded
+
+RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
+RECORD_ENDINGS = (".kif", ".ki2", ".csa", ".jkf", ".usi", ".kifu", ".ki2u")
+GAME_ENDINGS = (".tsv", ".tsv.gz", ".tsv.xz", ".csa", ".kif", ".sbinpack", ".psv", ".hcpe", ".hcpe3")
+BOOK = b"""#YANEURAOU-DB2016 1.00
+sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
+7g7f 3c3d 30 12 100
+2g2f none 25 12 50
+sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2
+3c3d 2g2f -30 12 100
+"""
+GAME = b"b\tscore\tstartpos\t7g7f 30 3c3d -12 2g2f - 8c8d 99999\nsfen\t7g7f:12 3c3d:-5\n"
+CSA_LINES = b"""BEGIN Game_Summary
+Protocol_Version:1.2
+Game_ID:x
+Name+:a
+Name-:b
+Your_Turn:+
+To_Move:+
+BEGIN Time
+Time_Unit:1sec
+Total_Time:60
+END Time
+BEGIN Position
+PI
++
+END Position
+END Game_Summary
+START:x
++7776FU,T1
+#SENNICHITE
+#DRAW
+"""
+NETWORK_PLACES = 3000  # of a damaged byte: the header and the beginning are hit often
+
+
+def damaged(rng: random.Random, data: bytes) -> bytes:
+    """A few bytes or pieces of the data changed, lost, doubled or added; now and then other data altogether."""
+    if rng.random() < 0.1:
+        return rng.randbytes(rng.choice([0, 1, 20, 3000]))
+    changed = bytearray(data)
+    for _ in range(rng.choice([1, 1, 2, 5, 20])):
+        at, length = rng.randrange(len(changed) + 1), rng.choice([1, 1, 4, 40])
+        kind = rng.randrange(6)
+        if kind == 0:
+            changed[at : at + 1] = rng.randbytes(1)
+        elif kind == 1:
+            changed[at:at] = rng.randbytes(length)
+        elif kind == 2:
+            del changed[at : at + length]
+        elif kind == 3:
+            other = rng.randrange(len(changed) + 1)
+            changed[at:at] = changed[other : other + length]
+        elif kind == 4:
+            changed[at:at] = rng.choice([b"9" * 5000, b"\xff" * 4, b"-", b"\n", b"\t", "駒".encode(), b"0"])
+        else:
+            del changed[at:]
+    return bytes(changed)
+
+
+class Readers:
+    """One example after the other for every reader."""
+
+    def __init__(self, rng: random.Random, folder: Path) -> None:
+        self.rng, self.folder = rng, folder
+        self.grammar = Grammar(rng)
+        self.counts: Counter[str] = Counter()
+
+    def file(self, name: str, data: bytes) -> Path:
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    # Text.
+
+    def command(self) -> None:
+        """Any line is a command."""
+        assert isinstance(parse(decode(self.grammar.line())), Command)
+
+    def option(self) -> None:
+        """A value is set or refused; what is shown can be set again."""
+        options, name = Options(), self.rng.choice(list(DECLARED))
+        text = self.rng.choice([self.grammar.value(name), self.grammar.number()])
+        with suppress(UnicodeEncodeError):
+            options.set(name, text)
+        shown = options.shown(name)
+        assert options.set(name, shown.replace("<empty>", "")) is None and options.shown(name) == shown
+
+    def position(self) -> None:
+        """A board or ValueError; of a board, its sfen is a fixed point, and its legal moves are legal."""
+        try:
+            board = Board(self.grammar.sfen())
+        except ValueError:
+            return
+        again = Board(board.sfen())
+        assert (again.sfen(), again.key) == (board.sfen(), board.key)
+        moves = board.legal_moves(include_all=True)
+        assert len(moves) == len(set(moves)) == board.perft(1)
+        for move in moves:
+            board.push(move)
+            board.pop()
+        board.mate_in_one()
+        board.can_declare()
+        assert board.sfen() == again.sfen()
+
+    def move(self) -> None:
+        """Text is a legal move or ValueError."""
+        text = self.grammar.spoilt(self.rng.choice([*self.grammar.board.legal_moves(), "7g7f"]).encode())
+        board, move = self.grammar.board.copy(), text.decode("utf-8", "replace")
+        legal = board.is_legal(move)
+        try:
+            board.push(move)
+        except ValueError:
+            assert not legal
+        else:
+            assert legal
+
+    def csa_server(self) -> None:
+        """Any line of a server is an event, or part of one."""
+        reader = CsaReader()
+        for line in damaged(self.rng, CSA_LINES).decode("utf-8", "replace").splitlines():
+            reader.feed(line)
+
+    def mate_problems(self) -> None:
+        """Problems, or one ValueError."""
+        text = damaged(self.rng, b"4k4/9/4G4/9/9/9/9/9/9 b G 1\n7\t4k4/9/9/9/9/9/9/9/4K4 b R 1\tx\n")
+        with suppress(ValueError):
+            list(read_problems(text.decode("utf-8", "replace").splitlines()))
+
+    # Files.
+
+    def book(self) -> None:
+        """A BookError, or a book that can be probed."""
+        path = self.file("book.db", damaged(self.rng, BOOK))
+        with suppress(BookError):
+            book = Book(str(path))
+            for sfen in (Board().sfen(), self.grammar.sfen()):
+                assert all(isinstance(move, BookMove) for move in book.probe(sfen))
+
+    def weights(self) -> None:
+        """A KPP file that is damaged is refused."""
+        data = damaged(self.rng, SMALL)
+        with suppress(WeightsError):
+            read_blocks(data)
+        with suppress(WeightsError):
+            read_folded(str(self.file("some.kpp", data)))
+
+    def network(self) -> None:
+        """A network is refused, or its values are within bounds, whatever its weights are."""
+        path = self.folder / "nn.bin"
+        data = bytearray(network_bytes(self.folder))
+        for _ in range(self.rng.choice([1, 3, 1000])):
+            at = self.rng.randrange(self.rng.choice([200, NETWORK_PLACES, len(data)]))
+            data[at] = self.rng.choice([0, 0x7F, 0x80, 0xFF, self.rng.randrange(256)])
+        path.write_bytes(data if self.rng.random() < 0.8 else data[: self.rng.randrange(len(data))])
+        with suppress(WeightsError):
+            loaded = load_evaluation(str(path), self.rng.choice([1, 16, 128]))
+            worker = Worker(Table(1), StopToken(), loaded)
+            worker.configure()
+            assert abs(worker.evaluate(Board())[-1][1]) <= MAX_EVALUATION
+            worker.set_root(self.grammar.board if self.grammar.board.legal_moves() else Board())
+            worker.search(2, -32000, 32000)
+
+    def record(self) -> None:
+        """Games, or RecordErrors that name the file."""
+        source = self.rng.choice([path for path in RECORDS.iterdir() if path.suffix in RECORD_ENDINGS])
+        path = self.file(f"game{self.rng.choice([source.suffix] * 5 + list(RECORD_ENDINGS))}", b"")
+        path.write_bytes(damaged(self.rng, source.read_bytes()))
+        for game in read_games(path, Board):
+            assert not isinstance(game, RecordError) or str(path) in str(game)
+
+    def games(self) -> None:
+        """A corpus takes what it can read; the rest is named."""
+        ending = self.rng.choice(GAME_ENDINGS)
+        sources = {".csa": RECORDS / "game.csa", ".kif": RECORDS / "game.kif"}
+        data = sources[ending].read_bytes() if ending in sources else example(ending)
+        path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, RECORD)
+        with suppress(SourceError):
+            for item in items_of(path):
+                with suppress(ValueError):
+                    read_item(GameReader(), item, 1, out)
+
+    def corpus(self) -> None:
+        """Records are refused, or learned from."""
+        rng = np.random.default_rng(self.rng.randrange(1 << 32))
+        records = np.zeros(8, RECORD)
+        records["pieces"] = np.argsort(rng.random((8, 1547)))[:, :38] + 1
+        records["king"], records["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
+        data = records.view(np.uint8)
+        data[rng.integers(0, len(data), 2)] = rng.integers(0, 256, 2)
+        kpp, network = models()
+        with suppress(ValueError):
+            kpp.learn(records, [1e-6] * 9)
+            network.begin(records)
+            network.set_step(1, 1e-6, 0.0)
+            for phase in STEP_PHASES:
+                network.work(phase)
+
+    def checkpoint(self) -> None:
+        """A ValueError that names the file, or its arrays."""
+        save_checkpoint(self.folder, {"a": 1}, [], {"some": np.arange(40)})
+        path = self.folder / CHECKPOINT
+        path.write_bytes(damaged(self.rng, path.read_bytes()))
+        try:
+            with open_checkpoint(self.folder, {"a": 1}) as saved:
+                assert saved is not None
+                saved[0]["some"].sum()
+        except ValueError as error:
+            assert str(path) in str(error)
+
+    def every(self) -> dict[str, Callable[[], None]]:
+        """All of them by name."""
+        names = (
+            "command option position move csa_server mate_problems book weights network record games corpus checkpoint"
+        )
+        return {name: getattr(self, name) for name in names.split()}
+
+
+@cache
+def network_bytes(folder: Path) -> bytes:
+    """A small network's file."""
+    write_network(folder / "small.bin", random_network(Architecture("K+P", 128, 8, 8)))
+    return (folder / "small.bin").read_bytes()
+
+
+@cache
+def models() -> tuple[Trainer, NetworkTrainer]:
+    """Small ones, which learn from all records of a run."""
+    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), NetworkTrainer(128, 8, 8, 8, 1)
+
+
+def example(ending: str) -> bytes:
+    """The content of a right file."""
+    if ending in (".psv", ".hcpe"):
+        return b"\0" * 4 * (PSV if ending == ".psv" else HCPE).size
+    packing: dict[str, Callable[[bytes], Any]] = {".tsv.gz": gzip_of, ".tsv.xz": xz_of}
+    return bytes(packing.get(ending, bytes)(GAME))
+
+
+def gzip_of(data: bytes) -> bytes:
+    import gzip  # noqa: PLC0415
+
+    return gzip.compress(data)
+
+
+def xz_of(data: bytes) -> bytes:
+    import lzma  # noqa: PLC0415
+
+    return lzma.compress(data)
+
+
+def fuzz_readers(seed: int, seconds: float) -> Counter[str]:
+    """Examples for so long; returns how many of each kind. AssertionError with the seed of the one that failed."""
+    rng, counts, deadline = random.Random(seed), Counter[str](), time.monotonic() + seconds
+    with tempfile.TemporaryDirectory() as folder:
+        while time.monotonic() < deadline:
+            own = rng.randrange(1 << 32)
+            readers = Readers(random.Random(own), Path(folder))
+            name = readers.rng.choice(list(readers.every()))
+            try:
+                for _ in range(10):
+                    readers.every()[name]()
+            except Exception as error:
+                raise AssertionError(
+                    f"seed {seed}: reader {name}, seed {own}: {type(error).__name__}: {error}"
+                ) from error
+            counts[name] += 10
+    network_bytes.cache_clear()
+    return counts

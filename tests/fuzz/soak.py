@@ -1,0 +1,245 @@
+"""`python -m tests.fuzz.soak`: fast games with pondering and changing options; memory, delays and oversteps in a log.
+
+Two engines stay in memory for all games. Each line of the log is one game; a run that is interrupted goes on where the
+log ends, with new engines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from core_ext.board import BLACK, Board
+from tests.fuzz.conversation import Talk
+
+LONGEST = 200  # plies of a game
+ANSWER_SECONDS = 120.0
+OPENING_PLIES = 4  # random
+FIXED = {
+    "Threads": "2",
+    "USI_Ponder": "true",
+    "NetworkDelay": "0",
+    "NetworkDelay2": "0",
+    "MinimumThinkingTime": "0",
+    "RoundUpToFullSecond": "false",
+    "MaxMovesToDraw": str(LONGEST),
+}
+CHANGING = {
+    "USI_Hash": ["1", "256"],
+    "MultiPV": ["1", "1", "1", "2", "5"],
+    "SlowMover": ["50", "100", "300"],
+    "EnteringKingRule": ["CSARule27", "CSARule24H", "TryRule", "NoEnteringKing"],
+    "GenerateAllLegalMoves": ["false", "true"],
+    "ResignValue": ["99999", "3000"],
+    "PvInterval": ["0", "300"],
+}
+# Main time, byoyomi and increment in milliseconds.
+CLOCKS = [(0, 30, 0), (0, 100, 0), (1000, 20, 0), (500, 0, 50), (2000, 0, 0)]
+
+
+@dataclass
+class Delays:
+    """The greatest ones of a game, in milliseconds."""
+
+    stop: float = 0.0  # from `stop` to the answer
+    ready: float = 0.0  # from `isready` to `readyok`
+    overstep: float = 0.0  # beyond the time that was there; 0: in time
+    lost_on_time: int = 0
+
+
+@dataclass
+class Player:
+    """An engine and what it ponders on."""
+
+    talk: Talk
+    delays: Delays = field(default_factory=Delays)
+    expected: str = ""  # the reply that it ponders on; empty: it does not ponder
+
+    def wait(self, word: str) -> list[str]:
+        """The words of the next line that begins so."""
+        deadline = time.monotonic() + ANSWER_SECONDS
+        while (line := self.talk.line(deadline - time.monotonic())) is not None:
+            if line.startswith(word):
+                return line.split()
+        raise AssertionError(f"no {word}; the last lines: {self.talk.seen[-4:]}")
+
+    def begin(self, options: dict[str, str]) -> None:
+        """Set the options and get ready."""
+        self.talk.forget()
+        self.delays, self.expected = Delays(), ""
+        self.send(*(f"setoption name {name} value {value}" for name, value in options.items()))
+        begun = time.monotonic()
+        self.send("isready", "usinewgame")
+        self.wait("readyok")
+        self.delays.ready = milliseconds_since(begun)
+
+    def send(self, *lines: str) -> None:
+        """Send lines."""
+        self.talk.tell(*(line.encode() for line in lines))
+
+    def stop_pondering(self) -> None:
+        """Stop, and note how long that takes."""
+        if self.expected:
+            begun = time.monotonic()
+            self.send("stop")
+            self.wait("bestmove")
+            self.delays.stop = max(self.delays.stop, milliseconds_since(begun))
+        self.expected = ""
+
+    def move(self, moves: Sequence[str], clock: str) -> list[str]:
+        """The words of its answer in this game."""
+        if self.expected and moves and moves[-1] == self.expected:
+            self.expected = ""
+            self.send("ponderhit")
+        else:
+            self.stop_pondering()
+            self.send(f"position startpos moves {' '.join(moves)}", f"go {clock}")
+        return self.wait("bestmove")
+
+    def ponder(self, moves: Sequence[str], answer: Sequence[str], clock: str) -> None:
+        """Go on thinking after its answer, if that names a reply."""
+        if len(answer) == 4:
+            self.expected = answer[3]
+            self.send(f"position startpos moves {' '.join([*moves, self.expected])}", f"go ponder {clock}")
+
+
+def milliseconds_since(begun: float) -> float:
+    return round((time.monotonic() - begun) * 1000, 1)
+
+
+def opening(rng: random.Random) -> tuple[Board, list[str]]:
+    """A few random moves."""
+    board, moves = Board(), list[str]()
+    for _ in range(OPENING_PLIES):
+        moves.append(rng.choice(board.legal_moves()))
+        board.push(moves[-1])
+    return board, moves
+
+
+def clock_text(left: Sequence[float], byoyomi: int, increment: int) -> str:
+    """The clocks of a go."""
+    times = f"btime {max(int(left[0]), 0)} wtime {max(int(left[1]), 0)}"
+    return f"{times} binc {increment} winc {increment}" if increment else f"{times} byoyomi {byoyomi}"
+
+
+def ending_of(board: Board) -> str:
+    """Why the game is over; empty while it is not."""
+    if not board.legal_moves():
+        return "mate"
+    repeated = board.repetition()
+    if repeated != "none":
+        return f"repetition: {repeated}"
+    return "length" if board.ply > LONGEST else ""
+
+
+def note_time(delays: Delays, overstep: float) -> None:
+    """Keep an overstep; less than nothing is none."""
+    delays.overstep = max(delays.overstep, round(overstep, 1))
+    delays.lost_on_time += overstep > 0
+
+
+def play(players: Sequence[Player], rng: random.Random) -> dict[str, Any]:
+    """A game, the first player Black: how it ended, and how long it was."""
+    board, moves = opening(rng)
+    main, byoyomi, increment = rng.choice(CLOCKS)
+    left = [float(main), float(main)]
+    while not (ending := ending_of(board)):
+        side = 0 if board.turn == BLACK else 1
+        player, begun = players[side], time.monotonic()
+        answer = player.move(moves, clock_text(left, byoyomi, increment))
+        used = milliseconds_since(begun)
+        note_time(player.delays, used - left[side] - byoyomi)
+        left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
+        if answer[1] in ("resign", "win"):
+            ending = answer[1]
+            break
+        board.push(answer[1])
+        moves.append(answer[1])
+        player.ponder(moves, answer, clock_text(left, byoyomi, increment))
+    for player in players:
+        player.stop_pondering()
+    return {"ending": ending, "plies": len(moves), "clock": [main, byoyomi, increment]}
+
+
+def soak_game(players: Sequence[Player], number: int) -> dict[str, Any]:
+    """Game `number` with its own options: a line of the log."""
+    rng = random.Random(number)
+    options = {name: rng.choice(values) for name, values in CHANGING.items()}
+    for player in players:
+        player.begin(FIXED | options)
+    played = play(players if number % 2 else players[::-1], rng)
+    memory = [player.talk.megabytes() for player in players]
+    return {"game": number, "options": options, **played, "megabytes": memory} | worst([p.delays for p in players])
+
+
+def worst(delays: Sequence[Delays]) -> dict[str, float]:
+    """The greatest of each."""
+    return {name: max(asdict(one)[name] for one in delays) for name in asdict(Delays())}
+
+
+def summary(games: Sequence[dict[str, Any]]) -> str:
+    """What the log shows so far."""
+    if not games:
+        return "no games"
+    greatest = {name: max(game[name] for game in games) for name in ("stop", "ready", "overstep")}
+    late = sum(game["lost_on_time"] > 0 for game in games)
+    text = f"{len(games)} games, {sum(game['plies'] for game in games)} plies; worst stop {greatest['stop']:.0f} ms, "
+    text += (
+        f"worst readyok {greatest['ready']:.0f} ms, worst overstep {greatest['overstep']:.0f} ms ({late} games late)"
+    )
+    for size in CHANGING["USI_Hash"]:
+        memory = [max(game["megabytes"]) for game in games if game["options"]["USI_Hash"] == size]
+        if memory:
+            half = memory[: (len(memory) + 1) // 2]
+            text += f"; hash {size} MB: {max(half)} MB in the first half, {max(memory)} in all"
+    return text
+
+
+def read_log(path: Path) -> list[dict[str, Any]]:
+    """The games of a log; a line that was cut off is dropped."""
+    if not path.exists():
+        return []
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
+    os.truncate(path, sum(len(line.encode()) for line in lines))
+    return [json.loads(line) for line in lines]
+
+
+def soak(path: Path, games: int) -> list[dict[str, Any]]:
+    """Play until the log holds so many games."""
+    played = read_log(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    players = [Player(Talk()) for _ in range(2)]
+    begun, first = time.monotonic(), len(played)
+    with path.open("a", encoding="utf-8") as log:
+        for number in range(first + 1, games + 1):
+            played.append(soak_game(players, number))
+            log.write(json.dumps(played[-1]) + "\n")
+            log.flush()
+            left = (time.monotonic() - begun) / (number - first) * (games - number) / 60
+            if number % 10 == 0:
+                print(f"{summary(played)}; {left:.0f} min left", flush=True)
+    for player in players:
+        player.talk.close()
+    return played
+
+
+def main(words: list[str]) -> int:
+    """Play; returns 0, or ends by an AssertionError that says what went wrong."""
+    parser = argparse.ArgumentParser("python -m tests.fuzz.soak", description=__doc__)
+    parser.add_argument("--games", type=int, default=2000)
+    parser.add_argument("--log", type=Path, default=Path("build/soak.jsonl"))
+    chosen = parser.parse_args(words)
+    print(summary(soak(chosen.log, chosen.games)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,369 @@
+"""Damaged and foreign files, a full disk, numbers out of range: one line, an exit status, and nothing destroyed."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core_ext.records import NO_RESULT, NO_SCORE, RECORD, check_records
+from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from tests.engine.usi_transport import ROOT
+from tests.learn.helpers import RATES, random_game, read_games
+from tests.programs import INTERRUPTIBLE
+from usi_engine.learn.checkpoint import CHECKPOINT
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
+from usi_engine.learn.game import SourceError
+from usi_engine.learn.sources import items_of
+
+Refusal = Callable[..., str]
+Setting = tuple[str, tuple[int, ...], int]  # field, place in it, number
+OUT_OF_RANGE: list[Setting] = [
+    ("pieces", (0,), 1548),
+    ("pieces", (37,), 65535),
+    ("king", (0,), 81),
+    ("king", (1,), 255),
+    ("side", (), 2),
+    ("side", (), -1),
+    ("result", (), 3),
+    ("result", (), -2),
+]
+
+
+@pytest.fixture
+def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
+    """Runs a command that must fail; returns the one line that it says."""
+
+    def run(*arguments: str | Path) -> str:
+        capsys.readouterr()
+        assert main([str(argument) for argument in arguments]) == 1
+        said = capsys.readouterr().err
+        assert said.endswith("\n") and said.count("\n") == 1, said
+        return said
+
+    return run
+
+
+@pytest.fixture
+def corpus(teacher: Path, tmp_path: Path) -> Path:
+    build_corpus([teacher], tmp_path / "corpus", every=5)
+    return tmp_path / "corpus"
+
+
+# ---- records ----
+
+
+def trainers() -> tuple[Trainer, list[NetworkTrainer]]:
+    """One of each kind of model."""
+    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features) for features in ("K+P", "HalfKP")]
+    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), networks
+
+
+def learn_all(models: tuple[Trainer, list[NetworkTrainer]], records: Records) -> int:
+    """One step of each on the records; returns how many refused them, which is none or all."""
+    kpp, networks = models
+    actions: list[Callable[[], Any]] = [lambda: kpp.values(records), lambda: kpp.learn(records, RATES)]
+    actions += [partial(network.begin, records) for network in networks]
+    refused = 0
+    for action in actions:
+        try:
+            action()
+        except ValueError as error:
+            assert "is damaged" in str(error)
+            refused += 1
+    if not refused:
+        for network in networks:
+            network.set_step(1, 1e-3, 0.0)
+            for phase in STEP_PHASES:
+                network.work(phase)
+    assert refused in (0, 4)
+    return refused
+
+
+@pytest.mark.parametrize(("field", "place", "number"), OUT_OF_RANGE)
+def test_numbers_out_of_range_are_refused(records: Records, field: str, place: tuple[int, ...], number: int) -> None:
+    """By every model, and by name."""
+    some = records[:20].copy()
+    some["pieces"][7] = np.arange(100, 138)
+    check_records(some)
+    index = (7, *place)
+    some[field][index] = number
+    with pytest.raises(ValueError, match=rf"position 8 is damaged: .*(?<!\d){number}(?!\d)"):
+        check_records(some)
+    assert learn_all(trainers(), some) == 4
+
+
+def test_a_piece_twice_and_a_position_without_a_value_are_refused(records: Records) -> None:
+    twice, valueless = records[:3].copy(), records[:3].copy()
+    twice["pieces"][2, 5] = twice["pieces"][2, 6]
+    valueless["score"][2], valueless["result"][2] = NO_SCORE, NO_RESULT
+    for some in (twice, valueless):
+        with pytest.raises(ValueError, match="position 13 is damaged"):
+            check_records(some, 11)
+
+
+def test_random_records_crash_no_trainer(records: Records) -> None:
+    """Records of random bytes, and right ones with some random bytes: refused, or learned from."""
+    rng, models = np.random.default_rng(5), trainers()
+    taken = 0
+    for _ in range(300):
+        some = records[rng.integers(0, len(records), 8)].copy()
+        data = some.view(np.uint8)
+        count = int(rng.choice([1, 2, 8, len(data)]))
+        data[rng.integers(0, len(data), count)] = rng.integers(0, 256, count)
+        taken += learn_all(models, some) == 0
+    assert 50 < taken < 250
+
+
+# ---- corpora ----
+
+
+@pytest.mark.parametrize("model", ["PP", "nnue"])
+@pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
+def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str) -> None:
+    train = ("train", corpus, "--out", tmp_path / "out", "--model", model, "--epochs", "1")
+    records = np.fromfile(corpus / name, RECORD)
+    records["pieces"][9, 3] = 40000
+    records.tofile(corpus / name)
+    assert f"{corpus / name}: position 10 is damaged: piece number 40000" in refusal(*train)
+    (corpus / name).write_bytes(records[:9].tobytes())
+    assert f"{corpus / name} holds 9 positions, {CARD} tells of {len(records)}" in refusal(*train)
+    (corpus / name).write_bytes(records[:9].tobytes()[:-1])
+    assert f"{corpus / name} is damaged: it ends within position 9" in refusal(*train)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0"])
+def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, text: str) -> None:
+    (corpus / CARD).write_text(text)
+    assert CARD in refusal("train", corpus, "--out", tmp_path / "out", "--model", "P")
+
+
+def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
+    train = ("train", corpus, "--out", tmp_path / "out", "--model", "P")
+    (corpus / CARD).write_text("{}")
+    (corpus / TRAINING).write_bytes(b"")
+    assert f"no positions in {corpus / TRAINING}" in refusal(*train)
+    (corpus / TRAINING).unlink()
+    assert str(corpus / TRAINING) in refusal(*train)
+    assert str(tmp_path / "none" / CARD) in refusal("train", tmp_path / "none", "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize("model", ["P", "nnue"])
+def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str) -> None:
+    """Cut off or with other bytes anywhere: the run says so, or goes on from it; what it holds is no code."""
+    rng = random.Random(3)
+    train = ["train", str(corpus), "--out", str(tmp_path / "out"), "--model", model, "--epochs", "1"]
+    train += ["--network", "128x2-8-8"]
+    assert main(train) == 0
+    file = tmp_path / "out.run" / CHECKPOINT
+    whole = file.read_bytes()
+    for data in (b"", b"PK", whole[: len(whole) // 2], b"\x93NUMPY", b"cos\nsystem\n.", whole[:-30]):
+        file.write_bytes(data)
+        assert f"{file} is damaged" in refusal(*train)
+    for _ in range(8):
+        damaged = bytearray(whole)
+        for _ in range(50):
+            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
+        file.write_bytes(damaged)
+        assert main(train) in (0, 1)
+
+
+# ---- files of games ----
+
+
+@pytest.mark.parametrize(("ending", "pack"), [(".tsv.gz", gzip.compress), (".tsv.xz", lzma.compress)])
+def test_a_cut_or_damaged_archive_is_named(
+    teacher: Path, tmp_path: Path, refusal: Refusal, ending: str, pack: Callable[[bytes], bytes]
+) -> None:
+    whole, path, rng = pack(teacher.read_bytes()), tmp_path / f"games{ending}", random.Random(4)
+    path.write_bytes(whole[: len(whole) // 2])
+    assert f"{path}: damaged or cut off" in refusal("corpus", path, "--out", tmp_path / "corpus")
+    assert not list((tmp_path / "corpus").iterdir())
+    for _ in range(60):
+        data = bytearray(whole)
+        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        path.write_bytes(data)
+        try:
+            list(items_of(path))
+        except SourceError as error:
+            assert str(path) in str(error)
+
+
+def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
+    """As the largest that can be kept; text that is no number names its line."""
+    path = tmp_path / "games.tsv"
+    words = " ".join(f"{move} {score}" for move, score in [("7g7f", "9" * 400), ("3c3d", "-" + "9" * 4000)])
+    path.write_text(
+        f"b\tscore\tstartpos\t{words}\nb\tscore\tstartpos\t7g7f 1e5\nb\tscore\tstartpos\t7g7f {'9' * 5000}\n"
+    )
+    card = build_corpus([path], tmp_path / "corpus")
+    assert (card["broken_games"], card["training"]) == (2, 0)
+    assert "line 2: not a score" in card["first_broken"]
+
+
+@pytest.mark.parametrize("command", ["selfplay", "rescore", "off-game"])
+@pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"\0" * 5000, b"b\tx\n", b"", None])
+def test_a_foreign_file_is_not_written_to(
+    teacher: Path, tmp_path: Path, refusal: Refusal, command: str, content: bytes | None
+) -> None:
+    """What is no file of games keeps every byte; an empty file or none is written to."""
+    out = tmp_path / "notes.tsv"
+    if content is not None:
+        out.write_bytes(content)
+    games = ["--games", "1"] if command == "selfplay" else [str(teacher)]
+    arguments = [command, *games, "--out", str(out), "--nodes", "20", "--weights", "material"]
+    if not content:
+        few = tmp_path / "few.tsv"
+        few.write_text(random_game(1, 10))
+        assert main([str(few) if argument == str(teacher) else argument for argument in arguments]) == 0
+        assert read_games(out)
+        return
+    assert str(out) in refusal(*arguments)
+    assert out.read_bytes() == content
+
+
+@pytest.mark.parametrize("model", ["P", "nnue"])
+def test_training_replaces_weights_alone(corpus: Path, tmp_path: Path, refusal: Refusal, model: str) -> None:
+    """Refused before training begins."""
+    notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
+    notes.write_text("my notes")
+    folder.mkdir()
+    for out, reason in ((notes, "holds something else than weights"), (folder, "not a regular file")):
+        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", model)
+        assert not out.with_name(out.name + ".run").exists()
+    assert notes.read_text() == "my notes"
+
+
+def test_what_is_read_is_not_written(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
+    """Not even under another name of the same file."""
+    packed = tmp_path / "games.psv"
+    assert main(["export", str(teacher), "--out", str(packed)]) == 0
+    before = packed.read_bytes()
+    assert "is also read" in refusal("export", packed, "--out", packed)
+    assert "is also read" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
+    assert packed.read_bytes() == before and before
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["corpus", "x", "--out", "y", "--threads", "100000"],
+        ["corpus", "x", "--out", "y", "--seed", "-1"],
+        ["train", "x", "--out", "y", "--epochs", "-1"],
+        ["train", "x", "--out", "y", "--positions", "-5"],
+        ["train", "x", "--out", "y", "--results", "7"],
+        ["selfplay", "--out", "y", "--games", "1", "--nodes", "-1"],
+        ["selfplay", "--out", "y", "--games", "1", "--nodes", "999999999"],
+        ["selfplay", "--out", "y", "--games", "9" * 500],
+    ],
+)
+def test_arguments_out_of_range(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    assert arguments[-1][:20] in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["no position", "startpos moves 7g7e", "startpos moves 7g7f 7g7f"])
+def test_a_wrong_opening_names_its_line(tmp_path: Path, refusal: Refusal, line: str) -> None:
+    openings = tmp_path / "openings.sfen"
+    openings.write_text(f"startpos\n{line}\n")
+    said = refusal("selfplay", "--out", tmp_path / "out.tsv", "--games", "1", "--openings", openings)
+    assert said.startswith(f"{openings}, line 2: ")
+
+
+# ---- a full disk ----
+
+# A limit on the size of files: writing beyond it fails as it does on a full disk.
+LIMITED = """
+import resource, signal, sys
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
+from usi_engine.learn.command import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
+    """The exit status and what the command says, where no file can grow beyond `room` bytes."""
+    command = [sys.executable, "-B", "-c", LIMITED, str(room), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
+    return done.returncode, done.stderr
+
+
+def files_below(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
+@pytest.mark.parametrize(
+    ("room", "arguments"),
+    [
+        (100, ["corpus", "GAMES", "--out", "CORPUS"]),  # a bucket
+        (20000, ["corpus", "GAMES", "--out", "CORPUS"]),  # the joined file
+        (100, ["corpus", "GAMES", "--out", "CORPUS", "--threads", "2"]),
+        (10, ["train", "CORPUS", "--out", "OUT", "--model", "P", "--epochs", "1"]),  # the curve
+        (500, ["train", "CORPUS", "--out", "OUT", "--model", "P", "--epochs", "1"]),  # the checkpoint
+        (4000, ["train", "CORPUS", "--out", "OUT", "--model", "P", "--epochs", "1"]),  # the weights
+        (100000, ["train", "CORPUS", "--out", "OUT", "--model", "nnue", "--epochs", "1", "--network", "128x2-8-8"]),
+        (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
+        (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
+        (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
+        (300, ["export", "GAMES", "--out", "OUT.psv"]),
+    ],
+)
+def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
+    """One line names the file; the corpus that was there stays, and no temporary file does."""
+    before = files_below(corpus)
+    places = {"GAMES": teacher, "CORPUS": corpus, "OUT": tmp_path / "out", "OUT.psv": tmp_path / "out.psv"}
+    status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
+    assert (status, said.count("\n")) == (1, 1), said
+    assert "File too large: " in said and str(tmp_path) in said
+    assert files_below(corpus) == before
+    assert not [path for path in files_below(tmp_path) if path.suffix in (".part", ".tmp")]
+    whole = [path for path in files_below(tmp_path) if path.name in ("out", "out.psv") and arguments[0] != "selfplay"]
+    assert arguments[0] in ("selfplay", "rescore", "off-game") or not whole
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking")
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_nothing(tmp_path: Path, ending: signal.Signals) -> None:
+    """While it waits for games that do not come."""
+    pipe, folder = tmp_path / "games.tsv", tmp_path / "corpus"
+    os.mkfifo(pipe)
+    command = [*INTERRUPTIBLE, "learn", "corpus", str(pipe), "--out", str(folder), "--leaves", "none"]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE) as started:
+        while not (folder / "bucket63.tmp").exists():
+            assert started.poll() is None
+            time.sleep(0.05)
+        started.send_signal(ending)
+        said = started.communicate(timeout=60)[1]
+    assert started.returncode == 128 + ending and said.count(b"\n") <= 1
+    assert not list(folder.iterdir())
+
+
+def test_a_folder_that_cannot_hold_the_buckets(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
+    """Those that were made are removed."""
+    folder = tmp_path / "corpus"
+    (folder / "bucket40.tmp").mkdir(parents=True)
+    assert "bucket40.tmp" in refusal("corpus", teacher, "--out", folder)
+    assert [path.name for path in folder.iterdir()] == ["bucket40.tmp"]
+    shutil.rmtree(folder)
+    folder.write_text("a file")
+    assert str(folder) in refusal("corpus", teacher, "--out", folder)
+    assert folder.read_text() == "a file"
