@@ -16,9 +16,10 @@ from core_ext.board import Board
 from core_ext.engine import Network
 from tests.engine.usi_transport import ROOT, Program
 from tests.positions import data_rows
-from usi_engine import book as book_module
 from usi_engine import cache
-from usi_engine.book import MARK, Book, BookError, BookMove
+from usi_engine.book import yaneuraou
+from usi_engine.book.entry import BookError, BookMove
+from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
 from usi_engine.core import FV_SCALE, INTERNAL, WeightsError
 from usi_engine.evaluation import load_evaluation, packaged_network
 from usi_engine.weights import packaged_path, read_blocks
@@ -64,7 +65,7 @@ def test_kpp_weights_cut_off_anywhere() -> None:
 @pytest.mark.parametrize("read_whole_up_to", [0, 2**20])
 def test_a_book_cut_off_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_whole_up_to: int) -> None:
     """No book, or one with the positions before the cut."""
-    monkeypatch.setattr(book_module, "READ_WHOLE_UP_TO", read_whole_up_to)
+    monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", read_whole_up_to)
     board, sfens = Board(), list[str]()
     for _ in range(400):
         sfens.append(board.sfen())
@@ -75,11 +76,11 @@ def test_a_book_cut_off_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for size in range(0, len(data), PAGE // 4):
         path.write_bytes(data[:size])
         try:
-            book = Book(str(path))
+            book = YaneuraOuBook(str(path))
         except BookError:
             assert size < len(MARK)
             continue
-        found = [book.probe(sfen) for sfen in sfens[::20]]
+        found = [book.probe(sfen).moves for sfen in sfens[::20]]
         assert all(isinstance(move, BookMove) for moves in found for move in moves)
         sizes.append(sum(map(bool, found)))
     assert sizes == sorted(sizes) and sizes[-1] >= 19

@@ -23,7 +23,8 @@ from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
 from usi_engine.analysis.formats import RecordError
 from usi_engine.analysis.records import read_games
-from usi_engine.book import Book, BookError, BookMove
+from usi_engine.book.entry import BookError, BookMove
+from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.core import WeightsError
 from usi_engine.csa.protocol import Reader as CsaReader
 from usi_engine.evaluation import load_evaluation
@@ -164,7 +165,7 @@ class Readers:
         """Problems, or one ValueError."""
         text = damaged(self.rng, b"4k4/9/4G4/9/9/9/9/9/9 b G 1\n7\t4k4/9/9/9/9/9/9/9/4K4 b R 1\tx\n")
         with suppress(ValueError):
-            list(read_problems(text.decode("utf-8", "replace").splitlines()))
+            list(read_problems(text.decode("utf-8", "replace").splitlines(), "some.sfen"))
 
     # Files.
 
@@ -172,9 +173,9 @@ class Readers:
         """A BookError, or a book that can be probed."""
         path = self.file("book.db", damaged(self.rng, BOOK))
         with suppress(BookError):
-            book = Book(str(path))
+            book = YaneuraOuBook(str(path))
             for sfen in (Board().sfen(), self.grammar.sfen()):
-                assert all(isinstance(move, BookMove) for move in book.probe(sfen))
+                assert all(isinstance(move, BookMove) for move in book.probe(sfen).moves)
 
     def weights(self) -> None:
         """A KPP file that is damaged is refused."""
