@@ -62,7 +62,7 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
 
         return load_weights(name)
     except ModuleNotFoundError as error:
-        raise WeightsError(f"KPP weights need {error.name}, which is not installed") from None
+        raise WeightsError(f"KPP weights cannot be read without the Python module '{error.name}'") from None
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None
 

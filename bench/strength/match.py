@@ -186,7 +186,8 @@ def play(arguments: argparse.Namespace) -> list[dict[str, Any]]:
     while games_of(pairs) < arguments.games:
         pairs.append(play_pair(arguments, len(pairs) + 1, order[len(pairs) % count]))
         keep(arguments, {"conditions": conditions, "summary": summary(pairs), "pairs": pairs})
-        print(report(pairs).splitlines()[0], flush=True)
+        if games_of(pairs) < arguments.games:
+            print(report(pairs).splitlines()[0], flush=True)
     return pairs
 
 

@@ -228,3 +228,15 @@ def test_closed_output_of_a_command(arguments: list[str]) -> None:
         started.stdout.close()
         assert started.stderr.read() == b""
         assert started.wait(60) in (0, 1)
+
+
+def test_a_command_that_lacks_a_library_is_one_line(tmp_path: Path) -> None:
+    """As in the folder without Python, which leaves out the modules of some commands."""
+    lacking = "import sys; sys.modules['usi_engine.csa.command'] = None; sys.argv = ['usi_engine', 'csa', 'host']; "
+    start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", start], check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == "this installation lacks 'usi_engine.csa.command', which the command needs\n"
