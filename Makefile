@@ -150,7 +150,7 @@ ARCH ?= x86-64-v2
 wheel: export CORE_EXT_ARCH = $(ARCH)
 wheel: $(VENV)/.done
 	$(PY) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
-	$(PY) scripts/check_package.py dist/komadori-$(VERSION)-*.whl
+	$(PY) scripts/check_package.py "$$(ls -t dist/komadori-$(VERSION)-*.whl | head -1)"
 
 # The modules in place become those for ARCH; `make build` restores those for this machine.
 folder: export CORE_EXT_ARCH = $(ARCH)
