@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build test test-all debug sanitize fuzz fuzz-sanitize soak coverage coverage-core perft signature bench figures \
-	match lint format annotate sdist release clean
+.PHONY: help setup run build test test-all debug sanitize fuzz fuzz-sanitize soak coverage coverage-core perft \
+	signature bench figures match lint format annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
@@ -16,7 +16,8 @@ help:
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
-	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 BYOYOMI=100); figures: draw the charts of docs/figures"
+	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1); figures: draw the charts of docs/figures"
+	@echo "make wheel      a wheel in dist/ (ARCH=x86-64-v2), tried without a compiler; folder: a folder without Python"
 	@echo "make sdist      a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 	@echo "make clean      remove what was built, but not .venv"
 
@@ -30,13 +31,15 @@ BUILD = $(PY) setup.py --quiet build_ext --inplace
 setup: $(VENV)/.done
 
 $(VENV)/.done: pyproject.toml bootstrap.py
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "there is no '$(PYTHON)'; with Python 3.10 or newer by another name: make run PYTHON=NAME" >&2; exit 1; }
 	@echo "Installing Cython and numpy into $(VENV)"
 	@$(PYTHON) bootstrap.py $(VENV)
 	@$(INSTALL) .
 	@touch $@
 
 # The optional dependencies of pyproject.toml by their names there.
-EXTRAS := test lint match coverage bench charts
+EXTRAS := test lint match coverage bench charts folder
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -50,6 +53,7 @@ run: build
 	@$(BIN)/usi_engine go movetime 3000
 	@echo
 	@echo "To start it: $(BIN)/usi_engine. It reads USI commands from standard input, or runs those on its command line."
+	@echo "To write only usi_engine: . $(BIN)/activate"
 	@echo "Register this file in your shogi GUI:"
 	@$(BIN)/usi_engine --where
 
@@ -129,12 +133,16 @@ figures: $(VENV)/.charts
 	$(PY) docs/figures/rules.py
 	$(PY) docs/figures/learning_curve.py
 
-# make match OPPONENT=/path/to/engine GAMES=20 BYOYOMI=100
+# make match OPPONENT=/path/to/engine GAMES=20 TIME=10+0.1. TIME in seconds: MAIN, MAIN+INCREMENT or MAIN/BYOYOMI.
+# OPTIONS of the opponent: NAME:VALUE,NAME:VALUE. The same command again continues a match that was interrupted.
 OPPONENT ?= $(BIN)/usi_engine
 GAMES ?= 10
-BYOYOMI ?= 100
+TIME ?= 0/0.1
+OPTIONS ?=
+KEEP ?= runs/match-$(notdir $(OPPONENT))
 match: $(VENV)/.match build
-	$(PY) -m bench.strength.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --byoyomi $(BYOYOMI)
+	$(PY) -m bench.strength.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --clock $(TIME) \
+		--options2 '$(OPTIONS)' --keep $(KEEP)
 
 # ---- maintenance -----------------------------------------------------------------------------------------------------
 
@@ -153,6 +161,20 @@ annotate: $(VENV)/.done
 
 sdist: $(VENV)/.done
 	$(PY) setup.py --quiet sdist
+
+# For other machines: any x86-64 processor since 2009 has what x86-64-v2 asks for. ARCH=x86-64-v3 is for those since 2013.
+ARCH ?= x86-64-v2
+wheel: export CORE_EXT_ARCH = $(ARCH)
+wheel: $(VENV)/.done
+	$(PY) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
+	$(PY) scripts/check_package.py "$$(ls -t dist/komadori-$(VERSION)-*.whl | head -1)"
+
+# The modules in place become those for ARCH; `make build` restores those for this machine.
+folder: export CORE_EXT_ARCH = $(ARCH)
+folder: $(VENV)/.folder
+	$(BUILD)
+	$(BIN)/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/folder scripts/folder.spec
+	$(PY) scripts/check_package.py dist/komadori
 
 # The version of pyproject.toml, written in CHANGELOG.md as `## VERSION - YYYY-MM-DD`, is tested and tagged.
 release:

@@ -17,7 +17,11 @@ from pathlib import Path
 
 LEAST = (3, 10)
 PACKAGES = ["python3-venv", "python3-dev", "gcc", "make"]
-ADVICE = f"on Debian or Ubuntu: sudo apt-get install {' '.join(PACKAGES)}"
+ADVICE = (
+    "run: xcode-select --install"
+    if sys.platform == "darwin"
+    else f"on Debian or Ubuntu: sudo apt-get install {' '.join(PACKAGES)}"
+)
 
 
 def attempt(*command: str) -> bool:
@@ -44,7 +48,9 @@ def missing() -> str | None:
     """What the system lacks, in words; None where nothing is missing."""
     if not has_headers():
         return f"{sys.executable} has no headers (Python.h)"
-    if sys.platform != "win32" and shutil.which(compiler()) is None:
+    if sys.platform != "win32" and not attempt(
+        compiler(), "--version"
+    ):  # that of macOS is a stub until it is installed
         return f"there is no C compiler '{compiler()}'"
     return None
 
@@ -89,7 +95,8 @@ def prepared(directory: Path) -> bool:
 def main() -> int:
     if sys.version_info < LEAST:
         found = ".".join(map(str, sys.version_info[:3]))
-        print(f"Python {'.'.join(map(str, LEAST))} or newer is needed, {sys.executable} is {found}", file=sys.stderr)
+        needed = f"Python {'.'.join(map(str, LEAST))} or newer is needed, {sys.executable} is {found}"
+        print(f"{needed}; if there is another: make run PYTHON=NAME", file=sys.stderr)
         return 1
     directory = Path(sys.argv[1])
     if not prepared(directory) and not (install_packages() and prepared(directory)):

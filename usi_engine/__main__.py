@@ -124,6 +124,11 @@ def main() -> int:
     try:
         try:
             return _run(sys.argv[1:])
+        except (
+            ModuleNotFoundError
+        ) as error:  # of an optional library, or of the folder without Python, which lacks some
+            print(f"this installation lacks '{error.name}', which the command needs", file=sys.stderr)
+            return 1
         finally:  # also where a help text leaves by SystemExit
             sys.stdout.flush()
     except OSError as error:

@@ -61,6 +61,8 @@ def load_evaluation(name: str, fv_scale: int) -> Evaluation | None:
         from usi_engine.weights import load_weights  # noqa: PLC0415  (brings numpy: for KPP alone)
 
         return load_weights(name)
+    except ModuleNotFoundError as error:
+        raise WeightsError(f"KPP weights cannot be read without the Python module '{error.name}'") from None
     except (OSError, ValueError, RuntimeError) as error:
         raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None
 

@@ -1,10 +1,11 @@
 """A match of two USI engines through cshogi's runner: score and Elo with intervals, illegal moves, lateness.
 
-    python -m bench.strength.match usi_engine /usr/games/fairy-stockfish --games 20 --byoyomi 100 --keep games/fairy
+    python -m bench.strength.match usi_engine /usr/games/fairy-stockfish --games 20 --clock 0/0.1 --keep games/fairy
 
 The runner tolerates a second on the clock and does not measure byoyomi, so this program measures every answer itself:
-one that comes after the flag is an overstep, even where the runner accepts it. Games are kept as CSA and PGN, the
-figures as JSON. Needs cshogi (`pip install --editable '.[match]'`).
+one that comes after the flag is an overstep, even where the runner accepts it. It plays pairs of games, one opening
+with both colours. After each pair the games are kept as CSA and KIF, the figures as JSON: called again, it goes on
+after the last pair. Needs cshogi and rsshogi (`pip install --editable '.[match]'`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import argparse
 import json
 import math
 import os
+import random
 import re
 import shutil
 import time
@@ -25,7 +27,8 @@ from cshogi import cli
 from cshogi.usi import Engine
 
 from bench import OPENINGS
-from bench.strength.elo import Estimate, estimate
+from bench.strength.elo import estimate
+from usi_engine.analysis.convert import main as convert
 
 ENDINGS = {
     "反則負け": "illegal",
@@ -41,6 +44,7 @@ USUAL_OPTIONS = {
     "usi_engine.exe": "Threads:1,USI_OwnBook:false",
 }
 
+FIGURES = "figures.json"
 
 # An answer with less than this left, in milliseconds, is listed.
 CLOSE = 20.0
@@ -144,34 +148,89 @@ def allowed_for(limits: dict[str, Any], black: bool) -> float:
     return float(main + (limits.get("byoyomi") or 0) + (increment if main < increment else 0))
 
 
-def summary(wins: int, draws: int, losses: int) -> dict[str, float]:
-    """Number of games, score and the ends of its 95 % interval (from the games' points)."""
-    points = [1.0] * wins + [0.5] * draws + [0.0] * losses
-    return {"games": len(points), **asdict(estimate(points))}
-
-
-def play(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Play the match; returns its figures."""
+def play_pair(arguments: argparse.Namespace, number: int, opening: int) -> dict[str, Any]:
+    """Play the two games of one opening, one where an odd number is asked for; returns their figures."""
     endings: Counter[str] = Counter()
     begun = time.time()
 
     def print_line(*words: Any) -> None:
         text = " ".join(map(str, words))
         endings.update([ending(text)] if text.startswith("まで") else [])
-        if not text.startswith(("Black vs", "Elo")) and " playing " not in text:
+        if text.startswith("まで") or text.endswith("start."):
             print(text, flush=True)
 
+    PUNCTUALITY.clear()
     cli.print, cli.Engine = print_line, TimedEngine
-    result = cli.main(**runner_arguments(arguments))
-    figures = {"wins": result["engine1_won"], "draws": result["draw"], "losses": result["engine2_won"]}
+    record = Path(arguments.keep, f"pair-{number:04}.csa")
+    record.unlink(missing_ok=True)  # of a match that was interrupted in this pair
+    games = min(2, arguments.games - 2 * (number - 1))
+    result = cli.main(**runner_arguments(arguments), games=games, opening_index=opening, csa=str(record))
+    convert([str(record), "--to", "kif", "--out", str(record.with_suffix(".kif") if games == 1 else arguments.keep)])
     return {
         "engines": [result["engine1_name"], result["engine2_name"]],
-        **figures,
-        **summary(**figures),
+        "wins": result["engine1_won"],
+        "draws": result["draw"],
+        "losses": result["engine2_won"],
         "endings": dict(endings),
-        "minutes": round((time.time() - begun) / 60, 1),
+        "minutes": (time.time() - begun) / 60,
         "time": {name: punctuality.figures() for name, punctuality in PUNCTUALITY.items()},
     }
+
+
+def play(arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Play the pairs that are not kept yet; returns the figures of all."""
+    conditions = {name: value for name, value in vars(arguments).items() if name not in ("games", "keep")}
+    pairs = kept_pairs(arguments, conditions)
+    with open(arguments.opening, encoding="ascii") as file:
+        order = random.Random(arguments.seed).sample(range(count := len(file.readlines())), count)
+    while games_of(pairs) < arguments.games:
+        pairs.append(play_pair(arguments, len(pairs) + 1, order[len(pairs) % count]))
+        keep(arguments, {"conditions": conditions, "summary": summary(pairs), "pairs": pairs})
+        if games_of(pairs) < arguments.games:
+            print(report(pairs).splitlines()[0], flush=True)
+    return pairs
+
+
+def games_of(pairs: list[dict[str, Any]]) -> int:
+    """Number of games."""
+    return sum(pair["wins"] + pair["draws"] + pair["losses"] for pair in pairs)
+
+
+def kept_pairs(arguments: argparse.Namespace, conditions: dict[str, Any]) -> list[dict[str, Any]]:
+    """The pairs that an earlier call played under the same conditions."""
+    path = Path(arguments.keep, FIGURES)
+    if not path.exists():
+        return []
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    if kept.get("conditions") != conditions:
+        raise SystemExit(f"{arguments.keep} holds a match under other conditions: name another folder")
+    pairs: list[dict[str, Any]] = kept["pairs"]
+    whole = [pair for pair in pairs if games_of([pair]) == 2]
+    print(f"{games_of(whole)} games are kept in {arguments.keep}", flush=True)
+    return pairs if games_of(pairs) >= arguments.games else whole
+
+
+def keep(arguments: argparse.Namespace, figures: dict[str, Any]) -> None:
+    """Write the figures, whole or not at all."""
+    path = Path(arguments.keep, FIGURES)
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
+
+
+def totals(pairs: list[dict[str, Any]]) -> dict[str, int]:
+    """Wins, draws and losses of the first engine."""
+    return {name: sum(pair[name] for pair in pairs) for name in ("wins", "draws", "losses")}
+
+
+def scores_of(pairs: list[dict[str, Any]]) -> list[float]:
+    """The first engine's score in each pair, 0 to 1."""
+    return [(pair["wins"] + pair["draws"] / 2) / games_of([pair]) for pair in pairs]
+
+
+def summary(pairs: list[dict[str, Any]]) -> dict[str, float]:
+    """Number of games, score and the ends of its 95 % interval, from the pairs' scores."""
+    return {**totals(pairs), "games": games_of(pairs), **asdict(estimate(scores_of(pairs)))}
 
 
 def ending(text: str) -> str:
@@ -181,25 +240,19 @@ def ending(text: str) -> str:
 
 def runner_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     """Arguments of the runner's main."""
-    folder = Path(arguments.keep)
-    folder.mkdir(parents=True, exist_ok=True)
     return {
         "engine1": program(arguments.engine1),
         "engine2": program(arguments.engine2),
         "options1": options(arguments.options1, arguments.engine1),
         "options2": options(arguments.options2, arguments.engine2),
         "names": [arguments.name1, arguments.name2],
-        "games": arguments.games,
         "byoyomi": arguments.byoyomi,
         "time": arguments.time,
         "inc": arguments.inc,
         "draw": arguments.draw,
         "ponder": arguments.ponder,
         "opening": arguments.opening,
-        "opening_seed": arguments.seed,
-        "csa": str(folder / "games.csa"),
         "multi_csa": True,
-        "pgn": str(folder / "games.pgn"),
     }
 
 
@@ -217,19 +270,37 @@ def options(text: str, engine: str) -> dict[str, str]:
     return dict(pair.split(":", 1) for pair in chosen.split(",") if pair)
 
 
-def report(figures: dict[str, Any]) -> str:
-    """The figures as text."""
-    first, second = figures["engines"]
+def report(pairs: list[dict[str, Any]]) -> str:
+    """The figures as text, the score first."""
+    first, second = pairs[-1]["engines"]
+    result = totals(pairs)
     lines = [
-        f"{first} - {second}: +{figures['wins']} ={figures['draws']} -{figures['losses']} of {figures['games']}",
-        Estimate(figures["score"], figures["low"], figures["high"]).text() + " (95 %)",
-        f"endings: {figures['endings']}",
+        f"{first} - {second}: +{result['wins']} ={result['draws']} -{result['losses']} of {games_of(pairs)}, "
+        + estimate(scores_of(pairs)).text()
+        + " (95 %)",
+        f"endings: {dict(sum((Counter(pair['endings']) for pair in pairs), Counter()))}",
     ]
-    for name, kept in figures["time"].items():
-        least = f"{kept['least_slack']:.0f} ms"
-        late = f"{kept['oversteps']} oversteps in {kept['games_late']} games"
-        lines.append(f"{name}: {kept['moves']} moves, {late}, least slack {least}")
-    return "\n".join(lines)
+    return "\n".join(lines + [time_line(name, [pair["time"][name] for pair in pairs]) for name in pairs[-1]["time"]])
+
+
+def time_line(name: str, kept: list[dict[str, Any]]) -> str:
+    """How one engine kept its time."""
+    moves, oversteps, games = (sum(part[key] for part in kept) for key in ("moves", "oversteps", "games_late"))
+    least = min(part["least_slack"] for part in kept)
+    return f"{name}: {moves} moves, {oversteps} oversteps in {games} games, least slack {least:.0f} ms"
+
+
+def clock(text: str) -> dict[str, list[int]]:
+    """`MAIN`, `MAIN+INCREMENT` or `MAIN/BYOYOMI` in seconds, as the runner takes it, in milliseconds."""
+    found = re.fullmatch(r"([\d.]+)(?:([+/])([\d.]+))?", text)
+    try:
+        main, extra = (round(float(part or 0) * 1000) for part in (found[1], found[3])) if found else (0, 0)
+    except ValueError:
+        main = extra = 0
+    if not found or main + extra == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds")
+    kind = {"+": "inc", "/": "byoyomi"}.get(found[2])
+    return {name: [value] for name, value in (("time", main), (kind, extra)) if name and value}
 
 
 def parse() -> argparse.Namespace:
@@ -245,20 +316,30 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--games", type=int, default=10)
     for name in ("byoyomi", "time", "inc"):
         parser.add_argument(f"--{name}", type=int, nargs="+", help="milliseconds; two numbers: one for each engine")
+    text = "MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds, instead of the three above"
+    parser.add_argument("--clock", type=clock, default={}, help=text)
     parser.add_argument("--draw", type=int, default=320, help="a game is drawn after so many moves")
     parser.add_argument("--ponder", action="store_true")
     parser.add_argument("--opening", default=str(OPENINGS), help="file of lines `startpos moves ...`")
     parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
-    parser.add_argument("--keep", default="build/match", help="folder for games and figures")
-    return parser.parse_args()
+    parser.add_argument("--keep", default="build/match", help="folder of games and figures; a match there is continued")
+    chosen = parser.parse_args()
+    vars(chosen).update(chosen.clock)
+    if not (chosen.byoyomi or chosen.time or chosen.inc):
+        parser.error("name the time: --clock or --byoyomi")
+    return chosen
 
 
 def main() -> None:
     """Play, keep, report."""
     arguments = parse()
-    figures = play(arguments)
-    Path(arguments.keep, "figures.json").write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
-    print(report(figures))
+    Path(arguments.keep).mkdir(parents=True, exist_ok=True)
+    try:
+        print(report(play(arguments)))
+    except KeyboardInterrupt:
+        raise SystemExit("\nstopped; the same command goes on after the last pair of games") from None
+    except EndOfEngine as error:
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

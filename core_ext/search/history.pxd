@@ -39,11 +39,11 @@ cdef enum:
 cdef struct PieceTo:
     int16_t at[PIECES][SQUARES]
 
+# Entries that have a start value are stored less that, so that cleared memory is all zero.
 cdef struct Histories:
     int16_t butterfly[2][MOVE_SLOTS]
     int16_t low_ply[LOW_PLIES][MOVE_SLOTS]
     int16_t capture[PIECES][SQUARES][PIECE_TYPES]
-    # The entries of these two large tables are less their start values, so that cleared memory is all zero.
     PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
@@ -88,14 +88,33 @@ cdef inline int pawn_history_value(PieceTo *table, Move32 move32) noexcept nogil
     return piece_to_entry(table, move32)[0] + PAWN_HISTORY_START
 
 
+cdef inline int capture_value(Histories *histories, Move32 move32) noexcept nogil:
+    return capture_entry(histories, move32)[0] + CAPTURE_START
+
+
+cdef inline int low_ply_value(Histories *histories, int ply, Move move) noexcept nogil:
+    return histories.low_ply[ply][move_slot(move)] + LOW_PLY_START
+
+
+cdef inline void update_from(int16_t *entry, int start, int bonus, int limit) noexcept nogil:
+    """Update an entry that is stored less its start value."""
+    entry[0] += <int16_t>step_to(entry[0] + start, bonus, limit)
+
+
 cdef inline void update_continuation_entry(PieceTo *table, Move32 move32, int bonus) noexcept nogil:
-    cdef int16_t *entry = piece_to_entry(table, move32)
-    entry[0] += <int16_t>step_to(entry[0] + CONTINUATION_START, bonus, CONTINUATION_LIMIT)
+    update_from(piece_to_entry(table, move32), CONTINUATION_START, bonus, CONTINUATION_LIMIT)
 
 
 cdef inline void update_pawn_history(PieceTo *table, Move32 move32, int bonus) noexcept nogil:
-    cdef int16_t *entry = piece_to_entry(table, move32)
-    entry[0] += <int16_t>step_to(entry[0] + PAWN_HISTORY_START, bonus, PAWN_HISTORY_LIMIT)
+    update_from(piece_to_entry(table, move32), PAWN_HISTORY_START, bonus, PAWN_HISTORY_LIMIT)
+
+
+cdef inline void update_capture(Histories *histories, Move32 move32, int bonus) noexcept nogil:
+    update_from(capture_entry(histories, move32), CAPTURE_START, bonus, CAPTURE_LIMIT)
+
+
+cdef inline void update_low_ply(Histories *histories, int ply, Move move, int bonus) noexcept nogil:
+    update_from(&histories.low_ply[ply][move_slot(move)], LOW_PLY_START, bonus, BUTTERFLY_LIMIT)
 
 
 cdef inline int hash_squares(Bitboard squares) noexcept nogil:

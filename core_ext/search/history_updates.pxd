@@ -2,7 +2,7 @@
 Stockfish."""
 
 from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, LOW_PLIES, capture_entry, move_slot, update_continuation_entry, update_entry,
+    BUTTERFLY_LIMIT, LOW_PLIES, move_slot, update_capture, update_continuation_entry, update_entry, update_low_ply,
     update_pawn_history,
 )
 from core_ext.search.movepick cimport is_quiet
@@ -56,13 +56,13 @@ cdef inline void update_quiet_histories(Searcher *s, const Node *node, Move move
     cdef Move32 move32 = to_move32(&s.pos, move)
     update_entry(&s.histories.butterfly[s.pos.side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
     if node.ply < LOW_PLIES:
-        update_entry(&s.histories.low_ply[node.ply][move_slot(move)], bonus * 761 // 1024, BUTTERFLY_LIMIT)
+        update_low_ply(s.histories, node.ply, move, bonus * 761 // 1024)
     update_pawn_history(node.ss.pawn_history, move32, bonus * (850 if bonus > 0 else 550) // 1024)
     update_continuations(node.ss, move32, bonus * 955 // 1024)
 
 
 cdef inline void update_capture_history(Searcher *s, Move move, int bonus) noexcept nogil:
-    update_entry(capture_entry(s.histories, to_move32(&s.pos, move)), bonus, CAPTURE_LIMIT)
+    update_capture(s.histories, to_move32(&s.pos, move), bonus)
 
 
 cdef inline void update_quiets(Searcher *s, const Node *node, int bonus, int malus) noexcept nogil:
@@ -109,7 +109,7 @@ cdef inline void update_prior_move(Searcher *s, const Node *node) noexcept nogil
     if not is_move(move32):
         return
     if captured_piece(move32):
-        update_entry(capture_entry(s.histories, move32), 1018, CAPTURE_LIMIT)
+        update_capture(s.histories, move32, 1018)
         return
     bonus = prior_bonus(node)
     update_continuations(prior, move32, bonus * 221 // 16384)

@@ -1,7 +1,7 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
 from core_ext.search.history cimport (
-    Histories, LOW_PLIES, capture_entry, continuation_value, move_slot, pawn_history_value,
+    Histories, LOW_PLIES, capture_value, continuation_value, low_ply_value, move_slot, pawn_history_value,
 )
 from core_ext.shogi.movegen cimport (
     generate_captures, generate_drops, generate_evasions, generate_quiets, gives_check,
@@ -52,7 +52,7 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
 cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
     """The gain by capture and promotion, then the capture history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
-    return tune.capture_weight * capture_gain(move32) + capture_entry(picker.histories, move32)[0]
+    return tune.capture_weight * capture_gain(move32) + capture_value(picker.histories, move32)
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
@@ -63,7 +63,7 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
     for i in range(CONTINUATIONS):
         score += continuation_value(picker.continuations[i], move32)
     if picker.ply < LOW_PLIES:
-        score += tune.low_ply_order * picker.histories.low_ply[picker.ply][move_slot(move)] // (1 + picker.ply)
+        score += tune.low_ply_order * low_ply_value(picker.histories, picker.ply, move) // (1 + picker.ply)
     if gives_check(picker.pos, picker.check_info, move) and see_at_least(picker.pos, move, -tune.check_see):
         score += tune.check_bonus
     return score

@@ -8,7 +8,7 @@ from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport corrected
-from core_ext.search.history cimport capture_entry, continuation_value, move_slot, pawn_history
+from core_ext.search.history cimport capture_value, continuation_value, move_slot, pawn_history
 from core_ext.search.movepick cimport Picker, is_quiet
 from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, is_decisive
 from core_ext.search.tt cimport (
@@ -226,7 +226,7 @@ cdef inline int continuation(const Stack *ss, Move32 move32) noexcept nogil:
 
 
 cdef inline int capture_history(Searcher *s, Move32 move32) noexcept nogil:
-    return capture_entry(s.histories, move32)[0]
+    return capture_value(s.histories, move32)
 
 
 cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:

@@ -77,8 +77,8 @@ def test_a_book_cut_off_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         path.write_bytes(data[:size])
         try:
             book = YaneuraOuBook(str(path))
-        except BookError:
-            assert size < len(MARK)
+        except BookError as error:  # cut in the line that says what it is, or in a line of a long book
+            assert size < len(MARK) or (read_whole_up_to == 0 and "is not sorted" in str(error))
             continue
         found = [book.probe(sfen).moves for sfen in sfens[::20]]
         assert all(isinstance(move, BookMove) for moves in found for move in moves)

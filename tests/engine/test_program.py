@@ -166,7 +166,7 @@ def test_unknown_arguments(arguments: list[str], message: str) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
 @pytest.mark.parametrize("go", ["go", "go infinite", "go btime 3600000"])
 def test_ctrl_c_ends_a_search_with_its_bestmove(go: str) -> None:
-    command = [*INTERRUPTIBLE, "setoption name EvalFile value material", go]
+    command = [*INTERRUPTIBLE, "setoption name USI_OwnBook value false", "setoption name EvalFile value material", go]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT) as started:
         assert started.stdout is not None and started.stderr is not None
         while not started.stdout.readline().startswith("info depth"):
@@ -286,3 +286,15 @@ def test_closed_output_of_a_command(arguments: list[str]) -> None:
         started.stdout.close()
         assert started.stderr.read() == b""
         assert started.wait(60) in (0, 1)
+
+
+def test_a_command_that_lacks_a_library_is_one_line(tmp_path: Path) -> None:
+    """As in the folder without Python, which leaves out the modules of some commands."""
+    lacking = "import sys; sys.modules['usi_engine.csa.command'] = None; sys.argv = ['usi_engine', 'csa', 'host']; "
+    start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", start], check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert done.stderr == "this installation lacks 'usi_engine.csa.command', which the command needs\n"

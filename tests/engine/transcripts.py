@@ -14,7 +14,7 @@ TRANSCRIPTS = {
     # Handshake
     "usi": """
         > usi
-        < ^id name Komadori \\d\\S* NNUE K\\+P \\d+$
+        < ^id name Komadori \\d\\S* (NNUE K\\+P \\d+|material)$
         < ^id author .
         < ^option name USI_Hash type spin default 256 min 1 max \\d+$
         < ^option name USI_Ponder type check default false$

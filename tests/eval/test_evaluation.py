@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,13 @@ def test_titles(folder: Path, tmp_path: Path) -> None:
     assert [evaluation_title(name) for name in ("my.kpp", "weights")] == ["KPP", ""]
     (tmp_path / "short.bin").write_bytes(b"\x16\x2f")
     assert [evaluation_title(str(tmp_path / name)) for name in ("short.bin", "none.bin")] == ["", ""]
+
+
+def test_kpp_without_numpy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in the folder without Python, where the packaged network plays instead."""
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    for name in ("usi_engine.weights", "usi_engine.cache"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.raises(WeightsError, match=r"^KPP weights cannot be read without the Python module 'numpy'$"):
+        load_evaluation(KPP, 16)
+    assert load_evaluation(INTERNAL, 16) is not None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,11 +24,34 @@ def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert loaded()["missing"]() == "there is no C compiler '/no/such/compiler'"
 
 
+def test_nothing_is_made_without_a_compiler(tmp_path: Path) -> None:
+    """One line, at once; as it is not run as root from the system's Python, no package is installed."""
+    made = tmp_path / "環境 1"
+    environment = os.environ | {"CC": "/no/such/compiler", "PATH": str(tmp_path)}
+    command = [sys.executable, str(FILE), str(made)]
+    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, timeout=60)
+    if sys.platform != "win32":
+        assert done.returncode == 1
+        assert not made.exists()
+        assert done.stdout == ""
+        assert done.stderr.startswith("there is no C compiler '/no/such/compiler'; ")
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_compiler_that_does_not_start_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the stub of macOS before its tools are installed: it exists, and fails."""
+    if sys.platform != "win32":
+        monkeypatch.setenv("CC", "false")
+        assert loaded()["missing"]() == "there is no C compiler 'false'"
+
+
 def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     main = loaded()["main"]
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     assert main() == 1
-    assert "Python 3.10 or newer is needed" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "Python 3.10 or newer is needed" in told
+    assert "is 3.9.1; if there is another: make run PYTHON=NAME" in told
 
 
 def test_the_build_requirements_are_those_of_the_project() -> None:
