@@ -1,7 +1,8 @@
 """Principal-variation search and quiescence.
 
 `search_node` lists the steps of a node in order. The selective rules that search stand before it, each with its
-condition, its amounts and its action together; those that do not are in pruning.pxd. The constants are in tune.h.
+condition and its action together; those that do not are in pruning.pxd, and the amounts by which moves are extended
+and reduced in depths.pxd. The constants are in tune.h.
 """
 
 from libc.math cimport log
@@ -12,6 +13,10 @@ from core_ext.base.memory cimport release_large
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
+from core_ext.search.depths cimport (
+    full_depth, likely_depth, may_be_singular, may_reduce, move_history, multi_cut, reduction, singular_beta,
+    singular_extension,
+)
 from core_ext.search.history cimport allocate_histories, clear_histories
 from core_ext.search.history_updates cimport (
     update_after_tt_cutoff, update_by_gain, update_continuations, update_histories, update_prior_move,
@@ -20,9 +25,8 @@ from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, is_quiet, next_move,
 )
 from core_ext.search.node cimport (
-    add_tried_move, butterfly, capture_history, check_stop, continuation, find_mate, game_over, init_candidate,
-    init_node, make_move, make_null, mate_node, probe_table, set_picker_histories, set_static_value, store_node,
-    update_best,
+    add_tried_move, check_stop, find_mate, game_over, init_candidate, init_node, make_move, make_null, mate_node,
+    probe_table, set_picker_histories, set_static_value, store_node, update_best,
 )
 from core_ext.search.pruning cimport (
     hindsight, iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move,
@@ -33,10 +37,8 @@ from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPE
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
-from core_ext.shogi.see cimport see_value
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, captured_piece,
-    type_of, uint64_t,
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
 )
 
 # Depths of the entries that quiescence stores, and of those that save no more than the static value: they never cut.
@@ -164,18 +166,6 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
 
 # ---- singular extension and multi-cut (Y. Björnsson) ----
 
-cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The hash move, where the table has a lower bound from a search nearly as deep as this one."""
-    return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth + node.ss.on_pv
-            and node.ply < 2 * s.root_depth and not is_decisive(node.tt_value) and (node.tt.bound & BOUND_LOWER)
-            and node.tt.depth >= node.depth - tune.singular_hash_depth)
-
-
-cdef inline int singular_beta(const Node *node) noexcept nogil:
-    return (node.tt_value
-            - (tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)) * node.depth // 55)
-
-
 cdef int search_alternatives(Searcher *s, const Node *node, Move move) noexcept nogil:
     """The value of the node without the move, by a shallower search."""
     cdef int beta = singular_beta(node), value
@@ -183,29 +173,6 @@ cdef int search_alternatives(Searcher *s, const Node *node, Move move) noexcept 
     value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
     node.ss.excluded = NO_MOVE
     return value
-
-
-cdef inline bint multi_cut(const Node *node, int alternative) noexcept nogil:
-    """Even another move reaches beta."""
-    return alternative >= singular_beta(node) and alternative >= node.beta and not is_decisive(alternative)
-
-
-cdef inline int by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
-    """One, two or three plies for the only good move, by how far the others fall short of it."""
-    cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
-    return (1 + (shortfall > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet - 44 * late)
-            + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
-               + tune.triple_on_pv * node.ss.on_pv - 45 * late))
-
-
-cdef inline int singular_extension(const Searcher *s, const Node *node, int alternative) noexcept nogil:
-    """Plies for the hash move: more where it is the only good move, fewer where a cut is likely anyway."""
-    cdef int shortfall = singular_beta(node) - alternative
-    if shortfall > 0:
-        return by_margins(s, node, shortfall)
-    if node.tt_value >= node.beta:
-        return -3
-    return -2 if node.cut else 0
 
 
 cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) noexcept nogil:
@@ -225,61 +192,7 @@ cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) 
     return False
 
 
-# ---- late move reduction: amounts in 1/1024 ply ----
-
-cdef inline bint may_reduce(const Node *node) noexcept nogil:
-    return node.depth >= tune.lmr_min_depth and node.move_count > 1
-
-
-cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
-    """By the logarithms of depth and move number; less in a wide window."""
-    cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
-    return (product + tune.lmr_base + (0 if node.improving else product * tune.lmr_not_improving // 1024)
-            - (node.beta - node.alpha) * tune.lmr_window // s.root_window)
-
-
-cdef inline int pv_line_reduction(const Node *node) noexcept nogil:
-    """Less where the node is or was on a principal variation."""
-    if not node.ss.on_pv:
-        return 0
-    return (tune.lmr_on_pv - tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)
-            - (tune.lmr_pv_depth + tune.lmr_pv_depth_cut * node.cut) * (node.tt.depth >= node.depth))
-
-
-cdef inline int cut_reduction(const Node *node) noexcept nogil:
-    """More where a cut is expected, by this node or by those below it."""
-    cdef int cutoffs = (node.ss + 1).cutoffs
-    cdef int amount = (tune.lmr_cut + tune.lmr_cut_no_hash * (node.tt.move == NO_MOVE)) * node.cut
-    if cutoffs > 1:
-        amount += tune.lmr_cutoffs + tune.lmr_more_cutoffs * (cutoffs > 2) + tune.lmr_all_cutoffs * node.all
-    return amount
-
-
-cdef inline int move_history(Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
-    if not candidate.quiet:
-        return 863 * see_value(type_of(captured_piece(candidate.move32))) // 128 + capture_history(s, candidate.move32)
-    return 2 * butterfly(s, candidate.move) + continuation(node.ss, candidate.move32)
-
-
-cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
-    """More in a cut node and after many cuts below, less on the principal variation and for moves of good history."""
-    cdef int amount = base_reduction(s, node) + pv_line_reduction(node) + cut_reduction(node)
-    amount += tune.lmr_offset - tune.lmr_move * node.move_count
-    if node.tt_capture:
-        amount += tune.lmr_hash_capture
-    if candidate.move == node.tt.move:
-        amount -= tune.lmr_hash_move
-    amount -= node.ss.history * tune.lmr_history // 4096
-    if node.all:
-        amount += amount * tune.lmr_all // (256 * node.depth + 260)
-    return amount
-
-
-cdef inline int full_depth(const Node *node, int reduced_value, int reduced, int depth) noexcept nogil:
-    """Depth of the second search: a ply more or less by how far the reduced search beat the best move so far."""
-    depth += reduced < depth and reduced_value > node.best_value + tune.deeper_margin
-    return depth - (reduced_value < node.best_value + tune.shallower_margin)
-
+# ---- late move reduction ----
 
 cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int amount, int *depth) noexcept nogil:
     """A reduced zero-window search, and the full depth only where that beats alpha; `depth` becomes that one."""
@@ -364,8 +277,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
         if may_prune_moves(node):
             if node.move_count >= late_move_limit(node):
                 picker.skip_quiets = True
-            if prunes_move(s, node, &candidate,
-                           new_depth - (base_reduction(s, node) + tune.lmr_on_pv * node.ss.on_pv) // 1024):
+            if prunes_move(s, node, &candidate, likely_depth(s, node, new_depth)):
                 continue
         if search_singular(s, node, &candidate):
             break

@@ -50,6 +50,7 @@ LAYERS = {
         "correction",
         "node",
         "pruning",
+        "depths",
         "history_updates",
         "search",
     ],
