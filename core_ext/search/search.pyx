@@ -303,6 +303,8 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
         return 0
     if node.move_count == 0:
         return node.alpha if node.ss.excluded else node.ply - MATE
+    if node.best_value >= node.beta and not node.best_move:     # multi-cut: a shallower search said so
+        return node.best_value
     if node.best_value >= node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
         node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
     if node.best_move:
