@@ -22,8 +22,8 @@ from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
 from core_ext.search.history cimport clear_low_ply_history
-from core_ext.search.search cimport allocate_searcher, clear_searcher, free_searcher, search_root
-from core_ext.search.stack cimport RootMove, Searcher
+from core_ext.search.search cimport allocate_samples, allocate_searcher, clear_searcher, free_searcher, search_root
+from core_ext.search.stack cimport RootMove, Sample, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
@@ -62,6 +62,8 @@ tunables = _tune.tunables
 _BOUNDS = {BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
 _AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
 _STATUSES = {UNSOLVED: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
+
+cdef int _LARGEST_ROOM = 1 << 16    # of samples, half a kilobyte each
 
 # Clamp of set_in in seconds, about thirty years: as nanoseconds it still fits 64 bits.
 cdef double LONGEST_DELAY = 1e9
@@ -225,6 +227,27 @@ cdef class Worker:
         self.searcher.max_moves = max_moves
         self.include_all = include_all
 
+    def sample(self, every: int, room: int = 256):
+        """From the next set_root on, note every `every`-th position that a search evaluates, at most `room` of them.
+
+        0 ends it. ValueError for less, MemoryError.
+        """
+        self._check_idle()
+        if every < 0 or not 0 < room <= _LARGEST_ROOM:
+            raise ValueError(f"cannot note every {every}th position, {room} at most")
+        allocate_samples(&self.searcher, every, room)
+
+    def samples(self):
+        """The lines that lead from the root to the noted positions, a list of USI moves each. Null moves: in none."""
+        cdef Sample *sample
+        cdef int i, k
+        self._check_idle()
+        found = []
+        for i in range(self.searcher.samples.count):
+            sample = &self.searcher.samples.sample[i]
+            found.append([format_move(sample.moves[k]) for k in range(sample.length)])
+        return found
+
     def set_root(self, board: Board, moves=None):
         """Copy the position with its game history; the root moves are the legal moves, or `moves` where given.
 
@@ -242,6 +265,7 @@ cdef class Worker:
         self._set_root_moves(chosen)
         clear_low_ply_history(self.searcher.histories)
         self.searcher.nodes = 0
+        self.searcher.samples.count = 0
         return self.searcher.root_count
 
     cdef void _set_root_moves(self, list chosen):

@@ -10,6 +10,7 @@ from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport corrected
 from core_ext.search.history cimport capture_value, continuation_value, move_slot, pawn_history
 from core_ext.search.movepick cimport Picker, is_quiet
+from core_ext.search.samples cimport sample_position
 from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, is_decisive
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
@@ -206,6 +207,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
         node.raw_value = node.tt.static_value
     if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
+        sample_position(s, node.ply)
     ss.static_value = node.value = corrected(s, ss, node.raw_value)
     if node.tt.bound and not is_decisive(node.tt_value):
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):

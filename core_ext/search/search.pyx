@@ -6,7 +6,7 @@ and reduced in depths.pxd. The constants are in tune.h.
 """
 
 from libc.math cimport log
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from core_ext.base.memory cimport release_large
@@ -32,7 +32,7 @@ from core_ext.search.pruning cimport (
     hindsight, iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move,
     quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
 )
-from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Searcher, clamp, is_decisive
+from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp, is_decisive
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
@@ -65,10 +65,23 @@ cdef void free_searcher(Searcher *s) noexcept nogil:
     release_large(s.histories_block)
     free(s.roots)
     free(s.move_memory)
+    free(s.samples.sample)
+    s.samples.sample = NULL
     s.histories = NULL
     s.histories_block = NULL
     s.roots = NULL
     s.move_memory = NULL
+
+
+cdef int allocate_samples(Searcher *s, int every, int room) except -1:
+    cdef Sample *sample = <Sample *>realloc(s.samples.sample, room * sizeof(Sample))
+    if sample == NULL:
+        raise MemoryError(f"no memory for {room} samples")
+    s.samples.sample = sample
+    s.samples.room = room
+    s.samples.every = every
+    s.samples.left = s.samples.count = 0
+    return 0
 
 
 cdef void clear_searcher(Searcher *s) noexcept nogil:

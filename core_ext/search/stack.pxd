@@ -23,6 +23,19 @@ cdef struct RootMove:
     int pv_length
     Move pv[MAX_PLY + 1]
 
+# A line from the root.
+cdef struct Sample:
+    int length
+    Move moves[MAX_PLY]
+
+# Every `every`-th evaluated position, until `room` of them are noted; 0: none.
+cdef struct Samples:
+    int every
+    int left                # positions until the next sample
+    int room
+    int count
+    Sample *sample
+
 # An entry of the search stack, one a ply; `ss` points to the current node's, `ss - 1` is its parent's.
 cdef struct Stack:
     Move32 move             # being searched; 0 or NULL_MOVE where there is none
@@ -65,6 +78,7 @@ cdef struct Searcher:
     int root_count
     ScoredMove *move_memory
     ScoredMove *free_moves  # next free place of move_memory
+    Samples samples         # of the positions evaluated, for learning
     int reductions[256]     # lmr_scale / 128 * log(i): the product of two is in 1/1024 ply
     Stack stack[MAX_PLY + STACK_OFFSET + 2]
 

@@ -48,6 +48,7 @@ LAYERS = {
         "stack",
         "counts",
         "correction",
+        "samples",
         "node",
         "pruning",
         "depths",

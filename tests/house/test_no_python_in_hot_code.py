@@ -23,7 +23,7 @@ SET_UP = {
     "mate/dfpn": {"allocate_solver", "set_root"},
     "mate/proof_table": {"allocate_table", "proof_table_allocate"},
     "search/history": {"allocate_histories"},
-    "search/search": {"allocate_searcher"},
+    "search/search": {"allocate_samples", "allocate_searcher"},
     "search/tt": {"tt_allocate"},
     "search/counts": {"ordering_counts"},
     "search/tune": {"text_name"},

@@ -148,11 +148,11 @@ def add_selfplay(commands: Commands) -> None:
 
 
 def add_off_game(commands: Commands) -> None:
-    off_game = commands.add_parser("off-game", help="positions one weaker move away from games, labelled by a search")
+    off_game = commands.add_parser("off-game", help="positions that searches of games evaluate, labelled by a search")
     off_game.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
     off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
     off_game.add_argument("--positions", type=positive, default=20, help="of each game (default 20)")
-    add_search_options(off_game, nodes=800)
+    add_search_options(off_game, nodes=200)
 
 
 def add_rescore(commands: Commands) -> None:

@@ -1,8 +1,8 @@
-"""Off-game positions: one weaker move away from a game, and labelled by a search.
+"""Off-game positions: a sample of those that searches of a game's positions evaluate, each labelled by a search.
 
-A search spends most of its nodes after moves that no game contains, and evaluates there too. Each line of the file is a
-game of one move: the result of the game that was left, `off-game` and that game's number, the position, the best move
-in it and its score.
+A search spends most of its nodes after moves that no game contains, and evaluates there too: a network that has seen
+games alone is at its worst where the search relies on it. Each line of the file is a game of one move: the result of
+the game that was searched, `off-game` and that game's number, the position, the best move in it and its score.
 """
 
 from __future__ import annotations
@@ -19,40 +19,44 @@ from usi_engine.learn.game_by_game import Appended, append_game_by_game
 from usi_engine.learn.selfplay import Player, PlayRules, check_game
 from usi_engine.learn.sources import Refused
 
-DECIDED_SCORE = 1200  # centipawns from which on a position of a game is not left
-CANDIDATES = 5  # random moves, of which a short search picks the best
-CANDIDATE_NODES = 150
+DECIDED_SCORE = 2000  # centipawns from which on a position of a game is not searched
+SEARCH_NODES = 300  # of the searches whose positions are sampled
+SAMPLES = 4  # positions of each such search, at most
+NOTED = 6 * SAMPLES  # about as many positions are noted, for the samples to be drawn from all its depths
 OFF_GAME_LINE = re.compile(rb"[bwd]\toff-game (\d+)\t")
 
 
-def plies_to_leave(game: Game, rng: random.Random, positions: int) -> set[int]:
-    """The plies at which to leave the game."""
+def plies_to_search(game: Game, rng: random.Random, positions: int) -> list[int]:
+    """The plies at which to search, enough for so many samples, in their order."""
     open_plies = [ply for ply, score in enumerate(game.scores) if score is not None and abs(score) < DECIDED_SCORE]
-    return set(rng.sample(open_plies, min(positions, len(open_plies))))
+    return sorted(rng.sample(open_plies, min(-(-positions // SAMPLES), len(open_plies))))
 
 
-def step_off(player: Player, board: Board, rng: random.Random) -> Board | None:
-    """The position after the best of a few random moves; None where that is mate."""
-    legal = board.legal_moves()
-    move, _ = player.think(board, rng.sample(legal, min(CANDIDATES, len(legal))), CANDIDATE_NODES)
-    left = Board(board.sfen())
-    left.push(move)
-    return left if left.legal_moves() else None
+def sampled(player: Player, board: Board, rng: random.Random) -> list[Board]:
+    """Some positions that a short search evaluates; none where the game is over."""
+    player.worker.sample(max(1, SEARCH_NODES // NOTED), SEARCH_NODES)
+    player.think(board, nodes=SEARCH_NODES)
+    lines = player.worker.samples()
+    player.worker.sample(0)
+    places = [Board(board.sfen()) for _ in range(min(SAMPLES, len(lines)))]
+    for place, line in zip(places, rng.sample(lines, len(places)), strict=True):
+        for move in line:
+            place.push(move)
+    return [place for place in places if place.legal_moves()]
 
 
 def off_game_lines(player: Player, number: int, game: Game, positions: int) -> str:
     """The lines of one game. ValueError where it breaks a rule."""
     rng = random.Random(f"{player.rules.seed} {number}")
-    chosen = plies_to_leave(game, rng, positions)
+    chosen = plies_to_search(game, rng, positions)
     board, lines = Board(game.start), []
     player.new_game()
     for ply, move in enumerate(game.moves):
-        left = step_off(player, board, rng) if ply in chosen else None
-        if left is not None:
-            best, value = player.think(left)
-            lines.append(f"{LETTERS[game.result]}\toff-game {number}\t{left.sfen()}\t{best} {value}\n")
+        for place in sampled(player, board, rng) if ply in chosen and board.legal_moves() else ():
+            best, value = player.think(place)
+            lines.append(f"{LETTERS[game.result]}\toff-game {number}\t{place.sfen()}\t{best} {value}\n")
         board.push(move)
-    return "".join(lines)
+    return "".join(lines[:positions])
 
 
 def game_number(path: Path, line: bytes) -> int:

@@ -1,0 +1,27 @@
+"""Samples of the positions that a search evaluates, for learning: the moves from the root to some of them."""
+
+from core_ext.search.stack cimport STACK_OFFSET, Sample, Samples, Searcher
+from core_ext.shogi.types cimport Move, NULL_MOVE
+
+
+cdef inline bint note_line(const Searcher *s, int ply, Sample *sample) noexcept nogil:
+    """The moves of the search stack up to `ply`; False where one of them is a null move."""
+    cdef int i
+    cdef Move move
+    for i in range(ply):
+        move = <Move>s.stack[STACK_OFFSET + i].move
+        if move == NULL_MOVE:
+            return False
+        sample.moves[i] = move
+    sample.length = ply
+    return True
+
+
+cdef inline void sample_position(Searcher *s, int ply) noexcept nogil:
+    """Count an evaluated position, and note it where its turn has come."""
+    cdef Samples *samples = &s.samples
+    if samples.every:
+        samples.left -= 1
+        if samples.left <= 0 and samples.count < samples.room:
+            samples.left = samples.every
+            samples.count += note_line(s, ply, &samples.sample[samples.count])
