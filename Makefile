@@ -84,7 +84,7 @@ sanitize: $(VENV)/.test
 	$(BUILD)
 	$(WITH_SANITIZERS) $(PYTEST) -s
 
-# Each round of a minute has the next seed; a failure is printed with its seed. make fuzz SECONDS=36000 SEED=1
+# Each round of five minutes has the next seed; a failure is printed with its seed. make fuzz SECONDS=36000 SEED=1
 SECONDS ?= 600
 FUZZ = $(PY) -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 fuzz: $(VENV)/.test build

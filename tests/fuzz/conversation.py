@@ -15,7 +15,7 @@ from tests.fuzz.grammar import Grammar
 from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
 ANSWER_SECONDS = 240.0  # to the next line, once the searches are told to stop; a loaded machine is slow
-STOP_EVERY = 0.01
+STOP_EVERY = (0.001, 0.001, 0.01)  # seconds without a line between two of them
 MOST_MEGABYTES = 1400  # resident, with a table of 32 MB, eight threads and KPP weights
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # takes several times the memory
 CONVERSATIONS = 150  # with one process
@@ -77,14 +77,14 @@ class Talk(Program):
         else:
             assert len(words) == 2 and self.answered < len(self.roots), words
 
-    def settle(self) -> None:
+    def settle(self, stop_every: float = max(STOP_EVERY)) -> None:
         """Stop all searches; wait until every go, `usi` and `isready` has its one answer."""
         self.tell(b"isready")
         deadline = time.monotonic() + ANSWER_SECONDS
         while not self.is_settled():
             assert time.monotonic() < deadline, f"{len(self.roots) - self.answered} searches have no answer"
             assert self.process.poll() is None, f"it ended with status {self.process.returncode}"
-            if self.line(STOP_EVERY) is None:
+            if self.line(stop_every) is None:
                 self._write(b"stop\n")
             else:
                 deadline = time.monotonic() + ANSWER_SECONDS
@@ -125,7 +125,7 @@ def converse(talk: Talk, grammar: Grammar) -> None:
     for _ in range(rng.choice([2, 5, 20])):
         talk.tell(*no_quit(grammar, rng.choice([1, 1, 2, 5, 15])))
         time.sleep(rng.choice([0, 0, 0.001, 0.01]))
-    talk.settle()
+    talk.settle(rng.choice(STOP_EVERY))
     assert SANITIZED or talk.megabytes() < MOST_MEGABYTES, f"{talk.megabytes()} MB"
 
 
