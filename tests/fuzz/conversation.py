@@ -124,7 +124,7 @@ def converse(talk: Talk, grammar: Grammar) -> int:
     """Some lines, in bursts at any pace, and what has to be answered; returns how many lines were drawn."""
     rng, count = grammar.rng, 0
     hurried = rng.random() < HURRIED
-    for _ in range(rng.choice([2, 5, 20])):
+    for _ in range(rng.choice([5, 20, 60] if hurried else [2, 5, 20])):
         lines = no_quit(grammar, rng.choice([5, 15, 50] if hurried else [1, 1, 2, 5, 15]))
         talk.tell(*(stopped(lines) if hurried else lines))
         time.sleep(0 if hurried else rng.choice([0, 0, 0.001, 0.01]))
