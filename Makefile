@@ -84,7 +84,7 @@ sanitize: $(VENV)/.test
 	$(BUILD)
 	$(WITH_SANITIZERS) $(PYTEST) -s
 
-# Each round of a minute has the next seed; a failure is printed with its seed. make fuzz SECONDS=36000 SEED=1
+# Each round of five minutes has the next seed; a failure is printed with its seed. make fuzz SECONDS=36000 SEED=1
 SECONDS ?= 600
 FUZZ = $(PY) -m tests.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 fuzz: $(VENV)/.test build
@@ -95,9 +95,11 @@ fuzz-sanitize: $(VENV)/.test
 	$(WITH_SANITIZERS) $(FUZZ)
 
 # Fast games with pondering; build/soak.jsonl has a line for each, and the same command goes on where it ends.
+# CLOCKS=0.2 shortens all clocks.
 soak: GAMES = 2000
+CLOCKS ?= 1
 soak: $(VENV)/.test build
-	$(PY) -m tests.fuzz.soak --games $(GAMES)
+	$(PY) -m tests.fuzz.soak --games $(GAMES) --clock-share $(CLOCKS)
 
 # Both print their report even where a test fails: some of them measure time.
 coverage: $(VENV)/.coverage build

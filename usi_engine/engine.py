@@ -10,10 +10,10 @@ from __future__ import annotations
 import io
 import math
 import os
+import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from operator import index
 from types import TracebackType
@@ -25,7 +25,7 @@ from usi_engine.options import DECLARED, Options, Spin
 from usi_engine.output import Writer
 from usi_engine.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search_control import SearchControl
-from usi_engine.threads import ThreadPool
+from usi_engine.threads import Runner, ThreadPool
 from usi_engine.timeman import TimeLimits
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class Engine:
 
     `evaluation` is what the option EvalFile takes (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
     piece values as for PieceValues, or loaded weights. Any thread may call it, one at a time: a second gets a
-    RuntimeError. WeightsError where the evaluation cannot be read, MemoryError, CoreError, ValueError.
+    RuntimeError. WeightsError where the evaluation cannot be read, MemoryError, CoreError, ValueError; RuntimeError
+    where the system gives no thread.
     """
 
     def __init__(
@@ -138,6 +139,7 @@ class Engine:
         self._turn = threading.Lock()
         pool = ThreadPool(core, self._stop, megabytes, threads, loaded(core, evaluation))
         self._pool: ThreadPool | None = pool
+        self._runner = Runner("search")
         self.threads = len(pool.workers)  # fewer than asked for where the system gives no more
 
     def __enter__(self) -> Engine:
@@ -171,21 +173,22 @@ class Engine:
             outcome = position.outcome(self._options.text("EnteringKingRule"))
             if outcome is not None:
                 return Analysis((), decided_score(self._core, outcome, position), 0, 0, 0.0, outcome)
+            self._end_search()  # one that a second interrupt left behind
             roots = pool.set_root(position, checked_moves(moves), self._options)
             self._stop.clear()
             control = SearchControl(self._stop, TimeLimits(maximum=max(round(time * 1000), 1) if time else None))
 
             def run() -> SearchResult:
-                return Search(self._core, pool, control, wanted, Watched(self._core, report)).run(position, roots)
+                try:
+                    return Search(self._core, pool, control, wanted, Watched(self._core, report)).run(position, roots)
+                finally:
+                    pool.join_helpers()
 
             def report(result: SearchResult) -> None:
                 if watch:
                     watch(self._analysis(result, pool, control))
 
-            try:
-                return self._analysis(self._interruptible(run), pool, control)
-            finally:
-                pool.join_helpers()
+            return self._analysis(self._interruptible(run), pool, control)
 
     def static_value(self, board: Board) -> int:
         """The value without a search, in centipawns for the side to move."""
@@ -221,16 +224,26 @@ class Engine:
             self._turn.release()
 
     def _interruptible(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Run a search on a thread of its own: the calling one must come back to Python for Ctrl-C to reach it."""
-        with ThreadPoolExecutor(1) as runner:
-            future: Future[SearchResult] = runner.submit(search)
+        """Run a search on another thread: the calling one must come back to Python for Ctrl-C to reach it."""
+        results = queue.SimpleQueue[SearchResult | BaseException]()
+
+        def run() -> None:
             try:
-                while not future.done():
-                    wait([future], WATCH)
-            except KeyboardInterrupt:
-                self._stop.set()
-                raise
-            return future.result()
+                results.put(search())
+            except BaseException as error:
+                results.put(error)
+
+        try:
+            self._runner.submit(run)
+            return waited_for(results)
+        except KeyboardInterrupt:
+            self._end_search()
+            raise
+
+    def _end_search(self) -> None:
+        """End what the other thread does, if it does anything."""
+        self._stop.set()
+        self._runner.join()
 
     def _analysis(self, result: SearchResult, pool: ThreadPool, control: SearchControl) -> Analysis:
         lines = tuple(
@@ -252,6 +265,17 @@ def analyse(
     """One search by an engine of its own; see Engine.analyse. For several positions, keep an Engine."""
     with Engine(evaluation, threads=threads) as engine:
         return engine.analyse(board, nodes=nodes, depth=depth, time=time, multipv=multipv)
+
+
+def waited_for(results: queue.SimpleQueue[SearchResult | BaseException]) -> SearchResult:
+    """The result, or raises the error. An interrupt comes within WATCH seconds."""
+    while True:
+        with suppress(queue.Empty):
+            result = results.get(timeout=WATCH)
+            break
+    if isinstance(result, BaseException):
+        raise result
+    return result
 
 
 # ---- what comes in ----

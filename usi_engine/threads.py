@@ -30,28 +30,49 @@ MIN_VOTE = 14
 Tasks = queue.SimpleQueue[Callable[[], None] | None]
 
 
-class Helper:
-    """A worker with a thread of its own, which waits for searches as long as this object lives."""
+class Runner:
+    """A thread that carries out one task after the other as long as this object lives.
 
-    def __init__(self, worker: Worker) -> None:
+    An interrupt cannot break it: a task is handed over in one step.
+    """
+
+    def __init__(self, name: str) -> None:
         """RuntimeError where the thread cannot be started."""
-        self.worker = worker
         self._tasks: Tasks = queue.SimpleQueue()
-        self._idle = threading.Event()
-        self._idle.set()
         # The thread refers to the tasks alone: it does not keep this object alive.
-        threading.Thread(target=carry_out, args=(self._tasks,), name="helper", daemon=True).start()
+        threading.Thread(target=carry_out, args=(self._tasks,), name=name, daemon=True).start()
 
     def __del__(self) -> None:
         self._tasks.put(None)
 
+    def submit(self, task: Callable[[], None]) -> None:
+        """Carry it out after those before it. It must not raise."""
+        self._tasks.put(task)
+
+    def join(self) -> None:
+        """Wait until nothing is left to do."""
+        done = queue.SimpleQueue[None]()
+        self._tasks.put(lambda: done.put(None))
+        done.get()
+
+
+class Helper:
+    """A worker with a thread of its own, which waits for searches."""
+
+    def __init__(self, worker: Worker) -> None:
+        """RuntimeError where the thread cannot be started."""
+        self.worker = worker
+        self._runner = Runner("helper")
+        self._idle = threading.Event()
+        self._idle.set()
+
     def start(self, search: Callable[[Worker], None]) -> None:
         """Begin this search; the one before must have ended."""
         self._idle.clear()
-        self._tasks.put(lambda: self._run(search))
+        self._runner.submit(lambda: self._run(search))
 
     def join(self) -> None:
-        """Wait until the search has ended."""
+        """Wait until the search has ended; wakes no thread where it has."""
         self._idle.wait()
 
     def _run(self, search: Callable[[Worker], None]) -> None:
@@ -62,7 +83,7 @@ class Helper:
 
 
 def carry_out(tasks: Tasks) -> None:
-    """The body of a helper's thread."""
+    """The body of a runner's thread."""
     while (task := tasks.get()) is not None:
         task()
         del task  # and with it the helper, if nothing else refers to it

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analys
 
 ROOT = Path(__file__).resolve().parents[2]
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+LIMIT = 400.0  # seconds of a search that is ended from outside
+MOST_MOMENTS = 50
 MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
 
 
@@ -265,15 +268,50 @@ def test_a_board_may_change_during_its_search(engine: Engine) -> None:
 def test_ctrl_c_ends_a_search() -> None:
     """An interrupt that comes in the middle, as from a terminal."""
     code = (
-        "import _thread, threading, time\nfrom usi_engine import Board, Engine\n"
+        "import _thread\nfrom usi_engine import Board, Engine\n"
+        "def interrupt(found):\n    if found.depth == 2:\n        _thread.interrupt_main()\n"
         "with Engine('material', megabytes=1) as engine:\n"
-        "    threading.Timer(0.5, _thread.interrupt_main).start()\n"
-        "    begun = time.monotonic()\n"
-        "    try:\n        engine.analyse(Board(), time=60)\n"
-        "    except KeyboardInterrupt:\n        print('stopped', time.monotonic() - begun < 20)\n"
+        "    try:\n        engine.analyse(Board(), time=1000, watch=interrupt)\n"
+        "    except KeyboardInterrupt:\n        print('stopped')\n"
         "    print(engine.analyse(Board(), depth=1).depth)\n"
     )
-    assert output_of(code) == "stopped True\n1\n"
+    assert output_of(code) == "stopped\n1\n"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_at_any_moment_ends_a_search(threads: int) -> None:
+    """From handing it to its thread until it is waited for; nothing of it goes on afterwards."""
+    with Engine("material", threads=threads, megabytes=1) as engine:
+        for moment in range(1, MOST_MOMENTS):
+            waiting = interrupted_at(engine, moment)
+            begun = time.monotonic()
+            assert engine.analyse(Board(), depth=1).depth == 1
+            assert time.monotonic() - begun < LIMIT / 4, "the search before went on"
+            if waiting:
+                return
+    raise AssertionError(f"no wait within {MOST_MOMENTS} moments")
+
+
+def interrupted_at(engine: Engine, moment: int) -> bool:
+    """Interrupt a long search where Python looks for signals for this time; returns whether it waited already.
+
+    Python looks where a function begins and after each call of a function in C.
+    """
+    seen: list[str] = []
+
+    def profile(frame: FrameType, event: str, argument: object) -> None:
+        if event != "return" and (seen or frame.f_code.co_name == "_interruptible"):
+            seen.append(event)
+            if len(seen) == moment:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sys.setprofile(profile)
+        try:
+            engine.analyse(Board(), time=LIMIT)
+        finally:
+            sys.setprofile(None)
+    return "c_exception" in seen  # queue.Empty
 
 
 # ---- records, names ----

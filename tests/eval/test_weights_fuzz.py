@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from core_ext.engine import BONAPIECES
 from usi_engine.core import WeightsError
-from usi_engine.weights import FEATURES, OLDER_MAGIC, compress, read_blocks, read_folded
+from usi_engine.weights import FEATURES, OLDER_MAGIC, compress, decompress, read_blocks, read_folded
 
 NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
 VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
@@ -61,6 +62,17 @@ def check(path: Path, data: bytes) -> None:
 def test_the_small_file_is_intact() -> None:
     header, blocks = read_blocks(SMALL)
     assert (header["tempo"], blocks) == (7, BLOCKS)
+
+
+def test_a_block_that_expands_to_much_takes_no_memory() -> None:
+    bomb = compress(bytes(1 << 26))
+    assert len(bomb) < 1 << 15
+    tracemalloc.start()
+    with pytest.raises(WeightsError, match="a block is not of 8 bytes"):
+        decompress(bomb, 8)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 23  # the dictionary has 4 MB
 
 
 @given(st.binary(max_size=200), st.booleans())

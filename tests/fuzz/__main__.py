@@ -14,7 +14,8 @@ from tests.fuzz.conversation import fuzz_usi
 from tests.fuzz.readers import BOOK, damaged, fuzz_readers
 from usi_engine.nnue_file import Architecture, write_network
 
-ROUND_SECONDS = 60.0  # two thirds of a round for conversations
+ROUND_SECONDS = 300.0
+CONVERSATIONS = 0.85  # of a round; the readers get the rest, and take many more examples a second
 
 
 def option_files(folder: Path, rng: random.Random) -> list[str]:
@@ -30,8 +31,8 @@ def option_files(folder: Path, rng: random.Random) -> list[str]:
 def fuzz(seed: int, seconds: float) -> str:
     """One round; returns a line of its figures."""
     with tempfile.TemporaryDirectory(prefix="fuzz 駒 ") as folder:
-        lines = fuzz_usi(seed, seconds * 2 / 3, option_files(Path(folder), random.Random(seed)))
-    counts = fuzz_readers(seed, seconds / 3)
+        lines = fuzz_usi(seed, seconds * CONVERSATIONS, option_files(Path(folder), random.Random(seed)))
+    counts = fuzz_readers(seed, seconds * (1 - CONVERSATIONS))
     return f"seed {seed}: {lines} lines, {sum(counts.values())} files and texts"
 
 

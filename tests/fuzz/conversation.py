@@ -6,7 +6,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from core_ext.board import Board
@@ -15,10 +15,11 @@ from tests.fuzz.grammar import Grammar
 from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
 ANSWER_SECONDS = 240.0  # to the next line, once the searches are told to stop; a loaded machine is slow
-STOP_EVERY = 0.01
+STOP_EVERY = (0.001, 0.001, 0.01)  # seconds without a line between two of them
 MOST_MEGABYTES = 1400  # resident, with a table of 32 MB, eight threads and KPP weights
 SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # takes several times the memory
 CONVERSATIONS = 150  # with one process
+HURRIED = 0.7  # of the conversations stop each search at once, so that most time goes into lines
 MATERIAL_SHARE = 0.7  # of the processes; loading weights takes time
 
 
@@ -77,14 +78,14 @@ class Talk(Program):
         else:
             assert len(words) == 2 and self.answered < len(self.roots), words
 
-    def settle(self) -> None:
+    def settle(self, stop_every: float = max(STOP_EVERY)) -> None:
         """Stop all searches; wait until every go, `usi` and `isready` has its one answer."""
         self.tell(b"isready")
         deadline = time.monotonic() + ANSWER_SECONDS
         while not self.is_settled():
             assert time.monotonic() < deadline, f"{len(self.roots) - self.answered} searches have no answer"
             assert self.process.poll() is None, f"it ended with status {self.process.returncode}"
-            if self.line(STOP_EVERY) is None:
+            if self.line(stop_every) is None:
                 self._write(b"stop\n")
             else:
                 deadline = time.monotonic() + ANSWER_SECONDS
@@ -119,14 +120,26 @@ def board_of(command: SetPosition) -> Board | None:
     return board
 
 
-def converse(talk: Talk, grammar: Grammar) -> None:
-    """Some lines, in bursts at any pace, and what has to be answered."""
-    rng = grammar.rng
-    for _ in range(rng.choice([2, 5, 20])):
-        talk.tell(*no_quit(grammar, rng.choice([1, 1, 2, 5, 15])))
-        time.sleep(rng.choice([0, 0, 0.001, 0.01]))
-    talk.settle()
+def converse(talk: Talk, grammar: Grammar) -> int:
+    """Some lines, in bursts at any pace, and what has to be answered; returns how many lines were drawn."""
+    rng, count = grammar.rng, 0
+    hurried = rng.random() < HURRIED
+    for _ in range(rng.choice([5, 20, 60] if hurried else [2, 5, 20])):
+        lines = no_quit(grammar, rng.choice([5, 15, 50] if hurried else [1, 1, 2, 5, 15]))
+        talk.tell(*(stopped(lines) if hurried else lines))
+        time.sleep(0 if hurried else rng.choice([0, 0, 0.001, 0.01]))
+        count += len(lines)
+    talk.settle(rng.choice(STOP_EVERY))
     assert SANITIZED or talk.megabytes() < MOST_MEGABYTES, f"{talk.megabytes()} MB"
+    return count
+
+
+def stopped(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """The lines, and a stop behind each search."""
+    for line in lines:
+        yield line
+        if isinstance(parse(decode(line)), Go | GoMate):
+            yield b"stop"
 
 
 def no_quit(grammar: Grammar, count: int) -> list[bytes]:
@@ -161,9 +174,7 @@ def fuzz_usi(seed: int, seconds: float, files: Sequence[str]) -> int:
             for _ in range(CONVERSATIONS):
                 if time.monotonic() >= deadline:
                     break
-                before = len(talk.sent)
-                converse(talk, grammar)
-                count += len(talk.sent) - before
+                count += converse(talk, grammar)
                 talk.forget()
             part(talk, grammar)
         except (AssertionError, ValueError, OSError) as error:

@@ -146,10 +146,10 @@ def note_time(delays: Delays, overstep: float) -> None:
     delays.lost_on_time += overstep > 0
 
 
-def play(players: Sequence[Player], rng: random.Random) -> dict[str, Any]:
-    """A game, the first player Black: how it ended, and how long it was."""
+def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> dict[str, Any]:
+    """A game with this share of a clock's times, the first player Black: how it ended, and how long it was."""
     board, moves = opening(rng)
-    main, byoyomi, increment = rng.choice(CLOCKS)
+    main, byoyomi, increment = (round(time * share) for time in rng.choice(CLOCKS))
     left = [float(main), float(main)]
     while not (ending := ending_of(board)):
         side = 0 if board.turn == BLACK else 1
@@ -169,13 +169,13 @@ def play(players: Sequence[Player], rng: random.Random) -> dict[str, Any]:
     return {"ending": ending, "plies": len(moves), "clock": [main, byoyomi, increment]}
 
 
-def soak_game(players: Sequence[Player], number: int) -> dict[str, Any]:
+def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dict[str, Any]:
     """Game `number` with its own options: a line of the log."""
     rng = random.Random(number)
     options = {name: rng.choice(values) for name, values in CHANGING.items()}
     for player in players:
         player.begin(FIXED | options)
-    played = play(players if number % 2 else players[::-1], rng)
+    played = play(players if number % 2 else players[::-1], rng, share)
     memory = [player.talk.megabytes() for player in players]
     return {"game": number, "options": options, **played, "megabytes": memory} | worst([p.delays for p in players])
 
@@ -212,15 +212,15 @@ def read_log(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def soak(path: Path, games: int) -> list[dict[str, Any]]:
-    """Play until the log holds so many games."""
+def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
+    """Play until the log holds so many games, with this share of the clocks' times."""
     played = read_log(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     players = [Player(Talk()) for _ in range(2)]
     begun, first = time.monotonic(), len(played)
     with path.open("a", encoding="utf-8") as log:
         for number in range(first + 1, games + 1):
-            played.append(soak_game(players, number))
+            played.append(soak_game(players, number, share))
             log.write(json.dumps(played[-1]) + "\n")
             log.flush()
             left = (time.monotonic() - begun) / (number - first) * (games - number) / 60
@@ -235,9 +235,10 @@ def main(words: list[str]) -> int:
     """Play; returns 0, or ends by an AssertionError that says what went wrong."""
     parser = argparse.ArgumentParser("python -m tests.fuzz.soak", description=__doc__)
     parser.add_argument("--games", type=int, default=2000)
+    parser.add_argument("--clock-share", type=float, default=1.0, help="of the usual times of the clocks")
     parser.add_argument("--log", type=Path, default=Path("build/soak.jsonl"))
     chosen = parser.parse_args(words)
-    print(summary(soak(chosen.log, chosen.games)))
+    print(summary(soak(chosen.log, chosen.games, chosen.clock_share)))
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Half a minute of fuzzing with a fixed and a fresh seed: `make fuzz` goes on for hours."""
+"""Half a minute of fuzzing with a fixed and a fresh seed, two games of the soak: `make fuzz` and `make soak` go on."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import pytest
 from tests.fuzz.__main__ import option_files
 from tests.fuzz.conversation import fuzz_usi
 from tests.fuzz.readers import fuzz_readers
+from tests.fuzz.soak import soak, summary
 
 SECONDS = 12.0
+CLOCK_SHARE = 0.1  # of the usual times of the soak
 FIXED = 20261122
 SEEDS = {"fixed": FIXED, "fresh": random.SystemRandom().randrange(1 << 32)}  # a failure names its seed
 
@@ -26,3 +28,14 @@ def test_conversations(kind: str, tmp_path: Path) -> None:
 def test_readers(kind: str) -> None:
     """Every reader gives a value or an error of its own."""
     assert sum(fuzz_readers(SEEDS[kind], SECONDS).values()) > 0
+
+
+def test_soak(tmp_path: Path) -> None:
+    """A log that is cut off in its last line goes on; every game is played to its end by the same two programs."""
+    log = tmp_path / "soak.jsonl"
+    assert len(soak(log, 1, CLOCK_SHARE)) == 1
+    log.write_bytes(log.read_bytes() + b'{"game": 2, "opt')
+    games = soak(log, 2, CLOCK_SHARE)
+    assert [game["game"] for game in games] == [1, 2]
+    assert all(game["ending"] and game["plies"] > 4 for game in games)
+    assert summary(games).startswith("2 games")

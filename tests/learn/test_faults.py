@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
 import lzma
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -24,7 +27,7 @@ from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
 from tests.engine.usi_transport import ROOT
 from tests.learn.helpers import RATES, random_game, read_games
 from tests.programs import INTERRUPTIBLE
-from usi_engine.learn.checkpoint import CHECKPOINT
+from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
 from usi_engine.learn.game import SourceError
@@ -181,6 +184,42 @@ def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Re
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
         file.write_bytes(damaged)
         assert main(train) in (0, 1)
+
+
+# What a zip archive's directory says of an array at these offsets: encrypted; packed by LZMA, bzip2, nobody.
+ZIP_DAMAGES = {"encrypted": (8, 1), "LZMA": (10, 14), "bzip2": (10, 12), "unknown": (10, 77)}
+
+
+@pytest.mark.parametrize(("at", "value"), ZIP_DAMAGES.values(), ids=ZIP_DAMAGES)
+def test_a_checkpoint_whose_directory_is_damaged_is_named(tmp_path: Path, at: int, value: int) -> None:
+    save_checkpoint(tmp_path, {}, [], {"some": np.arange(40)})
+    data = bytearray((tmp_path / CHECKPOINT).read_bytes())
+    data[data.rindex(b"PK\1\2") + at] = value  # the last array's entry
+    assert_damaged(tmp_path, bytes(data))
+
+
+@pytest.mark.parametrize("header", [b"{'descr'", b"    x\n  y", b"('''", b"\0", b"[" * 60])
+def test_a_checkpoint_with_a_wrong_header_of_an_array_is_named(tmp_path: Path, header: bytes) -> None:
+    """Its checksums are right: another program wrote it."""
+    save_checkpoint(tmp_path, {}, [], {"some": np.arange(40)})
+    with zipfile.ZipFile(tmp_path / CHECKPOINT) as archive:
+        arrays = {name: archive.read(name) for name in archive.namelist()}
+    whole = arrays["some.npy"]
+    arrays["some.npy"] = whole[:10] + header.ljust(len(whole[10:128])) + whole[128:]
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in arrays.items():
+            archive.writestr(name, data)
+    assert_damaged(tmp_path, out.getvalue())
+
+
+def assert_damaged(folder: Path, data: bytes) -> None:
+    """This checkpoint's array is refused with the file's name."""
+    (folder / CHECKPOINT).write_bytes(data)
+    with pytest.raises(ValueError, match=f"{re.escape(str(folder / CHECKPOINT))} is damaged"):  # noqa: SIM117
+        with open_checkpoint(folder, {}) as saved:
+            assert saved is not None
+            saved[0]["some"].sum()
 
 
 # ---- files of games ----

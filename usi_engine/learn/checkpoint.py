@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import lzma
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -22,7 +24,7 @@ Curve = list[dict[str, float]]
 # What numpy, zip and json raise where a file is not what it should be, and what training raises for other sizes.
 DAMAGES = (
     OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, EOFError, MemoryError,
-    NotImplementedError, zipfile.BadZipFile, zlib.error, struct.error,
+    RuntimeError, SyntaxError, tokenize.TokenError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
 )  # fmt: skip
 
 
