@@ -32,7 +32,7 @@ SESSION = {
     "cd komadori": "cd komadori",
     "make run": "make run",
     ". .venv/bin/activate": ". .venv/bin/activate",
-    "pip install '.[analysis]'": "pip install '.[analysis]'",
+    "pip install rsshogi tqdm": "pip install rsshogi tqdm",
     "from usi_engine import Board, Engine": "cd / && python -c 'from usi_engine import Board, Engine' && cd -",
     "make match OPPONENT=/path/to/engine": 'make match OPPONENT="$(usi_engine --where)" GAMES=2 TIME=0/0.05',
     'xboard -variant shogi -fcp "uci2wb -s /path/to/usi_engine"': (
