@@ -52,8 +52,8 @@ build: $(VENV)/.done
 run: build
 	@$(BIN)/usi_engine go movetime 3000
 	@echo
-	@echo "To start it: $(BIN)/usi_engine. It reads USI commands from standard input, or runs those on its command line."
-	@echo "To write only usi_engine: . $(BIN)/activate"
+	@echo "Start it as $(BIN)/usi_engine, or as usi_engine after: . $(BIN)/activate"
+	@echo "A game in the terminal: usi_engine play. All commands: usi_engine --help"
 	@echo "Register this file in your shogi GUI:"
 	@$(BIN)/usi_engine --where
 

@@ -5,7 +5,7 @@
 The runner tolerates a second on the clock and does not measure byoyomi, so this program measures every answer itself:
 one that comes after the flag is an overstep, even where the runner accepts it. It plays pairs of games, one opening
 with both colours. After each pair the games are kept as CSA and KIF, the figures as JSON: called again, it goes on
-after the last pair. Needs cshogi and rsshogi (`pip install --editable '.[match]'`).
+after the last pair. Needs cshogi and rsshogi (`pip install cshogi rsshogi`).
 """
 
 from __future__ import annotations

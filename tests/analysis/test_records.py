@@ -58,7 +58,7 @@ def test_several_games_in_a_file() -> None:
         ("broken.kif", "broken.kif, line 15, move 7: not a move: '7 １六'"),
         ("illegal.ki2u", "illegal.ki2u, line 9, move 7: illegal move: '▲１五歩'"),
         ("illegal.csa", "illegal.csa, line 22, move 7: illegal move: '+1715FU'"),
-        ("illegal.jkf", "illegal.jkf, move 7: illegal move"),
+        ("illegal.jkf", "illegal.jkf, move 7: illegal move: '{color:0,from:{x:1,y:7},piece:FU,to:{x:1,y:5}}'"),
         ("illegal.usi", "illegal.usi, line 2, move 3: illegal move: '8h2c'"),
     ],
 )

@@ -79,7 +79,17 @@ def in_jkf(text: str, error: ValueError) -> Fault:
     except ValueError:
         return Fault(0, 0, "", reason(error))
     index = JKF_INDEX.search(str(error))
-    return Fault(0, int(index[1]) if index else 0, "", reason(error))
+    number = int(index[1]) if index else 0
+    return Fault(0, number, shown(jkf_move(text, number)), reason(error))
+
+
+def jkf_move(text: str, number: int) -> str:
+    """What the record holds as this move, without JSON's quotation marks; empty where it holds none."""
+    try:
+        move = json_of(text)["moves"][number]["move"] if number else ""
+    except (LookupError, TypeError):
+        return ""
+    return json.dumps(move, ensure_ascii=False, separators=(",", ":")).replace('"', "")
 
 
 def readable(reader: Callable[[str], Any], parts: Sequence[str], between: str) -> int:
