@@ -122,12 +122,15 @@ def test_a_limit_out_of_range_is_refused(tmp_path: Path, limit: str, capsys: pyt
 
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
 def test_interrupted_at_once(tmp_path: Path) -> None:
-    """Ctrl-C does not wait for the solver."""
+    """Ctrl-C does not wait for the solver, which has begun when the line of the easy problem has come."""
+    easy = "7k1/9/7P1/9/9/9/9/9/9 b G 1"
     hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
-    (tmp_path / "problems.tsv").write_text(hard + "\n", encoding="utf-8")
+    (tmp_path / "problems.tsv").write_text(f"{easy}\n{hard}\n", encoding="utf-8")
     program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
-        time.sleep(2)
+        assert started.stdout is not None
+        assert started.stdout.readline().endswith(b"line 1: mate in 1: G*2b\n")
+        time.sleep(0.5)
         begun = time.monotonic()
         started.send_signal(signal.SIGINT)
         printed, errors = started.communicate(timeout=20)
