@@ -134,6 +134,7 @@ bench: $(VENV)/.bench build
 figures: $(VENV)/.charts
 	$(PY) docs/figures/rules.py
 	$(PY) docs/figures/learning_curve.py
+	$(PY) docs/figures/levels.py
 
 # make match OPPONENT=/path/to/engine GAMES=20 TIME=10+0.1. TIME in seconds: MAIN, MAIN+INCREMENT or MAIN/BYOYOMI.
 # OPTIONS of the opponent: NAME:VALUE,NAME:VALUE. The same command again continues a match that was interrupted.
