@@ -32,9 +32,10 @@ cdef inline bint multi_cut(const Node *node, int alternative) noexcept nogil:
 cdef inline int by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
     """One, two or three plies for the only good move, by how far the others fall short of it."""
     cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
-    return (1 + (shortfall > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet - 44 * late)
+    return (1 + (shortfall > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
+                 - tune.double_late * late)
             + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
-               + tune.triple_on_pv * node.ss.on_pv - 45 * late))
+               + tune.triple_on_pv * node.ss.on_pv - tune.triple_late * late))
 
 
 cdef inline int singular_extension(const Searcher *s, const Node *node, int alternative) noexcept nogil:
@@ -84,7 +85,8 @@ cdef inline int cut_reduction(const Node *node) noexcept nogil:
 
 cdef inline int move_history(Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
     if not candidate.quiet:
-        return 863 * see_value(type_of(captured_piece(candidate.move32))) // 128 + capture_history(s, candidate.move32)
+        return (tune.lmr_captured * see_value(type_of(captured_piece(candidate.move32))) // 128
+                + capture_history(s, candidate.move32))
     return 2 * butterfly(s, candidate.move) + continuation(node.ss, candidate.move32)
 
 

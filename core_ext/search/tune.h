@@ -65,10 +65,12 @@
     X(double_margin, -4, -400, 400) \
     X(double_pv, 212, 0, 1000) \
     X(double_quiet, 182, 0, 1000) \
+    X(double_late, 44, 0, 400)              /* below the depth of the iteration */ \
     X(triple_margin, 73, -400, 400) \
     X(triple_pv, 320, 0, 1000) \
     X(triple_quiet, 218, 0, 1000) \
     X(triple_on_pv, 92, 0, 1000) \
+    X(triple_late, 45, 0, 400) \
     /* late move reduction */ \
     X(lmr_min_depth, 2, 1, 20) \
     X(lmr_scale, 2763, 500, 8000)           /* 1/128 */ \
@@ -85,6 +87,7 @@
     X(lmr_move, 65, 0, 400) \
     X(lmr_cut, 3611, 0, 8000) \
     X(lmr_cut_no_hash, 985, 0, 5000) \
+    X(lmr_captured, 863, 0, 4000)           /* 1/128 of the captured piece, added to a capture's history */ \
     X(lmr_hash_capture, 1054, 0, 4000) \
     X(lmr_cutoffs, 251, 0, 4000) \
     X(lmr_more_cutoffs, 1124, 0, 4000) \

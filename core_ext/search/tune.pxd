@@ -51,10 +51,12 @@ cdef extern from "search/tune.h" nogil:
         int double_margin
         int double_pv
         int double_quiet
+        int double_late
         int triple_margin
         int triple_pv
         int triple_quiet
         int triple_on_pv
+        int triple_late
         int lmr_min_depth
         int lmr_scale
         int lmr_base
@@ -70,6 +72,7 @@ cdef extern from "search/tune.h" nogil:
         int lmr_move
         int lmr_cut
         int lmr_cut_no_hash
+        int lmr_captured
         int lmr_hash_capture
         int lmr_cutoffs
         int lmr_more_cutoffs
