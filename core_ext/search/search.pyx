@@ -443,6 +443,8 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
     if game_over(s, &node, &value):
         return value
     probe_table(s, &node)
+    # Not because this leaf is on the line now: its entry would forbid reverse futility pruning from then on.
+    node.ss.on_pv = node.tt.hit and node.tt.on_pv
     if quiescence_cuts(&node):
         return node.tt_value
     mate = find_mate(s, &node)
