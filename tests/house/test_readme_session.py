@@ -45,7 +45,7 @@ SESSION = {
     ),
     "pip install .": "python -m venv ../other && . ../other/bin/activate && pip install . && usi_engine bench 2",
     "CORE_EXT_ARCH=portable pip install .": "CORE_EXT_ARCH=portable pip install . && usi_engine bench 2",
-    "pip uninstall komadori": "pip uninstall --yes komadori && ! command -v usi_engine",
+    "pip uninstall komadori": "pip uninstall --yes komadori && hash -r && ! command -v usi_engine",
 }
 
 

@@ -241,8 +241,36 @@ def test_the_end_is_in_the_record(lines: list[str], tmp_path: Path) -> None:
     assert ("先手の勝ち" in text) == (lines == ["G*5b"])
 
 
+def test_a_name_without_a_suffix_is_kif(tmp_path: Path) -> None:
+    assert play(f"save {tmp_path / 'my game'}").has(f"saved as {tmp_path / 'my game.kif'}")
+    assert load(tmp_path / "my game.kif", CORE)[0].moves == []
+
+
+def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> None:
+    path, other = tmp_path / "game.kif", tmp_path / "other.kif"
+    path.write_text("a diary")
+    other.write_text("another")
+    once = play(f"save {path}", f"save {other}")
+    assert [said for said in once.said if "exists" in said] == [
+        f"{name} exists and was not written for this game; the same command again replaces it" for name in (path, other)
+    ]
+    assert (path.read_text(), other.read_text(), once.table.unsaved) == ("a diary", "another", False)
+    play(f"save {path}", f"save {path}")
+    assert load(path, CORE)[0].moves == []
+
+
+def test_the_games_own_file_is_replaced_at_once(tmp_path: Path) -> None:
+    """Not that of the game before."""
+    path = tmp_path / "game.kif"
+    played = play(f"save {path}", "7g7f", f"save {path}", "new", "2g2f", f"save {path}")
+    assert sum(said.startswith("saved") for said in played.said) == 2
+    assert load(path, CORE)[0].moves[0] == "7g7f"
+
+
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
-    played = play(f"save {tmp_path / 'game.txt'}", f"save {tmp_path}/none/\0.kif" if sys.platform == "win32" else "")
+    played = play(f"save {tmp_path / 'game.txt'}", f"save {tmp_path}", f"save {tmp_path}/a\0.kif")
+    assert sum("name the format by the suffix" in said for said in played.said) == 2
+    assert played.has("zero byte")
     assert played.has("name the format by the suffix")
     (tmp_path / "file").write_text("")
     assert play(f"save {tmp_path / 'file' / 'game.kif'}").has("file")
@@ -278,6 +306,16 @@ def test_going_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
     assert status == 0
     assert "4. White> " in again
     assert "level 2" in again
+
+
+def test_a_resumed_game_is_saved_to_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "game.kif"
+    save(Game(CORE), path, ("a", "b"))
+    _, printed, _ = run_command([str(path)], f"7g7f\nsave {path}\n", monkeypatch, capsys)
+    assert f"saved as {path}" in printed
+    assert load(path, CORE)[0].moves[0] == "7g7f"
 
 
 @pytest.mark.parametrize(

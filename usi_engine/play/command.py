@@ -55,6 +55,12 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
+def file_of(chosen: argparse.Namespace) -> Path | None:
+    """The saved game to go on with."""
+    text = " ".join(chosen.what)
+    return Path(text) if text and not looks_like_position(text) else None
+
+
 def game_of(chosen: argparse.Namespace, core: Core) -> tuple[Game, str, int | None]:
     """The game to play, the person's side and the level that a saved game names. ValueError."""
     text = " ".join(chosen.what)
@@ -62,8 +68,9 @@ def game_of(chosen: argparse.Namespace, core: Core) -> tuple[Game, str, int | No
         return Game(core, HANDICAPS[chosen.handicap] if chosen.handicap else START), "", None
     if chosen.handicap:
         raise ValueError("a handicap is for a new game")
-    if not looks_like_position(text):
-        return load(Path(text), core)
+    file = file_of(chosen)
+    if file:
+        return load(file, core)
     place, _, moves = text.removeprefix("position ").partition(" moves")
     return Game(core, place, tuple(moves.split())), "", None
 
@@ -106,7 +113,7 @@ def run(chosen: argparse.Namespace) -> int:
     opponent = Opponent(say)
     for name, value in (("USI_Hash", str(MEGABYTES)), ("EvalFile", chosen.eval)):
         opponent.set(name, value)
-    table = Table(game, opponent, settings, screen, say=say)
+    table = Table(game, opponent, settings, screen, file=file_of(chosen), say=say)
     say("help lists the commands. Your move: 7g7f, 7776FU or ７六歩." if style.kanji else "help lists the commands.")
     try:
         table.run()

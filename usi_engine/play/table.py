@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ HELP = """Moves: 7g7f, 8h2b+, P*5e; 7776FU; ７六歩, 76歩, 同銀, ５八金�
 undo        take your last move back             hint        what the engine would play at full strength
 flip        turn the board round                 board       show the board again
 level N     change the level (0 to 20)           swap        change sides
-moves       the moves so far                     save FILE   as KIF, CSA ... by the suffix
+moves       the moves so far                     save FILE   as KIF, or CSA ... by the suffix
 resign      give up                              declare     win by entering king
 new         another game                         quit        end (also Ctrl-C, Ctrl-D)"""
 # Other words for the commands.
@@ -45,12 +46,22 @@ class Settings:
     control: TimeControl = field(default_factory=TimeControl)
 
 
+def file_named(text: str) -> Path:
+    """The file that a person means: KIF where the name has no suffix, `~` for the home folder. MoveError."""
+    if "\0" in text:
+        raise MoveError("a file name holds no zero byte")
+    path = Path(os.path.expanduser(text))
+    return path if path.suffix or path.is_dir() else path.with_name(f"{path.name}.kif")
+
+
 class Leave(Exception):
     """The person has left the table."""
 
 
 class Table:
-    """One game after another. `read` returns a line for a prompt (EOFError at the end), `say` prints one."""
+    """One game after another. `file` holds the first one. `read` returns a line for a prompt (EOFError
+    at the end), `say` prints one.
+    """
 
     def __init__(
         self,
@@ -59,12 +70,15 @@ class Table:
         settings: Settings,
         screen: Screen,
         *,
+        file: Path | None = None,
         read: Callable[[str], str] = input,
         say: Callable[[str], None] = print,
     ) -> None:
         self.game, self.settings = game, settings
         self._opponent, self._screen, self._read, self._say = opponent, screen, read, say
         self._saved_moves: list[str] = list(game.moves)
+        self._own_file = file
+        self._refused_file: Path | None = None  # not this game's: replaced when `save` names it a second time
         self._clocks = self._new_clocks()
         self._spent = 0.0  # seconds of the person's move so far
         self._commands = self._all_commands()
@@ -236,9 +250,12 @@ class Table:
         self._show()
 
     def _save(self, rest: str) -> None:
-        path = Path(rest or time.strftime("komadori-%Y%m%d-%H%M%S.kif")).expanduser()
+        path = file_named(rest or time.strftime("komadori-%Y%m%d-%H%M%S"))
+        if path.is_file() and path not in (self._own_file, self._refused_file):
+            self._refused_file = path
+            raise MoveError(f"{path} exists and was not written for this game; the same command again replaces it")
         save(self.game, path, self.players())
-        self._saved_moves = self.game.moves
+        self._saved_moves, self._own_file, self._refused_file = self.game.moves, path, None
         self._say(f"saved as {path}")
 
     def _resign(self) -> None:
@@ -256,6 +273,7 @@ class Table:
     def _new(self) -> None:
         self.game = self.game.again()
         self._saved_moves, self._clocks, self._spent = [], self._new_clocks(), 0.0
+        self._own_file = self._refused_file = None
         self._opponent.new_game()
         self._show()
 
