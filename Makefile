@@ -5,14 +5,15 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build test test-all debug sanitize fuzz fuzz-sanitize soak coverage coverage-core perft \
-	signature bench figures match lint format annotate sdist wheel folder release clean
+.PHONY: help setup run build test test-all debug sanitize fuzz fuzz-sanitize soak wine coverage coverage-core \
+	perft signature bench figures match lint format annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
+	@echo "make wine       the tests with CPython for Windows under Wine, which are installed (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
@@ -100,6 +101,11 @@ soak: GAMES = 2000
 CLOCKS ?= 1
 soak: $(VENV)/.test build
 	$(PY) -m tests.fuzz.soak --games $(GAMES) --clock-share $(CLOCKS)
+
+# The core compiled by mingw-w64; WINDOWS_PYTHON=FOLDER takes another CPython 3.11 for Windows. Afterwards
+# build/wine/usi_engine starts the engine of Windows: make match OPPONENT=build/wine/usi_engine
+wine: build
+	sh scripts/wine.sh $(PY) -q $(TESTS)
 
 # Both print their report even where a test fails: some of them measure time.
 coverage: $(VENV)/.coverage build

