@@ -58,7 +58,8 @@ install_python() {
 }
 
 windows_pip() {
-    PIP_CONSTRAINT=build/wine/constraints.txt CORE_EXT_SKIP=1 windows_python -m pip install --quiet \
+    PIP_CONSTRAINT=build/wine/constraints.txt CORE_EXT_SKIP=1 PYTHONWARNINGS='ignore:Editable installation' \
+        windows_python -m pip install --quiet \
         --no-warn-script-location --no-build-isolation "$@" || fail "pip could not install the packages for Windows"
 }
 
@@ -67,6 +68,7 @@ install_packages() {
     [ -n "$(find pyproject.toml -newer "$out/packages" 2>&1)" ] || return 0
     echo "Installing the program and what its tests need in $python"
     echo "numpy<2" >"$out/constraints.txt"
+    windows_pip --force-reinstall --no-deps pip  # that of the package writes launchers that do not start elsewhere
     windows_pip "setuptools>=77.0.3,<90" "packaging>=24.2" "cython>=3.1,<3.4"
     windows_pip --editable '.[test]'
     touch "$out/packages"
