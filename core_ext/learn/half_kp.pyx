@@ -1,6 +1,6 @@
 """Groups of views by own king, forward and back through their rows, and sparse steps of Adam. See half_kp.pxd."""
 
-from libc.math cimport exp, log1p
+from libc.math cimport exp, log1p, sqrt
 from libc.string cimport memcpy, memset
 
 import numpy as np
@@ -41,13 +41,18 @@ cdef void mark_numbers(const Views *views, const Groups *groups, int king, uint8
             marks[active[j]] = 1
 
 
+cdef inline float own_rate(int step) noexcept nogil:
+    """Of a part's n-th step: the bias of the first moment, and 1 / sqrt(n), as AdaGrad's rates fall."""
+    return first_correction(step) / <float>sqrt(step)
+
+
 cdef inline UsedRow used_row(const OwnParts *own, int king, int number) noexcept nogil:
     cdef UsedRow row
     cdef int feature = king * BONAPIECES + number, offset = offset_index(king, number)
     row.number = number
     row.offset = BONAPIECES + offset if offset >= 0 else -1
     row.keep = <float>exp(own.decayed[feature] - own.decay[0])
-    row.first_correction = first_correction(own.steps[feature] + 1)
+    row.rate = own_rate(own.steps[feature] + 1)
     row.second_correction = second_correction(own.steps[feature] + 1)
     return row
 
@@ -120,7 +125,7 @@ cdef inline void improve_part(float *part, const TilePart *tile, const UsedRow *
                               const AdamStep *step) noexcept nogil:
     """By the part's own clock. The gradient is overwritten."""
     cdef AdamStep own_step = step[0]
-    own_step.rate *= row.first_correction
+    own_step.rate *= row.rate
     own_step.second_correction = row.second_correction
     own_step.keep *= row.keep
     tile.kernels.improve(part, part + TILE, part + 2 * TILE, gradient, gradient, TILE, &own_step)

@@ -45,8 +45,8 @@ typedef struct {
     int32_t number;                 /* Bonapiece number: its place among the king's rows, and its first shared row */
     int32_t offset;                 /* its second shared row, or -1 */
     float keep;                     /* by the decay of the steps that the row was left out of */
-    float first_correction;         /* of the biases of its moments, by the number of its own steps */
-    float second_correction;
+    float rate;                     /* share of the step's rate, by the number of the row's own steps */
+    float second_correction;        /* of the bias of its second moment, by the same */
 } UsedRow;
 
 /* out = start + left right, matrices of floats in memory. Steps are the distances of rows; the elements of a row lie side

@@ -21,7 +21,7 @@ cdef extern from "learn/nnue_kernels.h" nogil:
         int32_t number
         int32_t offset
         float keep
-        float first_correction
+        float rate
         float second_correction
     ctypedef struct Product:
         const float *left

@@ -168,7 +168,8 @@ def rows_with(shared: int, used: npt.NDArray[np.int64]) -> list[int]:
 
 
 def test_parts_keep_a_clock_of_their_own(records: Records) -> None:
-    """Adam by the steps of each part; the decay of other steps is made up for at the next use, and nothing else is."""
+    """Adam by the steps of each part, at a falling rate; the decay of other steps is made up for at the next use, and
+    nothing else is."""
     trainer = make_trainer()
     assert trainer.own_parts is not None
     found = own(trainer)[..., :3]  # of each tile, that is enough
@@ -186,6 +187,7 @@ def test_parts_keep_a_clock_of_their_own(records: Records) -> None:
         second[:, used] = 0.999 * second[:, used] + 0.001 * slope**2
         clock = steps[used, np.newaxis]
         move = first[:, used] / (1 - 0.9**clock) / (np.sqrt(second[:, used] / (1 - 0.999**clock)) + 1e-8)
+        move /= np.sqrt(clock)
         late *= 1 - RATE * DECAY
         weights[:, used] = weights[:, used] * late[used, np.newaxis] - 127 * RATE * move
         late[used] = 1
