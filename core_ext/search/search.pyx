@@ -32,6 +32,7 @@ from core_ext.search.pruning cimport (
     hindsight, iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move,
     quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
 )
+from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
 from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp, is_decisive
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
@@ -494,34 +495,6 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
     s.free_moves = s.move_memory
 
 
-cdef void update_root_move(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
-    """The result of a root move. Of a later move that does not beat alpha only a bound is proved: no value."""
-    if node.move_count > 1 and value <= node.alpha:
-        root.value = -INFINITE
-        return
-    root.value = value
-    root.bound = BOUND_UPPER if value <= node.original_alpha else BOUND_LOWER if value >= node.beta else BOUND_EXACT
-    root.seldepth = s.seldepth
-    root.pv[0] = root.move
-    memcpy(root.pv + 1, (node.ss + 1).pv, (node.ss + 1).pv_length * sizeof(Move))
-    root.pv_length = (node.ss + 1).pv_length + 1
-
-
-cdef void sort_root_moves(Searcher *s, int first) noexcept nogil:
-    """Best first; moves of unknown value (-INFINITE) keep their order."""
-    cdef int i, j
-    cdef RootMove moving
-    for i in range(first + 1, s.root_count):
-        if s.roots[i].value <= s.roots[i - 1].value:
-            continue
-        moving = s.roots[i]
-        j = i
-        while j > first and s.roots[j - 1].value < moving.value:
-            s.roots[j] = s.roots[j - 1]
-            j -= 1
-        s.roots[j] = moving
-
-
 cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int first) noexcept nogil:
     init_search(s, depth)
     s.root_window = beta - alpha
@@ -536,25 +509,57 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int
     init_check_info(&s.pos, &node.check_info)
 
 
-cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
+cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nogil:
+    """Whether it ends the search of the root: stopped, or beta is reached."""
     cdef Candidate candidate
+    cdef uint64_t nodes_before = s.nodes
+    cdef int value
+    root.searched = True
+    node.move_count += 1
+    init_candidate(s, node, root.move, &candidate)
+    value = search_move(s, node, &candidate, node.depth - 1)
+    if check_stop(s):
+        return True
+    root.nodes += s.nodes - nodes_before
+    update_root_move(s, node, root, value)
+    if update_best(node, root.move, value):
+        return True
+    if root.move == node.best_move:
+        reduce_after_alpha(node, value)
+    else:
+        add_tried_move(node, &candidate)
+    return False
+
+
+cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
+    """In the picker's order, as in any node; then those that it leaves out: non-promotions that never help."""
+    cdef Picker picker
+    cdef ScoredMove *base = s.free_moves
     cdef RootMove *root
-    cdef int i, value
-    cdef uint64_t nodes_before
+    cdef Move move
+    cdef bint ended = False
+    cdef int i
+    init_main_picker(s, node, &picker)
+    while not ended:
+        move = next_move(&picker)
+        if not move:
+            break
+        s.free_moves = picker.last_end
+        root = find_root_move(s, first, move)
+        ended = root != NULL and search_root_move(s, node, root)
     for i in range(first, s.root_count):
-        root = s.roots + i
-        nodes_before = s.nodes
-        node.move_count += 1
-        init_candidate(s, node, root.move, &candidate)
-        value = search_move(s, node, &candidate, node.depth - 1)
-        if check_stop(s):
-            break
-        root.nodes += s.nodes - nodes_before
-        update_root_move(s, node, root, value)
-        if update_best(node, root.move, value):
-            break
-        if root.move == node.best_move:
-            reduce_after_alpha(node, value)
+        if not ended and not s.roots[i].searched:
+            ended = search_root_move(s, node, s.roots + i)
+    s.free_moves = base
+
+
+cdef void finish_root(Searcher *s, const Node *node, int depth) noexcept nogil:
+    """What the root's result teaches: histories, correction history and the table, as in any node."""
+    if node.best_move:
+        update_histories(s, node)
+        store_node(s, node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_EXACT, depth,
+                   node.best_move)
+    update_correction(s, node)
 
 
 cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
@@ -564,9 +569,9 @@ cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noe
     for i in range(first, s.root_count):
         s.roots[i].previous = s.roots[i].value
         s.roots[i].value = -INFINITE
+        s.roots[i].searched = False
     search_root_moves(s, &node, first)
     sort_root_moves(s, first)
-    if not s.stopped and first == 0 and node.best_move:
-        store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= beta else BOUND_EXACT, depth,
-                   node.best_move)
+    if not s.stopped and first == 0:
+        finish_root(s, &node, depth)
     return node.best_value

@@ -18,6 +18,7 @@ cdef struct RootMove:
     int value               # of the last search; -INFINITE where it came later and did not beat alpha
     int previous            # of the search before
     int bound               # of `value`, as in tt.pxd
+    bint searched           # in this search of the root
     int seldepth
     uint64_t nodes
     int pv_length

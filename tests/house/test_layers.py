@@ -49,6 +49,7 @@ LAYERS = {
         "counts",
         "correction",
         "samples",
+        "root_moves",
         "node",
         "pruning",
         "depths",
