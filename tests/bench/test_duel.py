@@ -45,8 +45,8 @@ def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
 def test_on_a_clock_of_nodes_who_has_no_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timeman, "MOVES_AT_START", timeman.MOVES_AT_START)  # put back at the end
     monkeypatch.setattr(timeman, "MOVES_AT_LEAST", timeman.MOVES_AT_LEAST)
-    time = nodestime.NodeTime.read("2000+1/10")
-    assert (time.main, time.increment, time.nodes) == (2000, 1, 10)
+    time = nodestime.NodeTime.read("20000+1/10")
+    assert (time.main, time.increment, time.nodes) == (20000, 1, 10)
     usual = {"MOVES_AT_START": 48.0, "MOVES_AT_LEAST": 30.0}
     late = {"MOVES_AT_START": 4000.0, "MOVES_AT_LEAST": 4000.0}
     both = [duel.Setting(0, "material", constants, time) for constants in (usual, late)]

@@ -218,7 +218,7 @@ def test_a_single_move_is_searched(engine: InProcess, position: str, go: str, le
     engine.send(position, go)
     engine.expect("^bestmove")
     assert least < time.perf_counter() - begun < most
-    assert int(engine.seen[-2].split()[2]) > 3
+    assert int(engine.seen[-2].split()[2]) > 1
 
 
 def test_a_single_move_stops_pondering_only_at_ponderhit(engine: InProcess) -> None:
