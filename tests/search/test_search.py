@@ -78,6 +78,17 @@ def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
     assert second.value > -INFINITE
 
 
+def test_root_moves_that_no_node_generates_are_searched(worker: Worker) -> None:
+    """A bishop that does not promote: the move picker leaves it out."""
+    board = Board()
+    for move in ("7g7f", "3c3d"):
+        board.push(move)
+    worker.configure(include_all=True)
+    assert worker.set_root(board, ["8h2b+", "8h2b", "2g2f"]) == 3
+    worker.search(3, -INFINITE, INFINITE)
+    assert all(line.nodes for line in worker.lines(3))
+
+
 def test_only_the_given_root_moves_are_searched(worker: Worker) -> None:
     assert worker.set_root(Board(), ["9g9f", "1g1f"]) == 2
     worker.search(3, -INFINITE, INFINITE)
