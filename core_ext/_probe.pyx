@@ -392,6 +392,12 @@ cdef class PickerProbe:
 
 # ---- the transposition table ----
 
+cdef entry_tuple(const TTData *data):
+    if not data.hit:
+        return None
+    return data.move, data.value, data.static_value, data.depth, data.bound, bool(data.on_pv)
+
+
 cdef class TableProbe:
     """The transposition table's own functions, and its entries as raw words."""
 
@@ -416,9 +422,7 @@ cdef class TableProbe:
         """(move, value, static value, depth, bound, on_pv), or None."""
         cdef TTData data
         tt_probe(&self.table, key, &data)
-        if not data.hit:
-            return None
-        return data.move, data.value, data.static_value, data.depth, data.bound, bool(data.on_pv)
+        return entry_tuple(&data)
 
     def bucket(self, key: int):
         """The (check, data) words of the key's bucket. Keys that differ only in the lower 32 bits share one."""
@@ -493,6 +497,13 @@ def fill_table(Table table not None, seed: int):
     for i in range(table.table.buckets * BUCKET):
         table.table.entries[i].check = random_word(&state)
         table.table.entries[i].data = random_word(&state)
+
+
+def table_entry(Table table not None, Board board not None):
+    """What the table holds of a position, as TableProbe.probe gives it, or None."""
+    cdef TTData data
+    tt_probe(&table.table, full_key(&board.pos), &data)
+    return entry_tuple(&data)
 
 
 def table_value(value: int, ply: int):

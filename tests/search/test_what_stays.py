@@ -1,0 +1,55 @@
+"""What a search leaves behind for the next one: marks in the table, and what the root teaches the histories."""
+
+from core_ext._probe import table_entry
+from core_ext.board import Board
+from core_ext.engine import INFINITE, StopToken, Table, Worker
+from tests.positions import data_file
+
+ON_PV = 5
+
+
+def openings(count: int) -> list[Board]:
+    boards = []
+    for line in data_file("openings.sfen").read_text().splitlines()[:count]:
+        board = Board()
+        for move in line.split()[2:]:
+            board.push(move)
+        boards.append(board)
+    return boards
+
+
+def one_ply(table: Table, worker: Worker, board: Board) -> int:
+    """Search one ply with an empty table; returns the nodes. Below the root everything is quiescence."""
+    table.clear()
+    worker.set_root(board)
+    worker.search(1, -INFINITE, INFINITE)
+    return worker.nodes
+
+
+def test_quiescence_marks_no_leaf_as_on_the_principal_variation() -> None:
+    """A mark would keep reverse futility pruning away from the position in every later search."""
+    table, board = Table(4), Board()
+    one_ply(table, Worker(table, StopToken()), board)
+    assert table_entry(table, board)[ON_PV]
+    stored = 0
+    for move in board.legal_moves():
+        board.push(move)
+        entry = table_entry(table, board)
+        board.pop()
+        if entry:
+            stored += 1
+            assert not entry[ON_PV], move
+    assert stored > 20
+
+
+def test_the_root_teaches_the_histories() -> None:
+    """Quiescence teaches nothing, so only the root can bring its best quiet move to the front of the next search."""
+    fewer = []
+    for opening in openings(40):
+        table = Table(4)
+        worker = Worker(table, StopToken())
+        first = one_ply(table, worker, opening)
+        again = one_ply(table, worker, opening)
+        fewer.append(first - again)
+    assert min(fewer) >= 0
+    assert sum(saved > 0 for saved in fewer) > len(fewer) // 5
