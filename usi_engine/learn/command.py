@@ -18,6 +18,8 @@ DESCRIPTION = (
 GAMES_HELP = "files of games"
 MOST_THREADS = 512
 MOST_EPOCHS = 1000
+MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
+MOST_PLIES = 6  # that are searched without pruning late moves
 MOST_NODES = 10**8  # of a search: its table takes 160 bytes a node
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -152,6 +154,15 @@ def add_off_game(commands: Commands) -> None:
     off_game.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
     off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
     off_game.add_argument("--positions", type=positive, default=20, help="of each game (default 20)")
+    off_game.add_argument(
+        "--samples", type=at_most(MOST_SAMPLES), default=4, help="positions of each search, at most (default 4)"
+    )
+    off_game.add_argument(
+        "--plies",
+        type=at_most(MOST_PLIES),
+        default=0,
+        help="score by a search of so many plies that prunes and reduces no late move (default: by --nodes)",
+    )
     add_search_options(off_game, nodes=200)
 
 
@@ -252,13 +263,12 @@ def run_selfplay(chosen: argparse.Namespace) -> None:
 
 
 def run_off_game(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.off_game import make_off_game  # noqa: PLC0415
+    from usi_engine.learn.off_game import OffGame, make_off_game  # noqa: PLC0415
     from usi_engine.learn.selfplay import PlayRules  # noqa: PLC0415
 
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
-    games, refused = make_off_game(
-        chosen.weights, chosen.games, chosen.out, chosen.positions, rules=rules, threads=chosen.threads
-    )
+    plan = OffGame(chosen.positions, chosen.samples, chosen.plies)
+    games, refused = make_off_game(chosen.weights, chosen.games, chosen.out, plan, rules=rules, threads=chosen.threads)
     print_refused(refused.line)
     print(f"positions of {games} games added to {chosen.out}")
 

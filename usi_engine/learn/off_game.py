@@ -3,6 +3,10 @@
 A search spends most of its nodes after moves that no game contains, and evaluates there too: a network that has seen
 games alone is at its worst where the search relies on it. Each line of the file is a game of one move: the result of
 the game that was searched, `off-game` and that game's number, the position, the best move in it and its score.
+
+The score is that of a search of some hundred nodes, or of a full-window search of a few plies that leaves no late move
+out: one ply (140 nodes) is nearer to a search of 40,000 nodes than 600 nodes of the selective search
+(docs/lab/2026-11-22-nnue.md, "better labels").
 """
 
 from __future__ import annotations
@@ -10,9 +14,13 @@ from __future__ import annotations
 import os
 import random
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from core_ext.board import Board
+from core_ext.engine import INFINITE, set_tunable, tunable
 from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, Game, SourceError
 from usi_engine.learn.game_by_game import Appended, append_game_by_game
@@ -21,42 +29,82 @@ from usi_engine.learn.sources import Refused
 
 DECIDED_SCORE = 2000  # centipawns from which on a position of a game is not searched
 SEARCH_NODES = 300  # of the searches whose positions are sampled
-SAMPLES = 4  # positions of each such search, at most
-NOTED = 6 * SAMPLES  # about as many positions are noted, for the samples to be drawn from all its depths
+NOTED = 6  # times as many positions are noted, for the samples to be drawn from all its depths
+UNSELECTIVE = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 OFF_GAME_LINE = re.compile(rb"[bwd]\toff-game (\d+)\t")
 
 
-def plies_to_search(game: Game, rng: random.Random, positions: int) -> list[int]:
+@dataclass(frozen=True)
+class OffGame:
+    """Which positions, and how they are scored."""
+
+    positions: int = 20  # of each game
+    samples: int = 4  # positions of each search, at most
+    plies: int = 0  # of the search that scores; 0 = by the rules' nodes
+
+
+def plies_to_search(game: Game, rng: random.Random, plan: OffGame) -> list[int]:
     """The plies at which to search, enough for so many samples, in their order."""
     open_plies = [ply for ply, score in enumerate(game.scores) if score is not None and abs(score) < DECIDED_SCORE]
-    return sorted(rng.sample(open_plies, min(-(-positions // SAMPLES), len(open_plies))))
+    return sorted(rng.sample(open_plies, min(-(-plan.positions // plan.samples), len(open_plies))))
 
 
-def sampled(player: Player, board: Board, rng: random.Random) -> list[Board]:
+def sampled(player: Player, board: Board, rng: random.Random, samples: int) -> list[Board]:
     """Some positions that a short search evaluates; none where the game is over."""
-    player.worker.sample(max(1, SEARCH_NODES // NOTED), SEARCH_NODES)
+    player.worker.sample(max(1, SEARCH_NODES // (NOTED * samples)), SEARCH_NODES)
     player.think(board, nodes=SEARCH_NODES)
     lines = player.worker.samples()
     player.worker.sample(0)
-    places = [Board(board.sfen()) for _ in range(min(SAMPLES, len(lines)))]
+    places = [Board(board.sfen()) for _ in range(min(samples, len(lines)))]
     for place, line in zip(places, rng.sample(lines, len(places)), strict=True):
         for move in line:
             place.push(move)
     return [place for place in places if place.legal_moves()]
 
 
-def off_game_lines(player: Player, number: int, game: Game, positions: int) -> str:
+@contextmanager
+def unselective() -> Iterator[None]:
+    """Searches without late move pruning and reduction, in this process."""
+    before = {name: tunable(name) for name in UNSELECTIVE}
+    for name, value in UNSELECTIVE.items():
+        set_tunable(name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            set_tunable(name, value)
+
+
+def score_by_plies(player: Player, board: Board, plies: int) -> tuple[str, int]:
+    """Best move and value of a full-window search of so many plies."""
+    player.worker.set_root(board)
+    player.table.new_search()
+    for ply in range(1, plies + 1):
+        player.worker.search(ply, -INFINITE, INFINITE)
+    best = player.worker.lines(1)[0]
+    return best.pv[0], best.value
+
+
+def scored(player: Player, places: list[Board], plies: int) -> list[tuple[str, int]]:
+    """Best move and value of each position."""
+    if not plies:
+        return [player.think(place) for place in places]
+    with unselective():
+        return [score_by_plies(player, place, plies) for place in places]
+
+
+def off_game_lines(player: Player, number: int, game: Game, plan: OffGame) -> str:
     """The lines of one game. ValueError where it breaks a rule."""
     rng = random.Random(f"{player.rules.seed} {number}")
-    chosen = plies_to_search(game, rng, positions)
+    chosen = plies_to_search(game, rng, plan)
     board, lines = Board(game.start), []
     player.new_game()
     for ply, move in enumerate(game.moves):
-        for place in sampled(player, board, rng) if ply in chosen and board.legal_moves() else ():
-            best, value = player.think(place)
+        places = sampled(player, board, rng, plan.samples) if ply in chosen and board.legal_moves() else []
+        for place, (best, value) in zip(places, scored(player, places, plan.plies), strict=True):
             lines.append(f"{LETTERS[game.result]}\toff-game {number}\t{place.sfen()}\t{best} {value}\n")
         board.push(move)
-    return "".join(lines[:positions])
+    return "".join(lines[: plan.positions])
 
 
 def game_number(path: Path, line: bytes) -> int:
@@ -81,12 +129,12 @@ def games_done(path: Path) -> int:
     return whole[-1] if whole else 0
 
 
-def work_off_game(player: Player, task: tuple[int, str, Game, int]) -> Appended:
+def work_off_game(player: Player, task: tuple[int, str, Game, OffGame]) -> Appended:
     """The lines of a numbered and placed game, or why there are none."""
-    number, place, game, positions = task
+    number, place, game, plan = task
     refused = Refused()
     try:
-        lines = off_game_lines(player, number, game, positions)
+        lines = off_game_lines(player, number, game, plan)
     except ValueError as error:
         refused.add(place, str(error))
         lines = ""
@@ -94,7 +142,7 @@ def work_off_game(player: Player, task: tuple[int, str, Game, int]) -> Appended:
 
 
 def make_off_game(
-    weights: str, paths: list[Path], out: Path, positions: int, *, rules: PlayRules, threads: int
+    weights: str, paths: list[Path], out: Path, plan: OffGame, *, rules: PlayRules, threads: int
 ) -> tuple[int, Refused]:
     """Append off-game positions of each game of `paths` to `out`; returns how many games this call read.
 
@@ -102,5 +150,5 @@ def make_off_game(
     """
     check_output(out, paths)
     return append_game_by_game(
-        out, paths, games_done(out), work_off_game, positions, weights=weights, rules=rules, threads=threads
+        out, paths, games_done(out), work_off_game, plan, weights=weights, rules=rules, threads=threads
     )
