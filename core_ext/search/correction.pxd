@@ -1,8 +1,8 @@
 """Correction history (Stockfish 2024): the mean error of the evaluation in positions that share a key with this one.
 
 After a search, the difference between its value and the static value updates one entry of each key; before a search,
-the entries correct the evaluation. Keys: both hands, the last move, the pawns, the generals (king, golds, silvers) of
-each side.
+the entries correct the evaluation, and where the correction is large, less is pruned and reduced. Keys: both hands, the
+last move, the pawns, the generals (king, golds, silvers) of each side.
 """
 
 from core_ext.search.history cimport (
@@ -13,7 +13,7 @@ from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp, is_decisive
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport Position, pieces
-from core_ext.shogi.types cimport GOLDS, MAX_EVALUATION, PAWN, SILVER, int16_t, moved_piece, to_square
+from core_ext.shogi.types cimport GOLDS, PAWN, SILVER, int16_t, moved_piece, to_square
 
 
 cdef inline int generals_slot(const Position *pos, int color) noexcept nogil:
@@ -35,14 +35,14 @@ cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noe
     return &s.histories.correction[key][s.pos.side][correction_slot(&s.pos, ss, key)]
 
 
-cdef inline int corrected(Searcher *s, const Stack *ss, int value) noexcept nogil:
-    """The evaluation with the mean errors taken out, within the range of evaluations."""
+cdef inline int mean_error(Searcher *s, const Stack *ss) noexcept nogil:
+    """What has to be added to the evaluation, in centipawns."""
     cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]
                                                + correction_entry(s, ss, CORRECTION_MOVE)[0])
     error += tune.correction_pawns * correction_entry(s, ss, CORRECTION_PAWNS)[0]
     error += tune.correction_generals * (correction_entry(s, ss, CORRECTION_GENERALS)[0]
                                          + correction_entry(s, ss, CORRECTION_OTHER_GENERALS)[0])
-    return clamp(value + error // 1024, -MAX_EVALUATION, MAX_EVALUATION)
+    return error // 1024
 
 
 cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noexcept nogil:

@@ -24,23 +24,25 @@ cdef inline int singular_beta(const Node *node) noexcept nogil:
             - (tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)) * node.depth // 55)
 
 
-cdef inline bint multi_cut(const Node *node, int alternative) noexcept nogil:
+cdef inline bint multi_cut(const Node *node, int shortfall, int alternative) noexcept nogil:
     """Even another move reaches beta."""
-    return alternative >= singular_beta(node) and alternative >= node.beta and not is_decisive(alternative)
+    return shortfall <= 0 and alternative >= node.beta and not is_decisive(alternative)
 
 
 cdef inline int by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
-    """One, two or three plies for the only good move, by how far the others fall short of it."""
+    """One, two or three plies for the only good move, by how far the others fall short of it: more readily where the
+    evaluation errs, and where hash moves have lately been right."""
     cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
+    shortfall += tune.singular_error * node.error // 1024
+    shortfall += tune.singular_hash_move * s.histories.hash_move // 131072
     return (1 + (shortfall > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
                  - tune.double_late * late)
             + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
                + tune.triple_on_pv * node.ss.on_pv - tune.triple_late * late))
 
 
-cdef inline int singular_extension(const Searcher *s, const Node *node, int alternative) noexcept nogil:
+cdef inline int singular_extension(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
     """Plies for the hash move: more where it is the only good move, fewer where a cut is likely anyway."""
-    cdef int shortfall = singular_beta(node) - alternative
     if shortfall > 0:
         return by_margins(s, node, shortfall)
     if node.tt_value >= node.beta:
@@ -91,9 +93,10 @@ cdef inline int move_history(Searcher *s, const Node *node, const Candidate *can
 
 
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
-    """More in a cut node and after many cuts below, less on the principal variation and for moves of good history."""
+    """More in a cut node and after many cuts below, less on the principal variation, for moves of good history, and
+    where the evaluation errs."""
     cdef int amount = base_reduction(s, node) + pv_line_reduction(node) + cut_reduction(node)
-    amount += tune.lmr_offset - tune.lmr_move * node.move_count
+    amount += tune.lmr_offset - tune.lmr_move * node.move_count - tune.lmr_error * node.error // 1024
     if node.tt_capture:
         amount += tune.lmr_hash_capture
     if candidate.move == node.tt.move:

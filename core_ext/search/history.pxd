@@ -23,6 +23,7 @@ cdef enum:
     PAWN_HISTORY_LIMIT = 8192
     PAWN_HISTORY_START = -1238
     PAWN_HISTORY_SLOTS = 512    # hashed pawn structures
+    HASH_MOVE_LIMIT = 8192
     CORRECTION_LIMIT = 1024
     CORRECTION_SLOTS = 1 << 14
 
@@ -47,6 +48,7 @@ cdef struct Histories:
     PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
+    int16_t hash_move                       # how often the hash move is the best move
 
 # Cleared; `block[0]` gets the pointer for release_large. `lazy`: the system backs it with memory as it is used, and not
 # now. MemoryError.

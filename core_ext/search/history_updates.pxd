@@ -2,8 +2,8 @@
 Stockfish."""
 
 from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, LOW_PLIES, move_slot, update_capture, update_continuation_entry, update_entry, update_low_ply,
-    update_pawn_history,
+    BUTTERFLY_LIMIT, HASH_MOVE_LIMIT, LOW_PLIES, move_slot, update_capture, update_continuation_entry, update_entry,
+    update_low_ply, update_pawn_history,
 )
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
@@ -88,6 +88,18 @@ cdef inline void update_histories(Searcher *s, const Node *node) noexcept nogil:
         update_continuations(prior, prior.move, -malus * tune.refuted_malus // 1024)
     for i in range(node.capture_count):
         update_capture_history(s, node.captures[i], -malus * tune.capture_malus // 1024)
+
+
+cdef inline void update_hash_move_history(Searcher *s, const Node *node) noexcept nogil:
+    """Whether the table's move was the best one, off the principal variation."""
+    if not node.pv:
+        update_entry(&s.histories.hash_move,
+                     tune.hash_move_bonus if node.best_move == node.tt.move else -tune.hash_move_malus, HASH_MOVE_LIMIT)
+
+
+cdef inline void punish_hash_move(Searcher *s, const Node *node) noexcept nogil:
+    """Other moves cut the node as well (multi-cut)."""
+    update_entry(&s.histories.hash_move, -clamp(424 + 107 * node.depth, 0, 3375), HASH_MOVE_LIMIT)
 
 
 cdef inline int prior_bonus(const Node *node) noexcept nogil:

@@ -7,11 +7,11 @@ from libc.string cimport memcpy
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
 from core_ext.mate.mate_in_one cimport mate_in_one
-from core_ext.search.correction cimport corrected
+from core_ext.search.correction cimport mean_error
 from core_ext.search.history cimport capture_value, continuation_value, move_slot, pawn_history
 from core_ext.search.movepick cimport Picker, is_quiet
 from core_ext.search.samples cimport sample_position
-from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, is_decisive
+from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, clamp, is_decisive
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
 )
@@ -22,7 +22,7 @@ from core_ext.shogi.position cimport (
     do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, key_after_null, try_move,
 )
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
+    INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
 )
 
 cdef enum:
@@ -195,8 +195,12 @@ cdef inline int mate_node(Searcher *s, Node *node, Move move) noexcept nogil:
 
 
 cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
-    """The evaluation, corrected by the correction history; `value` also by the table's bound."""
+    """The evaluation, corrected by the correction history; `value` also by the table's bound, but not in a singular
+    search, where that is the bound of the move left out."""
     cdef Stack *ss = node.ss
+    # Quiescence does not ask for it in check.
+    cdef int error = mean_error(s, ss) if node.depth > 0 or not node.in_check else 0
+    node.error = error if error > 0 else -error
     if node.in_check:
         ss.static_value = node.value = (ss - 2).static_value
         node.raw_value = NO_VALUE
@@ -208,8 +212,8 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
         sample_position(s, node.ply)
-    ss.static_value = node.value = corrected(s, ss, node.raw_value)
-    if node.tt.bound and not is_decisive(node.tt_value):
+    ss.static_value = node.value = clamp(node.raw_value + error, -MAX_EVALUATION, MAX_EVALUATION)
+    if node.tt.bound and not ss.excluded and not is_decisive(node.tt_value):
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
             node.value = node.tt_value
     node.improving = ss.static_value > (ss - 2).static_value

@@ -67,7 +67,7 @@ cdef inline bint razors(const Node *node) noexcept nogil:
 cdef inline int reverse_futility_margin(const Node *node) noexcept nogil:
     cdef int slope = tune.reverse_futility_slope - tune.reverse_futility_new * (not node.tt.hit)
     cdef int less = tune.reverse_futility_improving * node.improving + tune.reverse_futility_worsening * node.worsening
-    return slope * node.depth - less * slope // 1024
+    return slope * node.depth - less * slope // 1024 + tune.reverse_futility_error * node.error // 1024
 
 
 cdef inline bint reverse_futility(const Node *node) noexcept nogil:

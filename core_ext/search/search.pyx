@@ -19,7 +19,8 @@ from core_ext.search.depths cimport (
 )
 from core_ext.search.history cimport allocate_histories, clear_histories
 from core_ext.search.history_updates cimport (
-    update_after_tt_cutoff, update_by_gain, update_continuations, update_histories, update_prior_move,
+    punish_hash_move, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
+    update_histories, update_prior_move,
 )
 from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, is_quiet, next_move,
@@ -180,9 +181,9 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
 
 # ---- singular extension and multi-cut (Y. Björnsson) ----
 
-cdef int search_alternatives(Searcher *s, const Node *node, Move move) noexcept nogil:
+cdef int search_alternatives(Searcher *s, const Node *node, Move move, int beta) noexcept nogil:
     """The value of the node without the move, by a shallower search."""
-    cdef int beta = singular_beta(node), value
+    cdef int value
     node.ss.excluded = move
     value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
     node.ss.excluded = NO_MOVE
@@ -194,14 +195,16 @@ cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) 
 
     Where the hash move is the only good one, the others are searched a ply deeper, too.
     """
-    cdef int value
+    cdef int beta, value
     if not may_be_singular(s, node, candidate.move):
         return False
-    value = search_alternatives(s, node, candidate.move)
-    if not s.stopped and multi_cut(node, value):
+    beta = singular_beta(node)      # once: the search of the alternatives can change the node's mark
+    value = search_alternatives(s, node, candidate.move, beta)
+    if not s.stopped and multi_cut(node, beta - value, value):
+        punish_hash_move(s, node)
         node.best_value = value
         return True
-    candidate.extension = singular_extension(s, node, value)
+    candidate.extension = singular_extension(s, node, beta - value)
     node.depth += candidate.extension > 0
     return False
 
@@ -323,6 +326,7 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
         node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
     if node.best_move:
         update_histories(s, node)
+        update_hash_move_history(s, node)
     else:
         update_prior_move(s, node)
     if node.best_value <= node.alpha:

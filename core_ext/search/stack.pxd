@@ -101,6 +101,7 @@ cdef struct Node:
     int tt_value            # counted from the root; NO_VALUE without a hit
     bint tt_capture         # the table's move is not quiet
     int raw_value           # static value before correction
+    int error               # size of the correction: how wrong the evaluation is in positions like this one
     int value               # static value, or the table's where its bound makes that better
     int best_value
     Move best_move

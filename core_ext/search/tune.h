@@ -21,6 +21,7 @@
     X(reverse_futility_new, 21, 0, 100)     /* less a ply where the table does not know the position */ \
     X(reverse_futility_improving, 2686, 0, 8000)    /* 1/1024 ply */ \
     X(reverse_futility_worsening, 362, 0, 8000)     /* 1/1024 ply */ \
+    X(reverse_futility_error, 557, 0, 4000) /* 1/1024 of the size of the correction */ \
     X(reverse_futility_share, 33, 0, 100)   /* percent of the value; the rest is beta */ \
     /* null move */ \
     X(null_margin, 378, -400, 1000) \
@@ -71,6 +72,8 @@
     X(triple_quiet, 218, 0, 1000) \
     X(triple_on_pv, 92, 0, 1000) \
     X(triple_late, 45, 0, 400) \
+    X(singular_error, 478, 0, 4000)         /* 1/1024 of the size of the correction, less of both margins */ \
+    X(singular_hash_move, 1019, 0, 8000)    /* 1/131072 of the history of hash moves, less of both margins */ \
     /* late move reduction */ \
     X(lmr_min_depth, 2, 1, 20) \
     X(lmr_scale, 2763, 500, 8000)           /* 1/128 */ \
@@ -95,6 +98,7 @@
     X(lmr_hash_move, 2239, 0, 5000) \
     X(lmr_history, 428, 0, 4000)            /* 1/4096 of 1/1024 ply */ \
     X(lmr_all, 273, 0, 2000) \
+    X(lmr_error, 3932, 0, 20000)            /* 1/1024 of the size of the correction, less */ \
     X(deeper_margin, 48, 0, 300) \
     X(shallower_margin, 9, 0, 300) \
     X(after_alpha, 2, 0, 4)                 /* plies less for the moves after one that raises alpha */ \
@@ -126,6 +130,8 @@
     X(hash_cut_slope, 130, 0, 1000) \
     X(hash_cut_limit, 1043, 0, 7000) \
     X(hash_cut_malus, 2142, 0, 7000) \
+    X(hash_move_bonus, 805, 0, 7000)        /* the hash move is the best move */ \
+    X(hash_move_malus, 787, 0, 7000) \
     X(post_lmr_bonus, 1426, 0, 7000) \
     X(gain_main, 10, 0, 100) \
     X(gain_pawn, 12, 0, 100) \

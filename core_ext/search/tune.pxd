@@ -12,6 +12,7 @@ cdef extern from "search/tune.h" nogil:
         int reverse_futility_new
         int reverse_futility_improving
         int reverse_futility_worsening
+        int reverse_futility_error
         int reverse_futility_share
         int null_margin
         int null_slope
@@ -57,6 +58,8 @@ cdef extern from "search/tune.h" nogil:
         int triple_quiet
         int triple_on_pv
         int triple_late
+        int singular_error
+        int singular_hash_move
         int lmr_min_depth
         int lmr_scale
         int lmr_base
@@ -80,6 +83,7 @@ cdef extern from "search/tune.h" nogil:
         int lmr_hash_move
         int lmr_history
         int lmr_all
+        int lmr_error
         int deeper_margin
         int shallower_margin
         int after_alpha
@@ -108,6 +112,8 @@ cdef extern from "search/tune.h" nogil:
         int hash_cut_slope
         int hash_cut_limit
         int hash_cut_malus
+        int hash_move_bonus
+        int hash_move_malus
         int post_lmr_bonus
         int gain_main
         int gain_pawn
