@@ -96,12 +96,35 @@ cdef void put_piece(Position *pos, int piece, int square) noexcept nogil:
         pos.king[color_of(piece)] = square
 
 
-cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
-    cdef uint64_t key = zobrist.side if pos.side == WHITE else 0
+cdef inline void change_keys(State *state, int piece, int square) noexcept nogil:
+    """The piece comes to the square, or leaves it."""
+    cdef uint64_t key = zobrist.board[piece][square]
+    state.board_key ^= key
+    state.part_key[part_of(piece)] ^= key
+    if is_minor(type_of(piece)):
+        state.minor_key ^= key
+
+
+cdef void set_board_keys(const Position *pos, State *state) noexcept nogil:
+    """The keys of the board, from scratch."""
     cdef int square
+    state.board_key = zobrist.side if pos.side == WHITE else 0
+    memset(state.part_key, 0, sizeof(state.part_key))
+    state.minor_key = 0
     for square in range(SQUARES):
-        key ^= zobrist.board[pos.board[square]][square]
-    return key
+        if pos.board[square]:
+            change_keys(state, pos.board[square], square)
+
+
+cdef bint board_keys_agree(const Position *pos) noexcept nogil:
+    """Whether the keys kept are those from scratch."""
+    cdef State fresh
+    cdef int part
+    set_board_keys(pos, &fresh)
+    for part in range(PARTS):
+        if pos.state.part_key[part] != fresh.part_key[part]:
+            return False
+    return pos.state.board_key == fresh.board_key and pos.state.minor_key == fresh.minor_key
 
 
 cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
@@ -116,7 +139,7 @@ cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
 cdef void begin_game(Position *pos) noexcept nogil:
     """After setting up pieces, hands and the side to move: compute keys, checkers and pinned pieces."""
     cdef State *state = pos.state
-    state.board_key = board_key_of(pos)
+    set_board_keys(pos, state)
     state.hand_key = hand_key_of(pos)
     update_checkers(pos, state)
     state.checks[pos.side ^ 1] = 1 if some(state.checkers) else 0
@@ -178,7 +201,7 @@ cdef bint is_consistent(const Position *pos) noexcept nogil:
     cdef Bitboard checkers = empty()
     if king != NO_SQUARE:
         checkers = attackers(pos, king, pos.side ^ 1, occupied(pos))
-    return (state.board_key == board_key_of(pos) and state.hand_key == hand_key_of(pos)
+    return (board_keys_agree(pos) and state.hand_key == hand_key_of(pos)
             and same(state.checkers, checkers) and same(state.pinned, pinned_of(pos)) and board_agrees(pos))
 
 
@@ -192,12 +215,13 @@ cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept n
     if captured:
         held = raw_type(type_of(captured))
         toggle(pos, us ^ 1, type_of(captured), tables.square[target])
-        state.board_key ^= zobrist.board[captured][target]
+        change_keys(state, captured, target)
         state.hand[us] += hand_one(held)
         state.hand_key += zobrist.hand[us][held]
     toggle(pos, us, type_of(piece), tables.square[origin])
     toggle(pos, us, type_of(placed), tables.square[target])
-    state.board_key ^= zobrist.board[piece][origin] ^ zobrist.board[placed][target]
+    change_keys(state, piece, origin)
+    change_keys(state, placed, target)
     pos.board[origin] = 0
     pos.board[target] = placed
     if type_of(piece) == KING:
@@ -207,7 +231,7 @@ cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept n
 cdef inline void drop_piece(Position *pos, State *state, Move32 move) noexcept nogil:
     cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)
     toggle(pos, us, piece_type, tables.square[target])
-    state.board_key ^= zobrist.board[moved_piece(move)][target]
+    change_keys(state, moved_piece(move), target)
     state.hand[us] -= hand_one(piece_type)
     state.hand_key -= zobrist.hand[us][piece_type]
     pos.board[target] = moved_piece(move)
@@ -220,6 +244,8 @@ cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
     pos.seen[old.board_key & (SEEN_SLOTS - 1)] += 1
     state.board_key = old.board_key ^ zobrist.side
     state.hand_key = old.hand_key
+    state.minor_key = old.minor_key
+    memcpy(state.part_key, old.part_key, sizeof(old.part_key))
     state.hand[BLACK] = old.hand[BLACK]
     state.hand[WHITE] = old.hand[WHITE]
     state.checks[BLACK] = old.checks[BLACK]
