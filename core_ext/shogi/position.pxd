@@ -10,8 +10,8 @@ from core_ext.shogi.bitboard cimport (
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
     PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, color_of, dropped_type, from_square, is_drop,
-    make_move32, make_piece, moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t,
-    uint64_t,
+    make_move32, make_piece, moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint8_t,
+    uint16_t, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
