@@ -20,9 +20,9 @@ from core_ext.shogi.movegen cimport (
 )
 from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
-    Dirty, DirtyPiece, NO_REPETITION, PART_BLACK, PART_PAWNS, PART_WHITE, Position, REPETITION_DRAW,
-    REPETITION_INFERIOR, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position,
-    do_move, do_null, find_dirty, find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
+    Dirty, DirtyPiece, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
+    REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position, do_move, do_null, find_dirty,
+    find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
 )
 from core_ext.search.history cimport (
     BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories, PAWN_HISTORY_LIMIT,
@@ -112,10 +112,6 @@ cdef class Probe:
         return {
             "board_key": self.pos.state.board_key,
             "hand_key": self.pos.state.hand_key,
-            "pawns_key": self.pos.state.part_key[PART_PAWNS],
-            "black_key": self.pos.state.part_key[PART_BLACK],
-            "white_key": self.pos.state.part_key[PART_WHITE],
-            "minor_key": self.pos.state.minor_key,
             "checkers": square_names(self.pos.state.checkers),
             "pinned": square_names(self.pos.state.pinned),
             "hands": [self.pos.state.hand[0], self.pos.state.hand[1]],

@@ -4,9 +4,11 @@ An update adds a bonus and draws the entry back to zero in proportion to it ("gr
 stays within its limit.
 """
 
-from core_ext.shogi.position cimport PART_PAWNS, Position
+from core_ext.shogi.bitboard cimport Bitboard
+from core_ext.shogi.position cimport Position, pieces
 from core_ext.shogi.types cimport (
-    Move, PIECES, PIECE_TYPES, Move32, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
+    BLACK, Move, PAWN, PIECES, PIECE_TYPES, Move32, SQUARES, WHITE, captured_piece, int16_t, placed_piece, to_square,
+    type_of, uint64_t,
 )
 
 cdef enum:
@@ -23,16 +25,15 @@ cdef enum:
     PAWN_HISTORY_SLOTS = 512    # hashed pawn structures
     HASH_MOVE_LIMIT = 8192
     CORRECTION_LIMIT = 1024
-    CORRECTION_SLOTS = 1 << 16
+    CORRECTION_SLOTS = 1 << 14
 
 # The keys of the correction history; see correction.pxd.
 cdef enum:
+    CORRECTION_HANDS
+    CORRECTION_MOVE             # the last move
     CORRECTION_PAWNS
-    CORRECTION_MINORS
-    CORRECTION_BLACK            # Black's pieces but the pawns
-    CORRECTION_WHITE
-    CORRECTION_MOVES            # the last move and that of the ply before it
-    CORRECTION_FAR_MOVES        # the last move and that three plies before it
+    CORRECTION_GENERALS         # king, golds and silvers of the side to move
+    CORRECTION_OTHER_GENERALS   # of the other side
     CORRECTIONS
 
 # [piece as it stands after the move][destination]
@@ -118,6 +119,12 @@ cdef inline void update_low_ply(Histories *histories, int ply, Move move, int bo
     update_from(&histories.low_ply[ply][move_slot(move)], LOW_PLY_START, bonus, BUTTERFLY_LIMIT)
 
 
+cdef inline int hash_squares(Bitboard squares) noexcept nogil:
+    """14 bits: the high bits of two products."""
+    return <int>((squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F) >> 50)
+
+
 cdef inline PieceTo *pawn_history(Histories *histories, const Position *pos) noexcept nogil:
     """The table for the pawns of both sides as they stand."""
-    return &histories.pawn[pos.state.part_key[PART_PAWNS] & (PAWN_HISTORY_SLOTS - 1)]
+    cdef int slot = hash_squares(pieces(pos, BLACK, PAWN)) ^ hash_squares(pieces(pos, WHITE, PAWN)) * 3
+    return &histories.pawn[slot & (PAWN_HISTORY_SLOTS - 1)]

@@ -21,7 +21,7 @@
     X(reverse_futility_new, 21, 0, 100)     /* less a ply where the table does not know the position */ \
     X(reverse_futility_improving, 2686, 0, 8000)    /* 1/1024 ply */ \
     X(reverse_futility_worsening, 362, 0, 8000)     /* 1/1024 ply */ \
-    X(reverse_futility_error, 743, 0, 4000) /* 1/1024 of the size of the correction */ \
+    X(reverse_futility_error, 557, 0, 4000) /* 1/1024 of the size of the correction */ \
     X(reverse_futility_share, 33, 0, 100)   /* percent of the value; the rest is beta */ \
     /* null move */ \
     X(null_margin, 378, -400, 1000) \
@@ -72,7 +72,7 @@
     X(triple_quiet, 218, 0, 1000) \
     X(triple_on_pv, 92, 0, 1000) \
     X(triple_late, 45, 0, 400) \
-    X(singular_error, 637, 0, 4000)         /* 1/1024 of the size of the correction, less of both margins */ \
+    X(singular_error, 478, 0, 4000)         /* 1/1024 of the size of the correction, less of both margins */ \
     X(singular_hash_move, 1019, 0, 8000)    /* 1/131072 of the history of hash moves, less of both margins */ \
     /* late move reduction */ \
     X(lmr_min_depth, 2, 1, 20) \
@@ -98,7 +98,7 @@
     X(lmr_hash_move, 2239, 0, 5000) \
     X(lmr_history, 428, 0, 4000)            /* 1/4096 of 1/1024 ply */ \
     X(lmr_all, 273, 0, 2000) \
-    X(lmr_error, 5243, 0, 20000)            /* 1/1024 of the size of the correction, less */ \
+    X(lmr_error, 3932, 0, 20000)            /* 1/1024 of the size of the correction, less */ \
     X(deeper_margin, 48, 0, 300) \
     X(shallower_margin, 9, 0, 300) \
     X(after_alpha, 2, 0, 4)                 /* plies less for the moves after one that raises alpha */ \
@@ -108,13 +108,11 @@
     X(quiescence_futility, 328, 0, 1000) \
     X(quiescence_moves, 2, 1, 500) \
     X(quiescence_see, 73, 0, 400) \
-    /* correction history: weights in 1/1024, but for the rates */ \
-    X(correction_rate, 12, 1, 64)           /* 1/128 of the error a ply of depth, where a move reached alpha */ \
-    X(correction_rate_low, 17, 1, 64)       /* where none did */ \
-    X(correction_pawns, 95, 0, 400) \
-    X(correction_minors, 67, 0, 400) \
-    X(correction_pieces, 97, 0, 400)        /* of either colour */ \
-    X(correction_moves, 62, 0, 400) \
+    /* correction history: weights in 1/1024, but for the rate */ \
+    X(correction_rate, 8, 1, 64)            /* 1/64 of the error a ply of depth */ \
+    X(correction_weight, 83, 0, 400)        /* keys of the hands and of the last move */ \
+    X(correction_pawns, 46, 0, 400) \
+    X(correction_generals, 73, 0, 400) \
     /* history updates: shares in 1/1024 */ \
     X(bonus_slope, 128, 10, 1000) \
     X(bonus_offset, 77, 0, 1000) \

@@ -93,11 +93,9 @@ cdef extern from "search/tune.h" nogil:
         int quiescence_moves
         int quiescence_see
         int correction_rate
-        int correction_rate_low
+        int correction_weight
         int correction_pawns
-        int correction_minors
-        int correction_pieces
-        int correction_moves
+        int correction_generals
         int bonus_slope
         int bonus_offset
         int bonus_limit

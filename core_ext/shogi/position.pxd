@@ -9,9 +9,8 @@ from core_ext.shogi.bitboard cimport (
 )
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
-    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, color_of, dropped_type, from_square, is_drop,
-    make_move32, make_piece, moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint8_t,
-    uint16_t, uint64_t,
+    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, make_move32,
+    make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
@@ -36,17 +35,8 @@ cdef enum:
     RULE_27_HANDICAP = 4
     RULE_TRY = 5
 
-# The pieces on the board in three parts, each with a key of its own.
-cdef enum:
-    PART_PAWNS              # of both colours
-    PART_BLACK              # Black's other pieces
-    PART_WHITE
-    PARTS
-
 cdef struct State:
     uint64_t board_key      # pieces on the board and the side to move
-    uint64_t part_key[PARTS]
-    uint64_t minor_key      # lances, knights, silvers and golds of both colours, and what moves like a gold
     uint64_t hand_key       # both hands
     Bitboard checkers       # pieces that check the side to move
     Bitboard pinned         # pieces of the side to move that alone block a slider's line to its king
@@ -117,14 +107,6 @@ cdef inline uint64_t state_key(const State *state) noexcept nogil:
 cdef inline uint64_t full_key(const Position *pos) noexcept nogil:
     """Board, hands and side to move."""
     return state_key(pos.state)
-
-
-cdef inline int part_of(int piece) noexcept nogil:
-    return PART_PAWNS if type_of(piece) == PAWN else PART_BLACK + color_of(piece)
-
-
-cdef inline bint is_minor(int piece_type) noexcept nogil:
-    return moves_like_gold(piece_type) or LANCE <= piece_type <= SILVER
 
 
 cdef inline bint in_check(const Position *pos) noexcept nogil:

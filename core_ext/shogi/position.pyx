@@ -96,35 +96,12 @@ cdef void put_piece(Position *pos, int piece, int square) noexcept nogil:
         pos.king[color_of(piece)] = square
 
 
-cdef inline void change_keys(State *state, int piece, int square) noexcept nogil:
-    """The piece comes to the square, or leaves it."""
-    cdef uint64_t key = zobrist.board[piece][square]
-    state.board_key ^= key
-    state.part_key[part_of(piece)] ^= key
-    if is_minor(type_of(piece)):
-        state.minor_key ^= key
-
-
-cdef void set_board_keys(const Position *pos, State *state) noexcept nogil:
-    """The keys of the board, from scratch."""
+cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
+    cdef uint64_t key = zobrist.side if pos.side == WHITE else 0
     cdef int square
-    state.board_key = zobrist.side if pos.side == WHITE else 0
-    memset(state.part_key, 0, sizeof(state.part_key))
-    state.minor_key = 0
     for square in range(SQUARES):
-        if pos.board[square]:
-            change_keys(state, pos.board[square], square)
-
-
-cdef bint board_keys_agree(const Position *pos) noexcept nogil:
-    """Whether the keys kept are those from scratch."""
-    cdef State fresh
-    cdef int part
-    set_board_keys(pos, &fresh)
-    for part in range(PARTS):
-        if pos.state.part_key[part] != fresh.part_key[part]:
-            return False
-    return pos.state.board_key == fresh.board_key and pos.state.minor_key == fresh.minor_key
+        key ^= zobrist.board[pos.board[square]][square]
+    return key
 
 
 cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
@@ -139,7 +116,7 @@ cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
 cdef void begin_game(Position *pos) noexcept nogil:
     """After setting up pieces, hands and the side to move: compute keys, checkers and pinned pieces."""
     cdef State *state = pos.state
-    set_board_keys(pos, state)
+    state.board_key = board_key_of(pos)
     state.hand_key = hand_key_of(pos)
     update_checkers(pos, state)
     state.checks[pos.side ^ 1] = 1 if some(state.checkers) else 0
@@ -201,7 +178,7 @@ cdef bint is_consistent(const Position *pos) noexcept nogil:
     cdef Bitboard checkers = empty()
     if king != NO_SQUARE:
         checkers = attackers(pos, king, pos.side ^ 1, occupied(pos))
-    return (board_keys_agree(pos) and state.hand_key == hand_key_of(pos)
+    return (state.board_key == board_key_of(pos) and state.hand_key == hand_key_of(pos)
             and same(state.checkers, checkers) and same(state.pinned, pinned_of(pos)) and board_agrees(pos))
 
 
@@ -215,13 +192,12 @@ cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept n
     if captured:
         held = raw_type(type_of(captured))
         toggle(pos, us ^ 1, type_of(captured), tables.square[target])
-        change_keys(state, captured, target)
+        state.board_key ^= zobrist.board[captured][target]
         state.hand[us] += hand_one(held)
         state.hand_key += zobrist.hand[us][held]
     toggle(pos, us, type_of(piece), tables.square[origin])
     toggle(pos, us, type_of(placed), tables.square[target])
-    change_keys(state, piece, origin)
-    change_keys(state, placed, target)
+    state.board_key ^= zobrist.board[piece][origin] ^ zobrist.board[placed][target]
     pos.board[origin] = 0
     pos.board[target] = placed
     if type_of(piece) == KING:
@@ -231,7 +207,7 @@ cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept n
 cdef inline void drop_piece(Position *pos, State *state, Move32 move) noexcept nogil:
     cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)
     toggle(pos, us, piece_type, tables.square[target])
-    change_keys(state, moved_piece(move), target)
+    state.board_key ^= zobrist.board[moved_piece(move)][target]
     state.hand[us] -= hand_one(piece_type)
     state.hand_key -= zobrist.hand[us][piece_type]
     pos.board[target] = moved_piece(move)
@@ -244,8 +220,6 @@ cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
     pos.seen[old.board_key & (SEEN_SLOTS - 1)] += 1
     state.board_key = old.board_key ^ zobrist.side
     state.hand_key = old.hand_key
-    state.minor_key = old.minor_key
-    memcpy(state.part_key, old.part_key, sizeof(old.part_key))
     state.hand[BLACK] = old.hand[BLACK]
     state.hand[WHITE] = old.hand[WHITE]
     state.checks[BLACK] = old.checks[BLACK]

@@ -26,27 +26,6 @@ def test_doing_and_undoing(start: str, seed: int) -> None:
         assert probe.state() == state
 
 
-def key_names(piece: str) -> set[str]:
-    """The keys that a piece on the board belongs to."""
-    if piece in ("P", "p"):
-        return {"pawns_key"}
-    color = {"black_key"} if piece.lstrip("+").isupper() else {"white_key"}
-    return color if piece[-1].upper() in "BRK" else color | {"minor_key"}
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_a_move_changes_the_keys_of_its_pieces(start: str, seed: int) -> None:
-    probe, names = Probe(start), {"pawns_key", "black_key", "white_key", "minor_key"}
-    for before, move in positions.random_game(seed + 900, 60, start):
-        after = before.after(move)
-        squares = [square for square in positions.ALL_SQUARES if before.board.get(square) != after.board.get(square)]
-        moved = [piece for place in (before, after) for square in squares if (piece := place.board.get(square))]
-        old = probe.state()
-        probe.push(move)
-        new = probe.state()
-        assert {name for name in names if new[name] != old[name]} == set().union(*map(key_names, moved)), move
-
-
 @pytest.mark.parametrize("start, seed", CASES)
 def test_pinned_pieces(start: str, seed: int) -> None:
     """Pinned: an own piece whose removal exposes the king to a check."""
