@@ -131,8 +131,8 @@ def test_a_value_out_of_range_is_quoted(option: str, value: str, capsys: pytest.
 
 @pytest.mark.parametrize(("share", "ending"), [(0.0, "score"), (1.0, "mate")])
 def test_a_lost_game_is_resigned_or_played_out(share: float, ending: str) -> None:
-    """Black is a rook, two bishops and the move ahead, too few to mate at once."""
-    rules = PlayRules(nodes=400, longest=100, random_plies=0, resign=300, resign_plies=4, play_out_share=share)
-    start = "3gkg3/9/9/9/9/9/9/9/R3K4 b 2B2S 1"
+    """Black has everything but one gold, too few to mate at once."""
+    rules = PlayRules(nodes=1000, longest=100, random_plies=0, resign=300, resign_plies=4, play_out_share=share)
+    start = "3g1k3/9/9/9/9/9/9/9/R3K4 b 2B2SN 1"
     game = Player(None, rules).play(start, 1)
     assert (game.result, game.ending) == ("b", ending)
