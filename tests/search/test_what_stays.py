@@ -4,18 +4,9 @@ from core_ext._probe import table_entry
 from core_ext.board import Board
 from core_ext.engine import INFINITE, StopToken, Table, Worker
 from tests.positions import data_file
+from usi_engine.learn.selfplay import read_openings
 
 ON_PV = 5
-
-
-def openings(count: int) -> list[Board]:
-    boards = []
-    for line in data_file("openings.sfen").read_text().splitlines()[:count]:
-        board = Board()
-        for move in line.split()[2:]:
-            board.push(move)
-        boards.append(board)
-    return boards
 
 
 def one_ply(table: Table, worker: Worker, board: Board) -> int:
@@ -45,8 +36,8 @@ def test_quiescence_marks_no_leaf_as_on_the_principal_variation() -> None:
 def test_the_root_teaches_the_histories() -> None:
     """Quiescence teaches nothing, so only the root can bring its best quiet move to the front of the next search."""
     fewer = []
-    for opening in openings(40):
-        table = Table(4)
+    for sfen in read_openings(data_file("openings.sfen"))[:40]:
+        opening, table = Board(sfen), Table(4)
         worker = Worker(table, StopToken())
         first = one_ply(table, worker, opening)
         again = one_ply(table, worker, opening)

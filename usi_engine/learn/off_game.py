@@ -30,6 +30,7 @@ from usi_engine.learn.sources import Refused
 DECIDED_SCORE = 2000  # centipawns from which on a position of a game is not searched
 SEARCH_NODES = 300  # of the searches whose positions are sampled
 NOTED = 6  # times as many positions are noted, for the samples to be drawn from all its depths
+# The rules that make a search of few plies worse than one of a single ply.
 UNSELECTIVE = {"LmpBase": 40, "AfterAlpha": 0, "LmrMinDepth": 20, "QuiescenceMoves": 100}
 OFF_GAME_LINE = re.compile(rb"[bwd]\toff-game (\d+)\t")
 
