@@ -349,6 +349,7 @@ cdef class PickerProbe:
     cdef Histories *histories
     cdef void *block            # their memory
     cdef uint64_t state         # of the random numbers
+    cdef readonly list scores   # of the moves picked last, but for the hash move, which has none
 
     def __cinit__(self, seed: int):
         cdef size_t i
@@ -381,13 +382,15 @@ cdef class PickerProbe:
 
     cdef list _drain(self, Picker *picker, int skip_quiets_after):
         cdef Move move
-        found = []
+        found, self.scores = [], []
         while True:
             picker.skip_quiets = len(found) >= skip_quiets_after
             move = next_move(picker)
             if not move:
                 return found
             found.append(format_move(move))
+            if picker.current != picker.start:
+                self.scores.append((picker.current - 1).score)
 
 
 # ---- the transposition table ----

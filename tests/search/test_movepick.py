@@ -94,6 +94,20 @@ def test_order_of_the_stages() -> None:
     assert all_met > 5
 
 
+def test_the_best_of_a_stage_comes_first() -> None:
+    """With few moves and with hundreds, which are selected in different ways."""
+    longest = 0
+    for start in (*positions.STARTS, positions.MATSURI):
+        picker, probe = PickerProbe(1), Probe(start)
+        stages = stages_of(Position(start), picker.pick(probe, "main"))
+        scores = iter(picker.scores)
+        for quiet, moves in stages:
+            of_stage = [next(scores) for _ in moves]
+            assert of_stage == sorted(of_stage, reverse=True), start
+            longest = max(longest, len(moves) if quiet else 0)
+    assert longest > 100
+
+
 @pytest.mark.parametrize("start, seed", CASES)
 def test_captures_before_other_evasions(start: str, seed: int) -> None:
     picker = PickerProbe(seed)
