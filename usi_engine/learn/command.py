@@ -18,6 +18,7 @@ DESCRIPTION = (
 GAMES_HELP = "files of games"
 MOST_THREADS = 512
 MOST_EPOCHS = 1000
+MOST_TEMPO = 1000  # centipawns
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # that are searched without pruning late moves
 MOST_NODES = 10**8  # of a search: its table takes 160 bytes a node
@@ -116,6 +117,12 @@ def add_train(commands: Commands) -> None:
     train.add_argument("--positions", type=whole, default=0, help="use only so many (default: all)")
     train.add_argument(
         "--results", type=share, default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
+    )
+    train.add_argument(
+        "--tempo",
+        type=at_most(MOST_TEMPO),
+        default=60,
+        help="centipawns of each score for the right to move, which a network's values leave out (default 60)",
     )
     train.add_argument(
         "--warm-start",

@@ -13,7 +13,7 @@ import math
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,9 @@ REPORT_SECONDS = 2.0
 ACTIVE_FEATURES = 40
 TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
 WARM_UP_STEPS = 300
+# A score says what the side to move will have when it has made a good move. The search makes that move itself: its
+# pruning margins and quiescence want the value without it. Games decided (docs/lab/2026-11-22-nnue.md, "The tempo").
+TEMPO = 60
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,7 @@ class NetworkPlan:
     rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
     score_scale: float = 600.0
     result_share: float = 0.0
+    tempo: int = TEMPO  # centipawns of each score for the right to move, left out of the exported network's values
     seed: int = 1
     positions: int = 0  # 0: all
     warm_start: str = ""  # a network to start from, as an EvalFile names it
@@ -100,6 +104,12 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
         dense = np.ascontiguousarray(blocks[f"weights{number}"][:, :outputs].T.astype(np.int8))
         layers.append((blocks[f"biases{number}"][:outputs].astype(np.int32), dense))
     return NetworkFile(architecture_of(trainer), "", rows[-1].copy(), weights, layers)
+
+
+def shifted(network: NetworkFile, centipawns: int) -> NetworkFile:
+    """The network with values greater by so much."""
+    bias, weight = network.layers[-1]
+    return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + NNUE_FV_SCALE * centipawns, weight)])
 
 
 def architecture_of(trainer: NetworkTrainer) -> Architecture:
@@ -146,7 +156,7 @@ class NetworkTraining:
         initialise(self.trainer, plan)
         if plan.warm_start:
             path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
-            set_network(self.trainer, read_network(path))
+            set_network(self.trainer, shifted(read_network(path), plan.tempo))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -249,7 +259,7 @@ class NetworkTraining:
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Write nn.bin and, beside it, its card; returns the size of the network's file."""
+        """Write nn.bin, without the tempo, and beside it its card; returns the size of the network's file."""
         card = {
             "model": f"{self.plan.features} {self.plan.width}x2-{self.plan.hidden1}-{self.plan.hidden2}",
             "fv_scale": NNUE_FV_SCALE,
@@ -261,7 +271,7 @@ class NetworkTraining:
             **extra,
         }
         with written_whole(path) as part:
-            size = write_network(part, rounded_network(self.trainer))
+            size = write_network(part, shifted(rounded_network(self.trainer), -self.plan.tempo))
         write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
         return size
 
@@ -286,6 +296,7 @@ def train_nnue(chosen: argparse.Namespace) -> None:
         threads=chosen.threads,
         positions=chosen.positions,
         result_share=chosen.results,
+        tempo=chosen.tempo,
         warm_start=chosen.warm_start,
     )
     training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)

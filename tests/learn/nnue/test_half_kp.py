@@ -288,7 +288,7 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
     assert network.architecture == Architecture("HalfKP", 128, 8, 8)
     assert json.loads((tmp_path / "nn.card.json").read_text())["model"] == "HalfKP 128x2-8-8"
     trained.trainer.refresh(rounded=True)
-    expected = reference.integer_outputs(network, reference.half_kp_views(chosen)) / 16
+    expected = reference.integer_outputs(network, reference.half_kp_views(chosen)) / 16 + trained.plan.tempo
     assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
 
 

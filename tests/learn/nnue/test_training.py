@@ -203,8 +203,20 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
     network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
     assert network.architecture == Architecture("K+P", 128, 16, 16)
     trained.trainer.refresh(rounded=True)
-    expected = reference.integer_outputs(network, reference.views(chosen)) / 16
+    expected = reference.integer_outputs(network, reference.views(chosen)) / 16 + PLAN.tempo
     assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
+
+
+def test_the_tempo_is_taken_out_of_the_values(trained: NetworkTraining, tmp_path: Path) -> None:
+    """And of nothing else."""
+    trained.export(tmp_path / "nn.bin", {})
+    without = read_network(tmp_path / "nn.bin")
+    trained.plan, plan = replace(PLAN, tempo=0), trained.plan
+    trained.export(tmp_path / "nn.bin", {})
+    trained.plan, whole = plan, read_network(tmp_path / "nn.bin")
+    assert int(whole.layers[-1][0][0]) - int(without.layers[-1][0][0]) == 16 * plan.tempo > 0
+    assert np.array_equal(whole.layers[-1][1], without.layers[-1][1])
+    assert np.array_equal(whole.ft_weight, without.ft_weight)
 
 
 def test_the_card_says_what_was_done(trained: NetworkTraining, tmp_path: Path) -> None:
@@ -219,11 +231,13 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     chosen = argparse.Namespace(
         corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
     )
+    chosen.tempo = 45
     chosen.features, chosen.network, chosen.warm_start = "K+P", "192x2-8-16", ""
     train_nnue(chosen)
     assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
     assert " a second, divergence " in capsys.readouterr().out
-    assert json.loads((tmp_path / "nn.card.json").read_text())["note"] == "short"
+    card = json.loads((tmp_path / "nn.card.json").read_text())
+    assert card["note"] == "short" and card["plan"]["tempo"] == 45
     assert (tmp_path / "nn.bin.run" / "curve.json").exists()
 
 
