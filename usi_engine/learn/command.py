@@ -121,8 +121,8 @@ def add_train(commands: Commands) -> None:
     train.add_argument(
         "--tempo",
         type=at_most(MOST_TEMPO),
-        default=60,
-        help="centipawns of each score for the right to move, which a network's values leave out (default 60)",
+        default=120,
+        help="centipawns of each score for the right to move, which a network's values leave out (default 120)",
     )
     train.add_argument(
         "--warm-start",
