@@ -131,36 +131,34 @@ cdef class GameReader:
         parse_sfen(&self.pos, sfen)
         return has_both_kings(&self.pos)
 
-    def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 3000):
+    def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 8000):
         """Write a game's quiet positions into `records` while these have room for two more; returns how many.
 
-        Quiet: not in check, |score| < limit, the move chosen no capture. `scores` are centipawns for the side to move,
-        or None; where some have scores, positions without one are left out. `result` is 1 (Black won), -1 or 0; `game`
-        its number. 0 where a king is missing. ValueError for an illegal move.
+        Quiet: not in check, the move chosen no capture. `scores` are centipawns for the side to move, or None; those
+        beyond `limit` count as `limit`; where some have scores, positions without one are left out. `result` is 1
+        (Black won), -1 or 0; `game` its number. 0 where a king is missing. ValueError for an illegal move.
         """
         cdef Record[::1] out = records
         cdef int written = 0, score, move
         cdef bint scored = any([value is not None for value in scores])
         cdef int bound = limit
-        cdef bint in_range
         if not self._set_up(sfen):
             return 0
         for text, value in zip(moves, scores):
             move = parse_move(&self.pos, text)
-            score = UNSCORED if value is None else value
-            in_range = not scored if score == UNSCORED else -bound < score < bound
+            score = UNSCORED if value is None else max(-bound, min(bound, value))
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
-            if in_range and written + RECORDS_PER_PLY <= out.shape[0]:
+            if (score != UNSCORED or not scored) and written + RECORDS_PER_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
 
-    def read_valued(self, sfen: str, moves, values, records, limit: int = 3000):
+    def read_valued(self, sfen: str, moves, values, records, limit: int = 8000):
         """Write the quiet positions after each of the moves from one position; returns how many.
 
         `values` are centipawns for the side that moves. Quiet: not in check, no capture wins material by static
-        exchange, |value| < limit. The records have game 0 and no result. 0 where a king is missing. ValueError for an
-        illegal move.
+        exchange. Values beyond `limit` count as `limit`. The records have game 0 and no result. 0 where a king is
+        missing. ValueError for an illegal move.
         """
         cdef Record[::1] out = records
         cdef int written = 0, value, move
@@ -168,9 +166,9 @@ cdef class GameReader:
             return 0
         reserve_plies(&self.pos, 1)
         for text, given in zip(moves, values):
-            move, value = parse_move(&self.pos, text), given
+            move, value = parse_move(&self.pos, text), max(-limit, min(limit, given))
             do_move(&self.pos, <Move>move)
-            if -limit < value < limit and written < out.shape[0] and is_quiet_position(&self.pos):
+            if written < out.shape[0] and is_quiet_position(&self.pos):
                 write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)

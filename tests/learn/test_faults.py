@@ -251,7 +251,7 @@ def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
         f"b\tscore\tstartpos\t{words}\nb\tscore\tstartpos\t7g7f 1e5\nb\tscore\tstartpos\t7g7f {'9' * 5000}\n"
     )
     card = build_corpus([path], tmp_path / "corpus")
-    assert (card["broken_games"], card["training"]) == (2, 0)
+    assert (card["broken_games"], card["training"]) == (2, 2)
     assert "line 2: not a score" in card["first_broken"]
 
 

@@ -17,9 +17,9 @@ def test_only_quiet_positions_are_kept() -> None:
     line = "b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000"
     game = parse_game_line(line)
     found = records_of([game])
-    # The captures and the answer to a check are out, and so is the huge score.
-    assert [int(score) for score in found["score"]] == [10, -20, 50]
-    assert [int(side) for side in found["side"]] == [0, 1, 0]
+    # The captures and the answer to a check are out; scores are Black's.
+    assert [int(score) for score in found["score"]] == [10, -20, 50, -4000]
+    assert [int(side) for side in found["side"]] == [0, 1, 0, 1]
     assert set(found["result"]) == {1}
 
 

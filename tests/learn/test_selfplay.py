@@ -129,10 +129,11 @@ def test_a_value_out_of_range_is_quoted(option: str, value: str, capsys: pytest.
     assert f"'{value}'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("share", "ending"), [(0.0, "score"), (1.0, "mate")])
-def test_a_lost_game_is_resigned_or_played_out(share: float, ending: str) -> None:
+@pytest.mark.parametrize(("share", "ending"), [("0", "score"), ("1", "mate")])
+def test_a_lost_game_is_resigned_or_played_out(tmp_path: Path, share: str, ending: str) -> None:
     """Black has everything but one gold, too few to mate at once."""
-    rules = PlayRules(nodes=1000, longest=100, random_plies=0, resign=300, resign_plies=4, play_out_share=share)
-    start = "3g1k3/9/9/9/9/9/9/9/R3K4 b 2B2SN 1"
-    game = Player(None, rules).play(start, 1)
-    assert (game.result, game.ending) == ("b", ending)
+    opening, out = tmp_path / "opening.sfen", tmp_path / "games.tsv"
+    opening.write_text("3g1k3/9/9/9/9/9/9/9/R3K4 b 2B2SN 1\n")
+    words = f"selfplay --openings {opening} --out {out} --games 1 --nodes 1000 --opening-plies 0 --play-out {share}"
+    assert main(words.split()) == 0
+    assert out.read_text().split("\t")[:2] == ["b", ending]

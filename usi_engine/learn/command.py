@@ -153,6 +153,9 @@ def add_selfplay(commands: Commands) -> None:
     play.add_argument(
         "--random-moves", type=share, default=0.0, help="share of random moves after the opening (default 0)"
     )
+    play.add_argument(
+        "--play-out", type=share, default=0.1, help="share of the games that go on to mate (default 0.1: a tenth)"
+    )
     add_search_options(play, nodes=1500)
 
 
@@ -263,6 +266,7 @@ def run_selfplay(chosen: argparse.Namespace) -> None:
         random_plies=chosen.opening_plies,
         opening_margin=chosen.opening_margin,
         later_random_share=chosen.random_moves,
+        play_out_share=chosen.play_out,
     )
     openings = read_openings(chosen.openings)
     played = selfplay(chosen.weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
