@@ -32,7 +32,7 @@ from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
-from usi_engine.core import load_weights
+from usi_engine.core import WeightsError, load_weights
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
 LONGEST = 320
@@ -172,6 +172,8 @@ def run(arguments: argparse.Namespace) -> None:
             arguments.book_b,
         ),
     )
+    for setting in settings:
+        load_weights(setting.weights)  # a fault ends the duel here; the pool would replace its workers for ever
     openings = read_openings(arguments.openings)
     openings = random.Random(arguments.seed).sample(openings, len(openings))
     file = Path(arguments.keep) / "pairs.jsonl"
@@ -251,4 +253,7 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    run(parse())
+    try:
+        run(parse())
+    except WeightsError as error:
+        raise SystemExit(f"duel: {error}") from None

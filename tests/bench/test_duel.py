@@ -12,6 +12,7 @@ from bench.strength import duel, nodestime
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
 from usi_engine import timeman
+from usi_engine.core import WeightsError
 
 OPENINGS = [
     START,
@@ -68,6 +69,12 @@ def test_a_record_is_resumed(
     duel.run(duel.parse())
     assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines() == first
     assert re.search(r"of 4, score [0-9.]+ % \(.* to .*\), Elo \S+ \(.* to .*\)", capsys.readouterr().out)
+
+
+def test_weights_that_are_missing_end_the_duel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["duel", "A", "--weights-b", str(tmp_path / "none.bin"), "--keep", str(tmp_path)])
+    with pytest.raises(WeightsError, match=r"none\.bin'"):
+        duel.run(duel.parse())
 
 
 def test_unknown_constant_is_named() -> None:

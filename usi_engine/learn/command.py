@@ -128,7 +128,11 @@ def add_train(commands: Commands) -> None:
         "--warm-start",
         metavar="WEIGHTS",
         default="",
-        help=f"continue from these weights, a file or, with --model nnue, {INTERNAL}, else {KPP}, at small rates",
+        help=f"continue from these weights, a file or, with --model nnue, {INTERNAL}, else {KPP}, at small rates; "
+        "a network may be narrower than --network",
+    )
+    train.add_argument(
+        "--rate", type=share, default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
     )
     train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
 

@@ -32,6 +32,7 @@ from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, sigmoid
+from usi_engine.learn.widen import widened
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
 CARD_SUFFIX = ".card.json"
@@ -41,6 +42,7 @@ REPORT_SECONDS = 2.0
 ACTIVE_FEATURES = 40
 TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
 WARM_UP_STEPS = 300
+WARM_START_RATE = 8e-4
 # A score says what the side to move will have when it has made a good move. The search makes that move itself: its
 # pruning margins and quiescence want the value without it. Games decided (docs/lab/2026-11-22-nnue.md, "The tempo").
 TEMPO = 120
@@ -56,7 +58,7 @@ class NetworkPlan:
     hidden2: int = 32
     epochs: int = 10
     batch: int = 4096
-    rate: float = 4e-3
+    rate: float = 4e-3  # the highest
     last_rate: float = 0.01  # share of the rate at the end
     decay: float = 0.3  # of the transformer's weights, times the rate
     epsilon: float = 1e-8  # of Adam: the larger, the less a weight with small gradients moves
@@ -66,7 +68,7 @@ class NetworkPlan:
     tempo: int = TEMPO  # centipawns of each score for the right to move, left out of the exported network's values
     seed: int = 1
     positions: int = 0  # 0: all
-    warm_start: str = ""  # a network to start from, as an EvalFile names it
+    warm_start: str = ""  # a network to start from, as an EvalFile names it; a narrower one is widened
     threads: int = 1  # the weights are the same with any number
     checkpoint_minutes: float = 10.0
 
@@ -156,7 +158,8 @@ class NetworkTraining:
         initialise(self.trainer, plan)
         if plan.warm_start:
             path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
-            set_network(self.trainer, shifted(read_network(path), plan.tempo))
+            start = widened(read_network(path), plan.width, plan.seed)
+            set_network(self.trainer, shifted(start, plan.tempo))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -298,6 +301,7 @@ def train_nnue(chosen: argparse.Namespace) -> None:
         result_share=chosen.results,
         tempo=chosen.tempo,
         warm_start=chosen.warm_start,
+        rate=chosen.rate or (WARM_START_RATE if chosen.warm_start else NetworkPlan.rate),
     )
     training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()

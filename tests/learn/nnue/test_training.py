@@ -183,8 +183,25 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
 
 def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
-    with pytest.raises(ValueError, match="width=192"):
-        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), width=192))
+    with pytest.raises(ValueError, match="hidden1=8"):
+        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), hidden1=8))
+
+
+@pytest.mark.parametrize("width", [192, 256, 320])
+def test_a_wider_network_starts_with_the_same_values(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, width: int
+) -> None:
+    """And its copies of a unit differ after training."""
+    trained.export(tmp_path / "nn.bin", {})
+    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"), width=width, rate=1e-3, epochs=1)
+    wide = NetworkTraining(corpus, tmp_path / "wide", plan)
+    for training in (trained, wide):
+        training.trainer.refresh(rounded=True)
+    assert wide.values(wide.held_out).tolist() == trained.values(trained.held_out).tolist()
+    wide.run()
+    wide.export(tmp_path / "wide.bin", {})
+    rows = np.asarray(read_network(tmp_path / "wide.bin").ft_weight).reshape(-1, width)
+    assert np.mean(np.any(rows[:, 128:] != rows[:, : width - 128], axis=0)) > 0.9
 
 
 @pytest.mark.parametrize("text", ["", "256", "256x2-32", "256x1-32-32", "256x2-32-32-1", "-1x2-32-32"])
@@ -232,12 +249,12 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
         corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
     )
     chosen.tempo = 45
-    chosen.features, chosen.network, chosen.warm_start = "K+P", "192x2-8-16", ""
+    chosen.features, chosen.network, chosen.warm_start, chosen.rate = "K+P", "192x2-8-16", "", 0.002
     train_nnue(chosen)
     assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
     assert " a second, divergence " in capsys.readouterr().out
     card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["note"] == "short" and card["plan"]["tempo"] == 45
+    assert card["note"] == "short" and card["plan"]["tempo"] == 45 and card["plan"]["rate"] == 0.002
     assert (tmp_path / "nn.bin.run" / "curve.json").exists()
 
 
