@@ -12,8 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/simd.h"
+
 #define NNUE_ACTIVE 127         /* an activation's largest value */
 #define NNUE_SHIFT 6            /* dense sums are in 1/64 */
+#define NNUE_WIDE 256           /* inputs from which a dense layer leaves out those that are 0 */
+#define NNUE_MOST_INPUTS 2048   /* of a layer that does */
 
 /* ---- vectors ---- */
 
@@ -44,6 +48,18 @@ static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector 
 #endif
 }
 
+/* Appends the numbers of those of 16 groups of four inputs that are not all 0, the first of them `first`; there is room
+ * for 16. Returns how many. */
+static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first)
+{
+    const NnueVector numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    NnueVector words = NNUE_LOAD(in);
+    __mmask16 some = _mm512_test_epi32_mask(words, words);
+    NnueVector listed = _mm512_maskz_compress_epi32(some, NNUE_ADD32(numbers, NNUE_SPREAD32(first)));
+    _mm256_storeu_si256((__m256i *)(void *)groups, _mm512_cvtepi32_epi16(listed));
+    return count_bits(some);
+}
+
 /* 32 sums to 32 activations. */
 static inline void nnue_activate_block(uint8_t *out, const int16_t *sums)
 {
@@ -72,6 +88,8 @@ typedef __m256i NnueVector;
 #define NNUE_ADD32 _mm256_add_epi32
 #define NNUE_SPREAD32 _mm256_set1_epi32
 #define NNUE_ZERO _mm256_setzero_si256
+/* A bit for each group of four bytes that are all 0. */
+#define NNUE_ZERO_GROUPS(vector) _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(vector, NNUE_ZERO())))
 
 static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector weights)
 {
@@ -109,6 +127,7 @@ typedef __m128i NnueVector;
 #define NNUE_ADD32 _mm_add_epi32
 #define NNUE_SPREAD32 _mm_set1_epi32
 #define NNUE_ZERO _mm_setzero_si128
+#define NNUE_ZERO_GROUPS(vector) _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(vector, NNUE_ZERO())))
 
 static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector weights)
 {
@@ -266,25 +285,57 @@ static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
         nnue_hidden_block(out + at, sums + at);
 }
 
-/* `vectors` of outputs, from `chains` sums side by side that hide the latency of the products; both constants. */
-static inline void nnue_affine_block(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                                     const int32_t *bias, const int vectors, const int chains)
+#if NNUE_BYTES < 64
+static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first)
+{
+    int count = 0, at;
+    for (at = 0; at < 64; at += NNUE_BYTES) {
+        unsigned some = ~(unsigned)NNUE_ZERO_GROUPS(NNUE_LOAD(in + at)) & ((1u << NNUE_LANES32) - 1);
+        for (; some; some &= some - 1)
+            groups[count++] = (uint16_t)(first + at / 4 + lowest_bit(some));
+    }
+    return count;
+}
+#endif
+
+/* The groups of four inputs that are not all 0: most are, behind a wide first layer. */
+static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, int inputs)
+{
+    int count = 0, at;
+    for (at = 0; at < inputs; at += 64)
+        count += nnue_list_block(groups + count, in + at, at / 4);
+    return count;
+}
+
+/* Adds what a group of four inputs contributes to `vectors` of outputs. */
+static inline void nnue_add_group(NnueVector *sum, const uint8_t *in, const int8_t *weights, size_t group, int outputs,
+                                  const int vectors)
+{
+    int32_t four;
+    int i;
+    memcpy(&four, in + 4 * group, sizeof(four));
+    for (i = 0; i < vectors; i++)
+        sum[i] = nnue_dot(sum[i], NNUE_SPREAD32(four),
+                          NNUE_LOAD(weights + (group * (size_t)outputs + (size_t)i * NNUE_LANES32) * 4));
+}
+
+/* `vectors` of outputs, from `chains` sums side by side that hide the latency of the products; both constants. Over the
+ * `count` groups that `groups` lists, or the first `count` where it is NULL. */
+static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
+                                     const int8_t *weights, const int32_t *bias, const int vectors, const int chains)
 {
     NnueVector sum[NNUE_TILE];
-    int32_t four;
-    int group, chain, i;
+    int k = 0, chain, i;
     for (i = 0; i < vectors; i++)
         sum[i] = NNUE_LOAD(bias + i * NNUE_LANES32);
     for (i = vectors; i < vectors * chains; i++)
         sum[i] = NNUE_ZERO();
-    for (group = 0; group < inputs / 4; group += chains) {
-        for (chain = 0; chain < chains; chain++) {
-            memcpy(&four, in + 4 * (group + chain), sizeof(four));
-            for (i = 0; i < vectors; i++)
-                sum[chain * vectors + i] = nnue_dot(sum[chain * vectors + i], NNUE_SPREAD32(four),
-                    NNUE_LOAD(weights + ((size_t)(group + chain) * (size_t)outputs + i * NNUE_LANES32) * 4));
-        }
-    }
+    for (; k + chains <= count; k += chains)
+        for (chain = 0; chain < chains; chain++)
+            nnue_add_group(sum + chain * vectors, in, weights, (size_t)(groups ? groups[k + chain] : k + chain), outputs,
+                           vectors);
+    for (; k < count; k++)
+        nnue_add_group(sum, in, weights, (size_t)(groups ? groups[k] : k), outputs, vectors);
     for (chain = 1; chain < chains; chain++)
         for (i = 0; i < vectors; i++)
             sum[i] = NNUE_ADD32(sum[i], sum[chain * vectors + i]);
@@ -294,16 +345,27 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, int inputs
 
 #define NNUE_CHAINS(vectors) (NNUE_TILE / (vectors) < 4 ? NNUE_TILE / (vectors) : 4)
 
-static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                               const int32_t *bias)
+static inline void nnue_affine_groups(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
+                                      const int8_t *weights, const int32_t *bias)
 {
     int at = 0;
     for (; at + 32 <= outputs; at += 32)
-        nnue_affine_block(out + at, in, inputs, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32,
+        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32,
                           NNUE_CHAINS(32 / NNUE_LANES32));
     for (; at < outputs; at += 16)
-        nnue_affine_block(out + at, in, inputs, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32,
+        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32,
                           NNUE_CHAINS(16 / NNUE_LANES32));
+}
+
+/* Of a wide layer only the groups that are not all 0 are multiplied, as in Stockfish's sparse layer. */
+static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
+                               const int32_t *bias)
+{
+    uint16_t groups[NNUE_MOST_INPUTS / 4 + 16];
+    if (inputs < NNUE_WIDE || inputs > NNUE_MOST_INPUTS || inputs % 64)
+        nnue_affine_groups(out, in, NULL, inputs / 4, outputs, weights, bias);
+    else
+        nnue_affine_groups(out, in, groups, nnue_list_groups(groups, in, inputs), outputs, weights, bias);
 }
 #else
 #define nnue_accumulate portable_accumulate

@@ -95,7 +95,7 @@ cdef inline int padded(int count, int step) noexcept nogil:
     return (count + step - 1) // step * step
 
 
-cdef int check_range(str what, int value, int lowest, int highest, int step) except -1:
+cdef int check_range(str what, value, lowest, highest, step) except -1:
     if not lowest <= value <= highest or value % step:
         raise ValueError(f"{what} {value} of a network: {lowest} to {highest} in steps of {step} can be played with")
     return 0

@@ -57,7 +57,9 @@ def test_dense_layers(inputs: int, outputs: int) -> None:
     rng = np.random.default_rng(inputs * outputs)
     edges = np.array([-128, -127, 127], np.int8)
     for weight in (rng.integers(-128, 128, (outputs, inputs), np.int8), rng.choice(edges, (outputs, inputs))):
-        for given in (rng.integers(0, 128, inputs, np.uint8), np.full(inputs, 127, np.uint8), np.eye(1, inputs)[0]):
+        some = rng.integers(0, 128, inputs, np.uint8)
+        sparse = some * (rng.random(inputs) < 0.1)
+        for given in (some, sparse, 0 * some, np.full(inputs, 127, np.uint8), np.eye(1, inputs)[0]):
             units = given.astype(np.uint8)
             bias = rng.integers(-(2**31), 2**31, outputs, np.int64).astype(np.int32)
             laid_out = np.ascontiguousarray(weight.reshape(outputs, -1, 4).transpose(1, 0, 2)).reshape(-1)
