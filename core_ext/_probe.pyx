@@ -29,7 +29,7 @@ from core_ext.search.history cimport (
     allocate_histories, update_entry,
 )
 from core_ext.search.movepick cimport (
-    CONTINUATIONS, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move,
+    CONTINUATIONS, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move, peek_move,
 )
 from core_ext.search.tt cimport (
     BUCKET, TTData, TTEntry, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe,
@@ -40,8 +40,12 @@ from core_ext.shogi.see cimport see, see_at_least
 from core_ext.shogi.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
     BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
-    captured_piece, from_square, int16_t, is_drop, is_promotion, moved_piece, to_square, type_of,
+    captured_piece, from_square, int16_t, int32_t, is_drop, is_promotion, moved_piece, to_square, type_of,
 )
+
+cdef extern from "base/simd.h" nogil:
+    int greatest(const int32_t *pairs, int count) noexcept
+    int portable_greatest(const int32_t *pairs, int count) noexcept
 
 _REPETITIONS = {
     NO_REPETITION: "none", REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose",
@@ -338,6 +342,13 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
 
 # ---- the search's move picker ----
 
+def first_greatest(bint portable, const int32_t[:, ::1] pairs):
+    """Row of the first pair whose first number is the greatest; there must be one."""
+    if portable:
+        return portable_greatest(&pairs[0, 0], <int>pairs.shape[0])
+    return greatest(&pairs[0, 0], <int>pairs.shape[0])
+
+
 _PURPOSES = {
     "main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "probcut": PICK_PROBCUT,
 }
@@ -350,6 +361,7 @@ cdef class PickerProbe:
     cdef void *block            # their memory
     cdef uint64_t state         # of the random numbers
     cdef readonly list scores   # of the moves picked last, but for the hash move, which has none
+    cdef readonly list peeked   # with `peek`: what was announced before each of them; None where nothing was
 
     def __cinit__(self, seed: int):
         cdef size_t i
@@ -364,8 +376,8 @@ cdef class PickerProbe:
         release_large(self.block)
 
     def pick(self, Probe probe not None, purpose: str, hash_move: str = "", ply: int = 9, threshold: int = 0,
-             skip_quiets_after: int = 1000):
-        """The moves in order. skip_quiets is set after so many moves."""
+             skip_quiets_after: int = 1000, peek: bool = False):
+        """The moves in order. skip_quiets is set after so many moves; `peek` asks for the next move before each."""
         cdef Picker picker
         cdef CheckInfo check
         cdef ScoredMove scored[2 * MAX_MOVES]
@@ -378,16 +390,18 @@ cdef class PickerProbe:
         picker.pawn_history = &self.histories.pawn[random_word(&self.state) & 255]
         for i in range(CONTINUATIONS):
             picker.continuations[i] = &self.histories.continuation[1 + i][random_word(&self.state) % SQUARES]
-        return self._drain(&picker, skip_quiets_after)
+        return self._drain(&picker, skip_quiets_after, peek)
 
-    cdef list _drain(self, Picker *picker, int skip_quiets_after):
-        cdef Move move
-        found, self.scores = [], []
+    cdef list _drain(self, Picker *picker, int skip_quiets_after, bint peek):
+        cdef Move move, next_one
+        found, self.scores, self.peeked = [], [], []
         while True:
             picker.skip_quiets = len(found) >= skip_quiets_after
+            next_one = peek_move(picker) if peek else <Move>NO_MOVE
             move = next_move(picker)
             if not move:
                 return found
+            self.peeked.append(format_move(next_one) if next_one else None)
             found.append(format_move(move))
             if picker.current != picker.start:
                 self.scores.append((picker.current - 1).score)

@@ -23,7 +23,7 @@ from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, free_position,
-    full_key, game_repetition, in_check, occupied, reserve_plies, try_move, undo_move,
+    full_key, game_repetition, in_check, occupied, reserve_plies, to_move32, try_move, undo_move,
 )
 from core_ext.shogi.see cimport see
 from core_ext.shogi.sfen cimport (
@@ -283,7 +283,7 @@ cdef class Board:
         cdef CheckInfo info
         cdef int parsed = parse_move(&self.pos, move)
         init_check_info(&self.pos, &info)
-        return gives_check(&self.pos, &info, <Move>parsed)
+        return gives_check(&info, to_move32(&self.pos, <Move>parsed))
 
     def mate_in_one(self):
         """A move that mates at once, or None. Exact."""

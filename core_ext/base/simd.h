@@ -1,4 +1,4 @@
-/* Intrinsics: bit scan, popcount, prefetch, vector addition; for gcc and clang, for MSVC, and in portable C. */
+/* Intrinsics: bit scan, popcount, prefetch, vector addition, the greatest of a list; for gcc and clang, for MSVC, and in portable C. */
 #ifndef KOMADORI_SIMD_H
 #define KOMADORI_SIMD_H
 #include <stdint.h>
@@ -10,6 +10,9 @@
 #if !defined(CORE_EXT_PORTABLE) && (defined(__SSE2__) || defined(_M_X64))
 #include <emmintrin.h>
 #define KOMADORI_SSE2 1
+#endif
+#if !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
+#include <immintrin.h>
 #endif
 
 /* Index of the lowest set bit; the word is not zero. */
@@ -75,4 +78,71 @@ static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
         out[i] = (uint16_t)(words[i] + addend);
 #endif
 }
+
+/* ---- the greatest of a list ----
+ * A pair is two 32-bit words, of which the first counts. Index of the first of `count` > 0 pairs that has the greatest. */
+
+static inline int portable_greatest(const int32_t *pairs, int count)
+{
+    int best = 0, i;
+    for (i = 1; i < count; i++)
+        if (pairs[2 * i] > pairs[2 * best])
+            best = i;
+    return best;
+}
+
+#if !defined(CORE_EXT_PORTABLE) && defined(__AVX512F__)
+#define KOMADORI_FIRST_WORDS 0x5555
+
+static inline int greatest(const int32_t *pairs, int count)
+{
+    const __m512i least = _mm512_set1_epi32(INT32_MIN);
+    const __mmask16 rest = (__mmask16)((1u << 2 * (count & 7)) - 1);
+    const int whole = count & ~7;
+    __m512i best = _mm512_mask_loadu_epi32(least, rest, pairs + 2 * whole), wanted;
+    __mmask16 found;
+    int at;
+    for (at = 0; at < whole; at += 8)
+        best = _mm512_max_epi32(best, _mm512_loadu_si512(pairs + 2 * at));
+    wanted = _mm512_set1_epi32(_mm512_mask_reduce_max_epi32(KOMADORI_FIRST_WORDS, best));
+    for (at = 0; at < whole; at += 8) {
+        found = _mm512_mask_cmpeq_epi32_mask(KOMADORI_FIRST_WORDS, _mm512_loadu_si512(pairs + 2 * at), wanted);
+        if (found)
+            return at + lowest_bit(found) / 2;
+    }
+    found = _mm512_mask_cmpeq_epi32_mask(KOMADORI_FIRST_WORDS & rest, _mm512_maskz_loadu_epi32(rest, pairs + 2 * at), wanted);
+    return at + lowest_bit(found) / 2;
+}
+
+#elif !defined(CORE_EXT_PORTABLE) && defined(__AVX2__)
+#define KOMADORI_PAIRS(at) _mm256_loadu_si256((const __m256i *)(const void *)(pairs + 2 * (at)))
+
+static inline int greatest(const int32_t *pairs, int count)
+{
+    const int whole = count & ~3;
+    __m256i best, wanted;
+    __m128i half;
+    int32_t most = pairs[2 * (count - 1)];
+    int at, found;
+    for (at = whole; at < count; at++)
+        most = pairs[2 * at] > most ? pairs[2 * at] : most;
+    best = _mm256_set1_epi32(most);
+    for (at = 0; at < whole; at += 4)
+        best = _mm256_max_epi32(best, KOMADORI_PAIRS(at));
+    half = _mm_max_epi32(_mm256_castsi256_si128(best), _mm256_extracti128_si256(best, 1));
+    half = _mm_max_epi32(half, _mm_unpackhi_epi64(half, half));     /* the first words of the two pairs left */
+    most = _mm_cvtsi128_si32(half);
+    wanted = _mm256_set1_epi32(most);
+    for (at = 0; at < whole; at += 4) {
+        found = _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(KOMADORI_PAIRS(at), wanted))) & 0x55;
+        if (found)
+            return at + lowest_bit((uint64_t)found) / 2;
+    }
+    while (pairs[2 * at] != most)
+        at++;
+    return at;
+}
+#else
+#define greatest portable_greatest
+#endif
 #endif

@@ -9,8 +9,10 @@ when its stage begins.
 
 from core_ext.search.history cimport Histories, PieceTo
 from core_ext.shogi.movegen cimport CheckInfo
-from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport Move
+from core_ext.shogi.position cimport Position, to_move32
+from core_ext.shogi.types cimport (
+    Move, Move32, PAWN, captured_piece, is_drop, is_promotion, moved_piece, type_of,
+)
 
 cdef enum:
     CONTINUATIONS = 5   # continuation histories that order quiets: after the moves 1, 2, 3, 4 and 6 plies ago
@@ -49,6 +51,7 @@ cdef struct Picker:
     ScoredMove *start   # of the node's moves
     ScoredMove *current
     ScoredMove *end     # of the stage's moves
+    ScoredMove *best    # of those from `current` on, where it is known; else NULL
     ScoredMove *bad_end  # bad captures stand at the front, from `start` to here
     ScoredMove *bad_quiets  # the first of them, behind the good ones; the last moves of all
     ScoredMove *last_end    # of all the node's moves: the nodes below it use the memory from here on
@@ -58,5 +61,14 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
                       Move hash_move) noexcept nogil
 # The next legal move, each once; NO_MOVE at the end.
 cdef Move next_move(Picker *picker) noexcept nogil
+# The move that next_move would select next among those generated; NO_MOVE where none is left of the stage.
+cdef Move peek_move(Picker *picker) noexcept nogil
 # Neither a capture nor a pawn's promotion: what generate_captures leaves out.
-cdef bint is_quiet(const Position *pos, Move move) noexcept nogil
+cdef inline bint is_quiet32(Move32 move) noexcept nogil:
+    if captured_piece(move):
+        return False
+    return is_drop(move) or not (is_promotion(move) and type_of(moved_piece(move)) == PAWN)
+
+
+cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
+    return is_quiet32(to_move32(pos, move))

@@ -10,23 +10,16 @@ from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
 from core_ext.search.tune cimport tune
 from core_ext.shogi.types cimport (
-    MAX_MOVES, Move, NO_MOVE, PAWN, Move32, captured_piece, from_square, is_drop, is_promotion, moved_piece,
-    to_square, type_of,
+    MAX_MOVES, Move, Move32, NO_MOVE, captured_piece, int32_t, moved_piece, type_of,
 )
 
+cdef extern from "base/simd.h" nogil:
+    int greatest(const int32_t *pairs, int count) noexcept
+
 cdef enum:
-    MANY = 32                   # moves from which two loops over them are faster than one
     EVASION_CAPTURE = 1 << 20   # above every history
     VICTIM = 64                 # weight of the victim's value beside the attacker's
     ANY_EXCHANGE = -20000       # below every exchange value: no capture is held back
-
-
-cdef bint is_quiet(const Position *pos, Move move) noexcept nogil:
-    if is_drop(move):
-        return True
-    if pos.board[to_square(move)]:
-        return False
-    return not (is_promotion(move) and type_of(pos.board[from_square(move)]) == PAWN)
 
 
 cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
@@ -43,6 +36,7 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
     picker.start = free_moves
     picker.current = free_moves
     picker.end = free_moves
+    picker.best = NULL
     picker.bad_end = free_moves
     picker.bad_quiets = free_moves
     picker.last_end = free_moves
@@ -65,7 +59,7 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
         score += continuation_value(picker.continuations[i], move32)
     if picker.ply < LOW_PLIES:
         score += tune.low_ply_order * low_ply_value(picker.histories, picker.ply, move) // (1 + picker.ply)
-    if gives_check(picker.pos, picker.check_info, move) and see_at_least(picker.pos, move, -tune.check_see):
+    if gives_check(picker.check_info, move32) and see_at_least(picker.pos, move, -tune.check_see):
         score += tune.check_bonus
     return score
 
@@ -73,7 +67,7 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
 cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
     """Captures before all others: the most valuable victim, then the least valuable attacker. The others by history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
-    if is_quiet(picker.pos, move):
+    if is_quiet32(move32):
         return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
                 + continuation_value(picker.continuations[0], move32))
     return (EVASION_CAPTURE + VICTIM * see_value(type_of(captured_piece(move32)))
@@ -94,25 +88,8 @@ cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, S
     picker.last_end = picker.end
 
 
-cdef inline ScoredMove *best_of_few(ScoredMove *first, const ScoredMove *end) noexcept nogil:
-    cdef ScoredMove *best = first
-    first += 1
-    while first != end:
-        best = first if first.score > best.score else best
-        first += 1
-    return best
-
-
-cdef ScoredMove *best_of_many(ScoredMove *first, const ScoredMove *end) noexcept nogil:
-    """In two loops: compilers turn the first one into vector instructions, the second one is a plain scan."""
-    cdef int best = first.score
-    cdef ScoredMove *other = first + 1
-    while other != end:
-        best = other.score if other.score > best else best
-        other += 1
-    while first.score != best:
-        first += 1
-    return first
+cdef inline ScoredMove *best_of_list(const Picker *picker) noexcept nogil:
+    return picker.current + greatest(<const int32_t *>picker.current, picker.end - picker.current)
 
 
 cdef inline Move take_best(Picker *picker) noexcept nogil:
@@ -120,13 +97,20 @@ cdef inline Move take_best(Picker *picker) noexcept nogil:
 
     Selection and not sorting: a shallow node searches only a few of a hundred quiet moves.
     """
-    cdef ScoredMove *best = (best_of_few(picker.current, picker.end) if picker.end - picker.current < MANY else
-                             best_of_many(picker.current, picker.end))
+    cdef ScoredMove *best = picker.best if picker.best != NULL else best_of_list(picker)
     cdef ScoredMove chosen = best[0]
     best[0] = picker.current[0]
     picker.current[0] = chosen
     picker.current += 1
+    picker.best = NULL
     return chosen.move
+
+
+cdef Move peek_move(Picker *picker) noexcept nogil:
+    if picker.current == picker.end:
+        return NO_MOVE
+    picker.best = best_of_list(picker)
+    return picker.best.move
 
 
 # ---- stages ----
@@ -206,6 +190,7 @@ cdef int stage_after(const Picker *picker) noexcept nogil:
 cdef void enter_stage(Picker *picker, int stage) noexcept nogil:
     """Generate the moves of the stage, behind the bad captures."""
     picker.stage = stage
+    picker.best = NULL
     if stage == STAGE_GOOD_CAPTURES:
         add_captures(picker)
     elif stage == STAGE_EVASIONS:

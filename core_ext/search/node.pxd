@@ -9,7 +9,7 @@ from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport mean_error
 from core_ext.search.history cimport capture_value, continuation_value, move_slot, pawn_history
-from core_ext.search.movepick cimport Picker, is_quiet
+from core_ext.search.movepick cimport Picker, is_quiet, is_quiet32, peek_move
 from core_ext.search.samples cimport sample_position
 from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, clamp, is_decisive
 from core_ext.search.tt cimport (
@@ -37,6 +37,13 @@ cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noe
     tt_prefetch(s.table, key_after(&s.pos, move32))
     do_move(&s.pos, move)
     s.nodes += 1
+
+
+cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil:
+    """Have the table's entry after the move that follows brought from memory while this one is searched."""
+    cdef Move move = peek_move(picker)
+    if move:
+        tt_prefetch(s.table, key_after(&s.pos, to_move32(&s.pos, move)))
 
 
 cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
@@ -238,8 +245,8 @@ cdef inline int capture_history(Searcher *s, Move32 move32) noexcept nogil:
 cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
     candidate.move = move
     candidate.move32 = to_move32(&s.pos, move)
-    candidate.quiet = is_quiet(&s.pos, move)
-    candidate.checks = gives_check(&s.pos, &node.check_info, move)
+    candidate.quiet = is_quiet32(candidate.move32)
+    candidate.checks = gives_check(&node.check_info, candidate.move32)
     candidate.extension = 0
 
 

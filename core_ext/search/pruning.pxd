@@ -7,7 +7,7 @@ YaneuraOu 9.70, which has them from Stockfish: they were tuned together and were
 """
 
 from core_ext.search.history cimport pawn_history_value
-from core_ext.search.movepick cimport is_quiet
+from core_ext.search.movepick cimport is_quiet32
 from core_ext.search.node cimport butterfly, capture_history, continuation
 from core_ext.search.stack cimport Candidate, Node, Searcher, clamp, is_decisive
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
@@ -188,10 +188,10 @@ cdef inline bint is_futile_capture(Searcher *s, Node *node, Move32 move32) noexc
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
     """Leave the move out (True) or not, once a move is found that does not get mated. Checks and recaptures are not
     futile; of the evasions that do not capture one is searched."""
+    cdef Move32 move32 = to_move32(&s.pos, move)
     if node.best_value <= -MATE_BOUND:
         return False
     if (not node.in_check and to_square(move) != to_square(<Move>(node.ss - 1).move)
-            and not gives_check(&s.pos, &node.check_info, move)
-            and is_futile_capture(s, node, to_move32(&s.pos, move))):
+            and not gives_check(&node.check_info, move32) and is_futile_capture(s, node, move32)):
         return True
-    return is_quiet(&s.pos, move) or not see_at_least(&s.pos, move, -tune.quiescence_see)
+    return is_quiet32(move32) or not see_at_least(&s.pos, move, -tune.quiescence_see)

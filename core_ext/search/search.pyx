@@ -27,7 +27,7 @@ from core_ext.search.movepick cimport (
 )
 from core_ext.search.node cimport (
     add_tried_move, check_stop, find_mate, game_over, init_candidate, init_node, make_move, make_null, mate_node,
-    probe_table, set_picker_histories, set_static_value, store_node, update_best,
+    prefetch_next, probe_table, set_picker_histories, set_static_value, store_node, update_best,
 )
 from core_ext.search.pruning cimport (
     hindsight, iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move,
@@ -298,6 +298,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
                 continue
         if search_singular(s, node, &candidate):
             break
+        prefetch_next(s, &picker)
         value = search_move(s, node, &candidate, new_depth)
         if s.stopped:
             break

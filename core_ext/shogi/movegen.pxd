@@ -6,9 +6,11 @@ rank: legal, but never better than the promotion (but to avoid a drop-pawn mate)
 `include_all`.
 """
 
-from core_ext.shogi.bitboard cimport Bitboard
+from core_ext.shogi.bitboard cimport Bitboard, has, tables
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport Move, PIECE_TYPES
+from core_ext.shogi.types cimport (
+    Move, Move32, PIECE_TYPES, from_square, is_drop, placed_piece, to_square, type_of,
+)
 
 # What it takes to give check: the squares from which each piece type does, and the pieces of the side to move that
 # give a discovered check when they leave their line.
@@ -39,4 +41,11 @@ cdef bint is_dominated(const Position *pos, Move move) noexcept nogil
 cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil
 cdef bint has_legal_move(const Position *pos) noexcept nogil
 cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil
-cdef bint gives_check(const Position *pos, const CheckInfo *info, Move move) noexcept nogil
+
+
+cdef inline bint gives_check(const CheckInfo *info, Move32 move) noexcept nogil:
+    """Whether a legal move checks the enemy king."""
+    if has(info.squares[type_of(placed_piece(move))], to_square(move)):
+        return True
+    return (not is_drop(move) and has(info.discoverers, from_square(move))
+            and not has(tables.line[info.king][from_square(move)], to_square(move)))

@@ -8,8 +8,8 @@ from core_ext.shogi.bitboard cimport (
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
 from core_ext.shogi.position cimport (
-    Position, attacked, attackers, find_checkers, hand_of, in_check, occupied, pieces, placed_type, slide_attackers,
-    step_attackers,
+    Position, attacked, attackers, find_checkers, hand_of, in_check, occupied, pieces, slide_attackers, step_attackers,
+    to_move32,
 )
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN,
@@ -347,14 +347,6 @@ cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil:
     info.squares[KING] = empty()
 
 
-cdef bint gives_check(const Position *pos, const CheckInfo *info, Move move) noexcept nogil:
-    """Whether a legal move checks the enemy king."""
-    cdef int target = to_square(move), origin = from_square(move)
-    if has(info.squares[placed_type(pos, move)], target):
-        return True
-    return not is_drop(move) and has(info.discoverers, origin) and not has(tables.line[info.king][origin], target)
-
-
 cdef Move *checks_of_piece(const Position *pos, Move *out, const CheckInfo *info, int origin, Bitboard targets,
                            bint include_all) noexcept nogil:
     """The moves of one piece to `targets` that give check."""
@@ -410,7 +402,7 @@ cdef Move *filter_checks(const Position *pos, const CheckInfo *info, Move *first
     """Leave only those that give check in a list of legal moves, in place; returns its new end."""
     cdef Move *out = first
     while first != last:
-        if gives_check(pos, info, first[0]):
+        if gives_check(info, to_move32(pos, first[0])):
             out[0] = first[0]
             out += 1
         first += 1

@@ -134,11 +134,6 @@ cdef inline Move32 to_move32(const Position *pos, Move move) noexcept nogil:
     return make_move32(move, pos.board[from_square(move)], pos.board[move & 127])
 
 
-cdef inline int placed_type(const Position *pos, Move move) noexcept nogil:
-    """The type of the piece on the destination once the move is made."""
-    return type_of(placed_piece(to_move32(pos, move)))
-
-
 cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept nogil:
     """The board key of the position after the move."""
     cdef uint64_t key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]

@@ -2,31 +2,29 @@
 pieces leave the lines.
 """
 
-from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, lowest, meet, some, tables, without
+from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, meet, pop, some, tables, without
 from core_ext.shogi.position cimport Position, attackers, occupied, slide_attackers, to_move32
 from core_ext.shogi.types cimport (
-    BLACK, KING, Move, Move32, NO_PIECE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
+    BLACK, KING, Move, Move32, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
 )
 
 cdef extern from *:
     """
-    /* Which type captures first: a pawn before a lance, ..., the king last. */
-    static const signed char taking_order[15] = {1, 2, 3, 9, 10, 11, 4, 12, 7, 5, 6, 13, 14, 8, 0};
+    /* By piece type, which captures first: a pawn before a lance, ..., the king last. */
+    static const signed char taking_rank[16] = {0, 1, 2, 3, 7, 10, 11, 9, 14, 4, 5, 6, 8, 12, 13, 0};
     """
-    const signed char taking_order[15]
+    const signed char taking_rank[16]
 
 
 cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *origin) noexcept nogil:
-    """The type of the least valuable piece in `takers`; `origin` gets one square such a piece stands on."""
-    cdef int i, piece_type
-    cdef Bitboard found
-    for i in range(14):
-        piece_type = taking_order[i]
-        found = both(takers, pos.kind[piece_type])
-        if some(found):
-            origin[0] = tables.square[lowest(found)]
-            return piece_type
-    return NO_PIECE
+    """The type of the least valuable piece in `takers`, which holds one; `origin` gets its square, of two the lowest."""
+    cdef int square = pop(&takers), least = square
+    while some(takers):     # there are seldom more than three
+        square = pop(&takers)
+        if taking_rank[type_of(pos.board[square])] < taking_rank[type_of(pos.board[least])]:
+            least = square
+    origin[0] = tables.square[least]
+    return type_of(pos.board[least])
 
 
 cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard occ) noexcept nogil:
@@ -37,8 +35,11 @@ cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard
     """
     cdef int side = pos.side ^ 1, piece_type
     cdef Bitboard takers, origin = empty()
-    cdef Bitboard all_takers = either(attackers(pos, target, BLACK, occ), attackers(pos, target, WHITE, occ))
+    cdef Bitboard all_takers = both(attackers(pos, target, side, occ), occ)
     cdef bint ours = True       # the answer where the side to capture next does not
+    if not some(all_takers):
+        return True
+    all_takers = either(all_takers, attackers(pos, target, pos.side, occ))
     while True:
         all_takers = both(all_takers, occ)
         takers = both(all_takers, pos.color[side])

@@ -4,9 +4,10 @@ import itertools
 import random
 from functools import lru_cache
 
+import numpy as np
 import pytest
 
-from core_ext._probe import PickerProbe, Probe
+from core_ext._probe import PickerProbe, Probe, first_greatest
 from tests import positions
 from tests.shogi.slow_shogi import Position
 
@@ -106,6 +107,34 @@ def test_the_best_of_a_stage_comes_first() -> None:
             assert of_stage == sorted(of_stage, reverse=True), start
             longest = max(longest, len(moves) if quiet else 0)
     assert longest > 100
+
+
+@pytest.mark.parametrize("portable", [False, True])
+@pytest.mark.parametrize("count", [*range(1, 40), 100, 593])
+def test_the_first_of_the_greatest_is_found(count: int, portable: bool) -> None:
+    rng = np.random.default_rng(count)
+    for greatest in (1, 3, 1000, 2**31):
+        pairs = rng.integers(-greatest, greatest, (count, 2), np.int64).astype(np.int32)
+        pairs[:, 1] = rng.integers(2**30, 2**31, count)  # what does not count is greater
+        assert first_greatest(portable, pairs) == pairs[:, 0].argmax()
+    least = np.full((count, 2), [-(2**31), 5], np.int32)
+    assert first_greatest(portable, least) == 0
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_asking_for_the_next_move_changes_nothing(purpose: str) -> None:
+    """And it is the move that comes, but where the picker then holds it back or a stage begins."""
+    announced = kept = 0
+    for start, seed in CASES:
+        plain, asking = PickerProbe(seed), PickerProbe(seed)
+        for _, _, probe in random_walk(start, seed):
+            found = plain.pick(probe, purpose, skip_quiets_after=30)
+            assert asking.pick(probe, purpose, skip_quiets_after=30, peek=True) == found
+            for move, peeked in zip(found, asking.peeked, strict=True):
+                announced += peeked is not None
+                kept += peeked == move
+                assert peeked is None or peeked == move or purpose != "quiescence"
+    assert kept > 0.8 * announced > 100
 
 
 @pytest.mark.parametrize("start, seed", CASES)
