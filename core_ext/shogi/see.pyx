@@ -17,7 +17,7 @@ cdef extern from *:
 
 
 cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *origin) noexcept nogil:
-    """The type of the least valuable piece in `takers`, which holds one; `origin` gets its square, of two the lowest."""
+    """The type of the least valuable piece in `takers`, which is not empty; `origin` gets its square."""
     cdef int square = pop(&takers), least = square
     while some(takers):     # there are seldom more than three
         square = pop(&takers)
