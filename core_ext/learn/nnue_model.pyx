@@ -551,3 +551,7 @@ cdef class NetworkTrainer:
     def outputs(self):
         """After FORWARD: the last layer's sums, FV_SCALE to a centipawn for the side to move."""
         return np.asarray(<float[:self.batch.views.positions]>self.batch.outputs).copy()
+
+    def sums(self):
+        """After VALUES: the first layer's sums, [positions][2 * width] in 1/127, the side to move first."""
+        return np.asarray(<float[:self.batch.views.positions, :2 * self.width]>self.batch.sums).copy()

@@ -32,6 +32,7 @@ from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, sigmoid
+from usi_engine.learn.unit_order import activity, in_order
 from usi_engine.learn.widen import widened
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
@@ -235,6 +236,14 @@ class NetworkTraining:
         plan = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
         return agreement(win, self.held_out, plan)
 
+    def unit_activity(self) -> npt.NDArray[np.float64]:
+        """The share of held-out positions in which each unit of the first layer is active, by its rounded weights."""
+        self.trainer.refresh(rounded=True)
+        self.trainer.begin(self.held_out[: self.plan.batch], self.plan.score_scale)
+        self.work(VALUE_PHASES)
+        self.trainer.refresh(self.is_rounded)
+        return activity(self.trainer.sums())
+
     def measure(self) -> None:
         """A point of the curve: the figures of the float weights and of the rounded ones."""
         point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
@@ -262,7 +271,11 @@ class NetworkTraining:
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Write nn.bin, without the tempo, and beside it its card; returns the size of the network's file."""
+        """Write nn.bin, without the tempo and with its most active units first, and beside it its card; returns the size
+        of the network's file."""
+        network = shifted(rounded_network(self.trainer), -self.plan.tempo)
+        if len(self.held_out):
+            network = in_order(network, self.unit_activity())
         card = {
             "model": f"{self.plan.features} {self.plan.width}x2-{self.plan.hidden1}-{self.plan.hidden2}",
             "fv_scale": NNUE_FV_SCALE,
@@ -274,7 +287,7 @@ class NetworkTraining:
             **extra,
         }
         with written_whole(path) as part:
-            size = write_network(part, shifted(rounded_network(self.trainer), -self.plan.tempo))
+            size = write_network(part, network)
         write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
         return size
 

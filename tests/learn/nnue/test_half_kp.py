@@ -19,6 +19,7 @@ from tests.learn.nnue.conftest import train
 from usi_engine.learn.command import main
 from usi_engine.learn.half_kp import set_rows
 from usi_engine.learn.nnue import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
+from usi_engine.learn.unit_order import in_order
 from usi_engine.nnue_file import Architecture, read_network
 
 Records = npt.NDArray[Any]
@@ -297,7 +298,8 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
     trained.export(tmp_path / "nn.bin", {})
     plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"))
     warm = NetworkTraining(corpus, tmp_path / "warm", plan)
-    assert np.array_equal(rounded_network(warm.trainer).ft_weight, rounded_network(trained.trainer).ft_weight)
+    exported = in_order(rounded_network(trained.trainer), trained.unit_activity())
+    assert np.array_equal(rounded_network(warm.trainer).ft_weight, exported.ft_weight)
     with pytest.raises(ValueError, match=r"HalfKP.*K\+P.* expected"):
         NetworkTraining(corpus, tmp_path / "other", replace(plan, features="K+P"))
 
