@@ -271,8 +271,10 @@ class NetworkTraining:
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Write nn.bin, without the tempo and with its most active units first, and beside it its card; returns the size
-        of the network's file."""
+        """Write nn.bin, without the tempo and with its most active units first, and beside it its card.
+
+        Returns the size of the network's file.
+        """
         network = shifted(rounded_network(self.trainer), -self.plan.tempo)
         if len(self.held_out):
             network = in_order(network, self.unit_activity())
