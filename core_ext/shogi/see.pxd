@@ -13,7 +13,7 @@ cdef extern from *:
     """
     const short exchange_value[16]
 
-# Whether the exchange that `move` starts ends at `threshold` or better for the side to move. Pins are ignored.
+# Whether the exchange that `move` starts ends at `threshold` or better for the side to move.
 cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept nogil
 # The exchange value itself.
 cdef int see(const Position *pos, Move move) noexcept nogil

@@ -1,11 +1,13 @@
 """Static exchange evaluation by the swap algorithm: the least valuable attacker captures next; x-ray attackers join as
-pieces leave the lines.
+pieces leave the lines. Pieces that are pinned once the first move is made do not capture, but guard against a king.
 """
 
 from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, meet, pop, some, tables, without
-from core_ext.shogi.position cimport Position, attackers, occupied, slide_attackers, to_move32
+from core_ext.shogi.position cimport (
+    Position, aligned_sliders, attackers, occupied, slide_attackers, slider_blockers, to_move32,
+)
 from core_ext.shogi.types cimport (
-    BLACK, KING, Move, Move32, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
+    BLACK, KING, Move, Move32, NO_SQUARE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
 )
 
 cdef extern from *:
@@ -27,6 +29,18 @@ cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *o
     return type_of(pos.board[least])
 
 
+cdef inline Bitboard pinned_off(const Position *pos, int color, int target, Bitboard occ) noexcept nogil:
+    """The pieces of a colour that are pinned to their king, but for those on the line from it to `target`."""
+    cdef int king = pos.king[color]
+    cdef Bitboard sliders, direct
+    if king == NO_SQUARE:
+        return empty()
+    sliders = both(aligned_sliders(pos, king, color ^ 1), occ)
+    if not some(sliders):
+        return empty()
+    return without(both(slider_blockers(king, sliders, occ, &direct), pos.color[color]), tables.line[king][target])
+
+
 cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard occ) noexcept nogil:
     """Whether the side to move keeps its threshold through all further captures on `target`.
 
@@ -34,15 +48,16 @@ cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard
     `target` brings the exchange; positive.
     """
     cdef int side = pos.side ^ 1, piece_type
-    cdef Bitboard takers, origin = empty()
+    cdef Bitboard takers, pinned, origin = empty()
     cdef Bitboard all_takers = both(attackers(pos, target, side, occ), occ)
     cdef bint ours = True       # the answer where the side to capture next does not
     if not some(all_takers):
         return True
+    pinned = either(pinned_off(pos, side, target, occ), pinned_off(pos, pos.side, target, occ))
     all_takers = either(all_takers, attackers(pos, target, pos.side, occ))
     while True:
         all_takers = both(all_takers, occ)
-        takers = both(all_takers, pos.color[side])
+        takers = without(both(all_takers, pos.color[side]), pinned)
         if not some(takers):
             return ours
         ours = not ours

@@ -4,7 +4,7 @@ import pytest
 
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import Position, Square, other, to_square
+from tests.shogi.slow_shogi import Position, Square, color_of, other, to_square
 
 VALUES = {
     "P": 90,
@@ -27,21 +27,46 @@ TAKING = ["P", "L", "N", "+P", "+L", "+N", "S", "+S", "G", "B", "R", "+B", "+R",
 
 
 def slow_see(position: Position, move: str) -> int:
-    """Each side may stop; the least valuable piece captures first; pins and later promotions are ignored."""
+    """Each side may stop; the least valuable piece captures first; later promotions are ignored."""
     target = to_square(move[2:4])
     captured = position.board.get(target)
     gain = VALUES[captured.upper()] if captured else 0
     if move.endswith("+"):
         mover = position.board[to_square(move)].upper()
         gain += VALUES["+" + mover] - VALUES[mover]
-    return gain - best_recapture(position.after(move).board, target, other(position.turn))
+    after = position.after(move)
+    if not after.attackers(target, other(position.turn)):
+        return gain
+    pinned = pinned_off(after, "b", target) | pinned_off(after, "w", target)
+    return gain - best_recapture(after.board, target, other(position.turn), pinned)
 
 
-def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
-    """What `side` wins by capturing on `target`; 0 if it had better not capture."""
+def scene_of(board: dict[Square, str]) -> Position:
     scene = Position("9/9/9/9/9/9/9/9/9 b - 1")
     scene.board = board
-    takers = scene.attackers(target, side)
+    return scene
+
+
+def pinned_off(position: Position, side: str, target: Square) -> set[Square]:
+    """The pieces of a side without which its king would be attacked and that are not on a line with it and `target`."""
+    king, board = position.king(side), position.board
+    if king is None:
+        return set()
+    attacking = position.attackers(king, other(side))
+    return {
+        square
+        for square, piece in board.items()
+        if color_of(piece) == side
+        and square != king
+        and (square[0] - king[0]) * (target[1] - king[1]) != (square[1] - king[1]) * (target[0] - king[0])
+        and scene_of({s: p for s, p in board.items() if s != square}).attackers(king, other(side)) != attacking
+    }
+
+
+def best_recapture(board: dict[Square, str], target: Square, side: str, pinned: set[Square]) -> int:
+    """What `side` wins by capturing on `target`; 0 if it had better not capture."""
+    scene = scene_of(board)
+    takers = [square for square in scene.attackers(target, side) if square not in pinned]
     if not takers:
         return 0
     cheapest = min(takers, key=lambda square: TAKING.index(board[square].upper()))
@@ -51,7 +76,7 @@ def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
     scene.board = following
     if taker.upper() == "K" and scene.attackers(target, other(side)):
         return 0
-    return max(0, VALUES[board[target].upper()] - best_recapture(following, target, other(side)))
+    return max(0, VALUES[board[target].upper()] - best_recapture(following, target, other(side), pinned))
 
 
 CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
@@ -63,6 +88,13 @@ def test_exchanges(start: str, seed: int) -> None:
         probe = Probe(position.sfen())
         for move in sorted(moves)[:: max(1, len(moves) // 40)]:
             assert probe.see(move) == slow_see(position, move), (position.sfen(), move)
+
+
+def test_a_pinned_piece_does_not_capture() -> None:
+    """A bishop guards 4d; the lance pins it to its king."""
+    pinned = "4k4/9/4b4/9/5P3/9/4L4/9/4K4 b - 1"
+    assert Probe(pinned).see("4e4d") == 0
+    assert Probe(pinned.replace("4L4", "9")).see("4e4d") == -VALUES["P"]
 
 
 @pytest.mark.parametrize("start, seed", CASES[:7])
