@@ -1,4 +1,5 @@
-/* Intrinsics: bit scan, popcount, prefetch, vector addition, the greatest of a list; for gcc and clang, for MSVC, and in portable C. */
+/* Intrinsics: bit scan, popcount, prefetch, vector addition, the greatest of a list; for gcc and clang, for MSVC, and
+ * in portable C. */
 #ifndef KOMADORI_SIMD_H
 #define KOMADORI_SIMD_H
 #include <stdint.h>
@@ -80,7 +81,8 @@ static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
 }
 
 /* ---- the greatest of a list ----
- * A pair is two 32-bit words, of which the first counts. Index of the first of `count` > 0 pairs that has the greatest. */
+ * A pair is two 32-bit words, of which the first counts. Index of the first of `count` > 0 pairs that has the greatest
+ * one. */
 
 static inline int portable_greatest(const int32_t *pairs, int count)
 {
@@ -110,7 +112,8 @@ static inline int greatest(const int32_t *pairs, int count)
         if (found)
             return at + lowest_bit(found) / 2;
     }
-    found = _mm512_mask_cmpeq_epi32_mask(KOMADORI_FIRST_WORDS & rest, _mm512_maskz_loadu_epi32(rest, pairs + 2 * at), wanted);
+    found = _mm512_mask_cmpeq_epi32_mask(KOMADORI_FIRST_WORDS & rest, _mm512_maskz_loadu_epi32(rest, pairs + 2 * at),
+                                         wanted);
     return at + lowest_bit(found) / 2;
 }
 

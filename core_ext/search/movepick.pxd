@@ -63,8 +63,10 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
 cdef Move next_move(Picker *picker) noexcept nogil
 # The move that next_move would select next among those generated; NO_MOVE where none is left of the stage.
 cdef Move peek_move(Picker *picker) noexcept nogil
-# Neither a capture nor a pawn's promotion: what generate_captures leaves out.
+
+
 cdef inline bint is_quiet32(Move32 move) noexcept nogil:
+    """Neither a capture nor a pawn's promotion: what generate_captures leaves out."""
     if captured_piece(move):
         return False
     return is_drop(move) or not (is_promotion(move) and type_of(moved_piece(move)) == PAWN)

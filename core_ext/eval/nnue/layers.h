@@ -332,8 +332,8 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint
         sum[i] = NNUE_ZERO();
     for (; k + chains <= count; k += chains)
         for (chain = 0; chain < chains; chain++)
-            nnue_add_group(sum + chain * vectors, in, weights, (size_t)(groups ? groups[k + chain] : k + chain), outputs,
-                           vectors);
+            nnue_add_group(sum + chain * vectors, in, weights, (size_t)(groups ? groups[k + chain] : k + chain),
+                           outputs, vectors);
     for (; k < count; k++)
         nnue_add_group(sum, in, weights, (size_t)(groups ? groups[k] : k), outputs, vectors);
     for (chain = 1; chain < chains; chain++)
