@@ -298,7 +298,7 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
 }
 #endif
 
-/* The groups of four inputs that are not all 0: most are, behind a wide first layer. */
+/* Lists the groups of four inputs that are not all 0; returns how many. Behind a wide first layer many are 0. */
 static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, int inputs)
 {
     int count = 0, at;

@@ -95,6 +95,7 @@ cdef inline int padded(int count, int step) noexcept nogil:
     return (count + step - 1) // step * step
 
 
+# Python's ints: gcc 12 warns of the code that formats C's.
 cdef int check_range(str what, value, lowest, highest, step) except -1:
     if not lowest <= value <= highest or value % step:
         raise ValueError(f"{what} {value} of a network: {lowest} to {highest} in steps of {step} can be played with")
