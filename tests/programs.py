@@ -2,11 +2,7 @@
 
 import sys
 
-# As `python -m usi_engine`, but Ctrl-C reaches it even where the tests run in the background of a shell, which makes
-# processes ignore it.
-INTERRUPTIBLE = [
-    sys.executable,
-    "-c",
-    "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-    "from usi_engine.__main__ import main; sys.exit(main())",
-]
+# Code by which Ctrl-C reaches a process even where the tests run in the background of a shell, which makes it ignored.
+HEED_CTRL_C = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+# As `python -m usi_engine`, but heeding Ctrl-C.
+INTERRUPTIBLE = [sys.executable, "-c", HEED_CTRL_C + "from usi_engine.__main__ import main; sys.exit(main())"]

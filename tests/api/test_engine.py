@@ -19,6 +19,7 @@ import usi_engine
 from core_ext.board import BLACK, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
 from tests.analysis.common import RECORDS
+from tests.programs import HEED_CTRL_C
 from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analyse, load_games
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -268,9 +269,7 @@ def test_a_board_may_change_during_its_search(engine: Engine) -> None:
 def test_ctrl_c_ends_a_search() -> None:
     """An interrupt that comes in the middle, as from a terminal."""
     code = (
-        # Background jobs of a shell ignore the signal.
-        "import _thread, signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        "from usi_engine import Board, Engine\n"
+        HEED_CTRL_C + "import _thread\nfrom usi_engine import Board, Engine\n"
         "def interrupt(found):\n    if found.depth == 2:\n        _thread.interrupt_main()\n"
         "with Engine('material', megabytes=1) as engine:\n"
         "    try:\n        engine.analyse(Board(), time=1000, watch=interrupt)\n"
