@@ -328,7 +328,8 @@ cdef class Board:
     def see(self, move: str):
         """Static exchange evaluation of a legal move, in centipawns for the side that moves.
 
-        The balance of all captures on its square if each side stops when it likes. ValueError for any other text.
+        The balance of all captures on its square if each side stops when it likes; a piece that is pinned after the
+        move captures along the pin only. ValueError for any other text.
         """
         cdef int parsed = parse_move(&self.pos, move)
         return see(&self.pos, <Move>parsed)
