@@ -53,13 +53,17 @@ def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
         ("▲同歩", 1, "illegal move", "▲同歩"),
         ("▲７六歩 hello △３四歩", 2, "not a move", "hello"),
         ("▲７六歩 △５二金", 2, "ambiguous move", "△５二金"),
+        ("▲７六歩\n△７ 七角成", 2, "not a move", "△７ 七角成"),
+        ("▲７六歩\n７ 七角成", 2, "not a move", "７ 七角成"),
+        ("▲７六歩\n同じく", 2, "not a move", "同じく"),
     ],
 )
 def test_faults(text: str, move: int, reason: str, quoted: str, tmp_path: Path) -> None:
     """rsshogi ends the whole program at some of these."""
     path = tmp_path / "game.ki2u"
     path.write_text(f"{HEAD}{text}\n", encoding="utf-8")
-    assert faults_of(path) == [f"game.ki2u, line 2, move {move}: {reason}: '{quoted}'"]
+    line = 1 + len(text.splitlines())
+    assert faults_of(path) == [f"game.ki2u, line {line}, move {move}: {reason}: '{quoted}'"]
 
 
 def test_variations_are_skipped(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import random
 import sys
 import tempfile
@@ -28,8 +29,10 @@ def option_files(folder: Path, rng: random.Random) -> list[str]:
     return [str(path) for path in folder.iterdir()] + [str(folder)]
 
 
-def fuzz(seed: int, seconds: float) -> str:
+def fuzz(seed: int, seconds: float, readers_only: bool = False) -> str:
     """One round; returns a line of its figures."""
+    if readers_only:
+        return f"seed {seed}: {sum(fuzz_readers(seed, seconds).values())} files and texts"
     with tempfile.TemporaryDirectory(prefix="fuzz 駒 ") as folder:
         lines = fuzz_usi(seed, seconds * CONVERSATIONS, option_files(Path(folder), random.Random(seed)))
     counts = fuzz_readers(seed, seconds * (1 - CONVERSATIONS))
@@ -41,11 +44,14 @@ def main(words: list[str]) -> int:
     parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of the first round (default: any)")
+    parser.add_argument("--readers", action="store_true", help="files and texts only, no conversations")
     chosen = parser.parse_args(words)
+    faulthandler.enable()  # a crash tells which reader was at work
     deadline, seed, failures = time.monotonic() + chosen.seconds, chosen.seed, 0
     while (left := deadline - time.monotonic()) > 0:
+        print(f"seed {seed}", flush=True)
         try:
-            print(f"{fuzz(seed, min(ROUND_SECONDS, left))}, {left / 60:.0f} min left", flush=True)
+            print(f"{fuzz(seed, min(ROUND_SECONDS, left), chosen.readers)}, {left / 60:.0f} min left", flush=True)
         except AssertionError as error:
             print(f"FAILED: {error}", flush=True)
             failures += 1

@@ -20,6 +20,10 @@ KI2_MOVE = re.compile(
     r"([▲△▼▽☗☖]?)[\s　]*(同|[１-９1-9][一二三四五六七八九])[\s　]*"
     r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行寄引下]*)(打|成|不成)?"
 )
+# How a line of moves begins; rsshogi takes such a line for moves even where they are misspelt (７ 六歩). The files over
+# a diagram (９ ８ ７ ...) begin so too.
+MOVE_LINE = re.compile(r"[▲△▼▽☗☖\d同]")
+FILES = re.compile(r"[\s　]*".join("９８７６５４３２１"))
 # Names and words that mean the same, by the one rsshogi writes.
 SAME = str.maketrans({"王": "玉", "竜": "龍", "行": "上", "下": "引"})
 SHORT = {"成香": "杏", "成桂": "圭", "成銀": "全"}
@@ -45,12 +49,12 @@ class Ki2Text:
 
 
 def taken_apart(text: str) -> Ki2Text:
-    """The lines of a text sorted. MisplacedMove where something stands between the moves of a line."""
+    """The lines of a text sorted. MisplacedMove where a line of moves holds something else."""
     found = Ki2Text([], [], {})
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("*"):
             found.comments.setdefault(len(found.moves), []).append(line[1:])
-        elif KI2_MOVE.match(line.strip()):
+        elif MOVE_LINE.match(line.strip()) and not FILES.fullmatch(line.strip()):
             take_moves(found, number, line)
         else:
             found.other.append(line)
