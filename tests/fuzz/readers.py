@@ -18,13 +18,14 @@ from core_ext.board import Board
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
 from core_ext.records import RECORD, GameReader
 from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from tests.engine.test_book import message, sbk_move
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
 from usi_engine.analysis.formats import RecordError
 from usi_engine.analysis.records import read_games
 from usi_engine.book.entry import BookError, BookMove
-from usi_engine.book.yaneuraou import YaneuraOuBook
+from usi_engine.book.player import open_book
 from usi_engine.core import WeightsError
 from usi_engine.csa.protocol import Reader as CsaReader
 from usi_engine.evaluation import load_evaluation
@@ -50,6 +51,7 @@ sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2
 3c3d 2g2f -30 12 100
 """
 GAME = b"b\tscore\tstartpos\t7g7f 30 3c3d -12 2g2f - 8c8d 99999\nsfen\t7g7f:12 3c3d:-5\n"
+CSA_MOVES = "+7776FU\n'** 54\n-3334FU\n'** -30\n+8822UM\n'** 12\n-3122GI\n'** -5\n"
 CSA_LINES = b"""BEGIN Game_Summary
 Protocol_Version:1.2
 Game_ID:x
@@ -171,10 +173,12 @@ class Readers:
 
     def book(self) -> None:
         """A BookError, or a book that can be probed."""
-        path = self.file("book.db", damaged(self.rng, BOOK))
+        self.grammar.position()
+        ending = self.rng.choice([".db", ".sbk", ".bin"])
+        path = self.file(f"book{ending}", damaged(self.rng, book_bytes(ending)))
         with suppress(BookError):
-            book = YaneuraOuBook(str(path))
-            for sfen in (Board().sfen(), self.grammar.sfen()):
+            book = open_book(str(path))
+            for sfen in (Board().sfen(), self.grammar.board.sfen(), "駒"):
                 assert all(isinstance(move, BookMove) for move in book.probe(sfen).moves)
 
     def weights(self) -> None:
@@ -269,8 +273,33 @@ def models() -> tuple[Trainer, NetworkTrainer]:
     return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), NetworkTrainer(128, 8, 8, 8, 1)
 
 
+@cache
+def book_bytes(ending: str) -> bytes:
+    """A right book."""
+    if ending == ".bin":
+        return np.arange(16 * 20, dtype=np.uint8).tobytes()  # keys in order
+    if ending == ".sbk":
+        moves = [sbk_move("77", "76", 0, 3), sbk_move("27", "26", 2, 9), sbk_move("97", "96", 4, 50)]
+        state = message(f1=0, f2=0, f3=0, f4=0, f5=0, f6=0, f7=Board().sfen(), f9=moves)
+        return message(f1="", f2="", f3=[state])
+    return BOOK
+
+
+@cache
+def sbinpack() -> bytes:
+    """Two short games as ShogiArena writes them."""
+    from rsshogi.record import Record, write_sbinpack_file  # noqa: PLC0415
+
+    made = [Record.from_csa_str(f"V2.2\nPI\n+\n{CSA_MOVES}%{end}\n") for end in ("TORYO", "SENNICHITE")]
+    with tempfile.TemporaryDirectory() as folder:
+        write_sbinpack_file(f"{folder}/games.sbinpack", made)
+        return (Path(folder) / "games.sbinpack").read_bytes()
+
+
 def example(ending: str) -> bytes:
     """The content of a right file."""
+    if ending == ".sbinpack":
+        return sbinpack()
     if ending in (".psv", ".hcpe"):
         return b"\0" * 4 * (PSV if ending == ".psv" else HCPE).size
     packing: dict[str, Callable[[bytes], Any]] = {".tsv.gz": gzip_of, ".tsv.xz": xz_of}

@@ -34,7 +34,7 @@ class AperyBook:
         """The moves of this position."""
         try:
             board = self._cshogi.Board(sfen)
-        except RuntimeError:  # no position
+        except (RuntimeError, ValueError):  # no position
             return Entry()
         key = np.uint64(board.book_key())
         first = int(np.searchsorted(self._entries["key"], key))
