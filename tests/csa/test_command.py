@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_a_game_of_this_engine(tmp_path: Path) -> None:
         check=False,
         cwd=tmp_path,
         timeout=60,
-        env={"PYTHONPATH": root, "PATH": ""},
+        env={"PYTHONPATH": root, "PATH": "", "LD_PRELOAD": os.environ.get("LD_PRELOAD", "")},  # that of make sanitize
     )
     server.finish()
     assert (done.returncode, done.stderr) == (0, "")

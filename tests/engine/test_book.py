@@ -204,12 +204,26 @@ def sbk_move(start: str, to: str, mark: int, weight: int) -> bytes:
     return message(f1=bits, f2=mark, f3=weight, f4=-1)
 
 
-def test_shogihome(tmp_path: Path) -> None:
-    """Weights are counts; a move that is marked as doubtful or a mistake is left out."""
+def sbk_book() -> bytes:
+    """The start position with three moves."""
     moves = [sbk_move("77", "76", 0, 3), sbk_move("27", "26", 2, 9), sbk_move("97", "96", 4, 50)]
     state = message(f1=0, f2=0, f3=0, f4=0, f5=0, f6=0, f7=START, f9=moves)
+    return message(f1="", f2="", f3=[state])
+
+
+def apery_book(start_key: int) -> bytes:
+    """Four entries, two of them of the start position with this key."""
+    # Squares count from 0, file by file: to, start << 7.
+    pawn_76, pawn_26 = 6 * 9 + 5 | (6 * 9 + 6) << 7, 1 * 9 + 5 | (1 * 9 + 6) << 7
+    keys = (start_key - 1, start_key, start_key, start_key + 1)
+    rows = zip(keys, (pawn_26, pawn_26, pawn_76, pawn_26), (1, 5, 2, 1), (0, -20, 30, 0), strict=True)
+    return np.array(list(rows), ENTRY).tobytes()
+
+
+def test_shogihome(tmp_path: Path) -> None:
+    """Weights are counts; a move that is marked as doubtful or a mistake is left out."""
     path = tmp_path / "book.sbk"
-    path.write_bytes(message(f1="", f2="", f3=[state]))
+    path.write_bytes(sbk_book())
     book = open_book(str(path))
     assert isinstance(book, ShogiHomeBook)
     assert book.probe(START).moves == (BookMove("2g2f", "", 0, 0, 9), BookMove("7g7f", "", 0, 0, 3))
@@ -219,12 +233,8 @@ def test_shogihome(tmp_path: Path) -> None:
 def test_apery(tmp_path: Path) -> None:
     """Entries with the key of the position, sorted by key; 16 bits of a move are its square, its start, promotion."""
     cshogi = pytest.importorskip("cshogi")
-    key = cshogi.Board(START).book_key()
-    # Squares count from 0, file by file: to, start << 7.
-    pawn_76, pawn_26 = 6 * 9 + 5 | (6 * 9 + 6) << 7, 1 * 9 + 5 | (1 * 9 + 6) << 7
-    rows = [(key - 1, pawn_26, 1, 0), (key, pawn_26, 5, -20), (key, pawn_76, 2, 30), (key + 1, pawn_26, 1, 0)]
     path = tmp_path / "book.bin"
-    np.array(rows, ENTRY).tofile(path)
+    path.write_bytes(apery_book(cshogi.Board(START).book_key()))
     book = open_book(str(path))
     assert isinstance(book, AperyBook)
     assert book.probe(START).moves == (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))

@@ -18,7 +18,7 @@ from core_ext.board import Board
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
 from core_ext.records import RECORD, GameReader
 from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
-from tests.engine.test_book import message, sbk_move
+from tests.engine.test_book import apery_book, sbk_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
@@ -50,6 +50,8 @@ sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2
 3c3d 2g2f -30 12 100
 """
+APERY_START_KEY = 0xEEBE8EE7E1AD7E15  # of the start position in Apery's books
+BOOKS = {".db": BOOK, ".sbk": sbk_book(), ".bin": apery_book(APERY_START_KEY)}
 GAME = b"b\tscore\tstartpos\t7g7f 30 3c3d -12 2g2f - 8c8d 99999\nsfen\t7g7f:12 3c3d:-5\n"
 CSA_MOVES = "+7776FU\n'** 54\n-3334FU\n'** -30\n+8822UM\n'** 12\n-3122GI\n'** -5\n"
 CSA_LINES = b"""BEGIN Game_Summary
@@ -174,8 +176,8 @@ class Readers:
     def book(self) -> None:
         """A BookError, or a book that can be probed."""
         self.grammar.position()
-        ending = self.rng.choice([".db", ".sbk", ".bin"])
-        path = self.file(f"book{ending}", damaged(self.rng, book_bytes(ending)))
+        ending = self.rng.choice(list(BOOKS))
+        path = self.file(f"book{ending}", damaged(self.rng, BOOKS[ending]))
         with suppress(BookError):
             book = open_book(str(path))
             for sfen in (Board().sfen(), self.grammar.board.sfen(), "駒"):
@@ -271,18 +273,6 @@ def network_bytes(folder: Path) -> bytes:
 def models() -> tuple[Trainer, NetworkTrainer]:
     """Small ones, which learn from all records of a run."""
     return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), NetworkTrainer(128, 8, 8, 8, 1)
-
-
-@cache
-def book_bytes(ending: str) -> bytes:
-    """A right book."""
-    if ending == ".bin":
-        return np.arange(16 * 20, dtype=np.uint8).tobytes()  # keys in order
-    if ending == ".sbk":
-        moves = [sbk_move("77", "76", 0, 3), sbk_move("27", "26", 2, 9), sbk_move("97", "96", 4, 50)]
-        state = message(f1=0, f2=0, f3=0, f4=0, f5=0, f6=0, f7=Board().sfen(), f9=moves)
-        return message(f1="", f2="", f3=[state])
-    return BOOK
 
 
 @cache

@@ -52,9 +52,10 @@ def taken_apart(text: str) -> Ki2Text:
     """The lines of a text sorted. MisplacedMove where a line of moves holds something else."""
     found = Ki2Text([], [], {})
     for number, line in enumerate(text.splitlines(), 1):
+        words = line.strip()
         if line.startswith("*"):
             found.comments.setdefault(len(found.moves), []).append(line[1:])
-        elif MOVE_LINE.match(line.strip()) and not FILES.fullmatch(line.strip()):
+        elif MOVE_LINE.match(words) and not FILES.fullmatch(words):
             take_moves(found, number, line)
         else:
             found.other.append(line)
