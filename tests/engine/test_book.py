@@ -19,7 +19,7 @@ from core_ext.board import Board
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from usi_engine.book import yaneuraou
-from usi_engine.book.apery import ENTRY, AperyBook
+from usi_engine.book.apery import ENTRY, AperyBook, usi_move
 from usi_engine.book.choice import Rules, allowed, choose, rules_of
 from usi_engine.book.entry import Book, BookError, BookMove, position_key
 from usi_engine.book.player import BookPlayer, open_book, packaged_book
@@ -239,6 +239,16 @@ def test_apery(tmp_path: Path) -> None:
     assert isinstance(book, AperyBook)
     assert book.probe(START).moves == (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))
     assert book.probe("nonsense").moves == ()
+
+
+def test_apery_moves() -> None:
+    """Every 16 bits are a move as cshogi writes it, or none."""
+    cshogi = pytest.importorskip("cshogi")
+    squares, promotion = range(81), 1 << 14
+    boards = [to | start << 7 | mark for to in squares for start in squares if start != to for mark in (0, promotion)]
+    drops = [to | start << 7 for to in squares for start in range(81, 88)]
+    right = {bits: cshogi.move_to_usi(bits) for bits in boards + drops}
+    assert {bits: usi_move(bits) for bits in range(1 << 16) if usi_move(bits)} == right
 
 
 @pytest.mark.parametrize(("suffix", "library"), [(".sbk", "rsshogi"), (".bin", "cshogi")])

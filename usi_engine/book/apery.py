@@ -13,6 +13,8 @@ LARGEST = 2**40
 MISSING = "reading a .bin book needs cshogi (the extra `book`): pip install cshogi"
 ENTRY = np.dtype([("key", "<u8"), ("move", "<u2"), ("count", "<u2"), ("value", "<i4")])
 MOST_MOVES = 600
+SQUARES = [file + rank for file in "123456789" for rank in "abcdefghi"]
+DROPPED = "PLNSBRG"
 
 
 class AperyBook:
@@ -39,8 +41,19 @@ class AperyBook:
         key = np.uint64(board.book_key())
         first = int(np.searchsorted(self._entries["key"], key))
         rows = [row for row in self._entries[first : first + MOST_MOVES] if row["key"] == key]
-        return Entry(sorted_moves([self._move(board, row) for row in rows]))
+        moves = [(usi_move(int(row["move"])), row) for row in rows]
+        found = [BookMove(move, "", int(row["value"]), 0, int(row["count"])) for move, row in moves if move]
+        return Entry(sorted_moves(found))
 
-    def _move(self, board: Any, row: Any) -> BookMove:
-        move = self._cshogi.move_to_usi(board.move_from_move16(int(row["move"])))
-        return BookMove(move, "", int(row["value"]), 0, int(row["count"]))
+
+def usi_move(bits: int) -> str:
+    """USI's text of a move of 16 bits, "" where they are none: destination, origin << 7, promotion << 14.
+
+    Squares count from 0 at 1a down the files; the origin of a drop is 81 and its place in DROPPED.
+    """
+    to, origin, promotes = bits & 127, bits >> 7 & 127, bits >> 14
+    if to >= len(SQUARES) or origin >= len(SQUARES) + len(DROPPED) or origin == to or promotes > 1:
+        return ""
+    if origin >= len(SQUARES):
+        return "" if promotes else f"{DROPPED[origin - len(SQUARES)]}*{SQUARES[to]}"
+    return SQUARES[origin] + SQUARES[to] + "+" * promotes
