@@ -27,12 +27,15 @@ BoundReport = Callable[[int, int, int, str], None]
 class Window:
     """An aspiration window around `guess`; a value outside widens it on that side, each time twice as far.
 
-    A guess that is a mate value, or core.infinite, gives a full window.
+    A guess that is a mate value, or core.infinite, gives a full window. `reduction` is by how many plies the next search
+    is less deep: by one for each value above the window in a row, as in Stockfish (a move that is that good is found
+    good at less depth, too).
     """
 
     def __init__(self, core: Core, guess: int) -> None:
         self._core = core
         self._step = WINDOW
+        self.reduction = 0
         narrow = abs(guess) < core.mate_bound
         self.alpha = guess - WINDOW if narrow else -core.infinite
         self.beta = guess + WINDOW if narrow else core.infinite
@@ -44,6 +47,7 @@ class Window:
             return "exact"
         low = value <= self.alpha
         self._step *= 2
+        self.reduction = 0 if low else self.reduction + 1
         if low:
             self.beta = min((self.alpha + self.beta) // 2 + 1, self.beta)
             self.alpha = -core.infinite if value <= -core.mate_bound else max(value - self._step, -core.infinite)
@@ -81,7 +85,7 @@ def search_line(
 ) -> bool:
     """Search the line of this index until its value lies in the window. False where the worker was stopped."""
     while True:
-        value = worker.search(depth, window.alpha, window.beta, pv_index, node_limit)
+        value = worker.search(max(depth - window.reduction, 1), window.alpha, window.beta, pv_index, node_limit)
         if worker.stopped:
             return False
         bound = window.widen(value)

@@ -137,6 +137,13 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
         pytest.fail("no window contained the value")
 
 
+def test_values_above_the_window_are_searched_less_deep() -> None:
+    """By a ply for each in a row; a value below the window is searched to the full depth again."""
+    window = Window(make_core(Script()), 0)
+    reductions = [(window.widen(value), window.reduction) for value in (window.beta, 1000, -1000, 2000, 0)]
+    assert reductions == [("lower", 1), ("lower", 2), ("upper", 0), ("lower", 1), ("exact", 1)]
+
+
 def scripted_worker(script: Script) -> tuple[Core, Worker]:
     """A scripted core and its worker at the start position."""
     core = make_core(script)
@@ -154,6 +161,15 @@ def test_one_loop_yields_every_finished_depth() -> None:
     worker.set_root(Board())
     assert list(iterative_deepening(core, worker, 7, 700)) == [1, 2, 3]
     assert worker.stopped
+
+
+def test_search_again_less_deep() -> None:
+    """The value of depth 8 is 0, that of depth 9 150: twice above the window, then found two plies less deep."""
+    script = Script(value=lambda depth: 150 if len(script.windows) > 8 else 0)
+    core, worker = scripted_worker(script)
+    assert list(iterative_deepening(core, worker, 9))[-1] == 9
+    assert [window[0] for window in script.windows] == [*range(1, 10), 8, 7]
+    assert worker.lines(1)[0].value == 150
 
 
 def test_without_aspiration_every_window_is_full() -> None:
