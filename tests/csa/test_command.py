@@ -84,6 +84,9 @@ def test_without_rsshogi() -> None:
     assert done.stderr == "usi_engine csa needs rsshogi: pip install rsshogi\n"
 
 
+OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # set by make sanitize
+
+
 def test_a_game_of_this_engine(tmp_path: Path) -> None:
     """The program itself: log in, three plies, a win; the log has the traffic without the password."""
     comments = []
@@ -112,7 +115,7 @@ def test_a_game_of_this_engine(tmp_path: Path) -> None:
         check=False,
         cwd=tmp_path,
         timeout=60,
-        env={"PYTHONPATH": root, "PATH": "", "LD_PRELOAD": os.environ.get("LD_PRELOAD", "")},  # that of make sanitize
+        env={"PYTHONPATH": root, "PATH": "", **{name: os.environ.get(name, "") for name in OF_SANITIZERS}},
     )
     server.finish()
     assert (done.returncode, done.stderr) == (0, "")
