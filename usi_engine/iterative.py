@@ -27,9 +27,8 @@ BoundReport = Callable[[int, int, int, str], None]
 class Window:
     """An aspiration window around `guess`; a value outside widens it on that side, each time twice as far.
 
-    A guess that is a mate value, or core.infinite, gives a full window. `reduction` is by how many plies the next search
-    is less deep: by one for each value above the window in a row, as in Stockfish (a move that is that good is found
-    good at less depth, too).
+    A guess that is a mate value, or core.infinite, gives a full window. By `reduction` plies the next search is less
+    deep: one for each value above the window in a row, as in Stockfish (a move that good shows at less depth, too).
     """
 
     def __init__(self, core: Core, guess: int) -> None:
