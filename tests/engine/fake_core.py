@@ -107,7 +107,7 @@ class ScriptedWorker:
         self.script.configured = settings
 
     def set_root(self, board: Board, moves: Sequence[str] | None = None) -> int:
-        self.board, self.nodes = board.copy(), 0
+        self.board, self.nodes, self.reached = board.copy(), 0, 0
         legal = board.legal_moves(include_all=bool(self.script.configured.get("include_all")))
         self.root = [RootLine([move]) for move in legal if moves is None or move in moves]
         self.mate = next((line.pv[0] for line in self.root if mates(board, line.pv[0])), None)
@@ -119,6 +119,7 @@ class ScriptedWorker:
         self.script.windows.append((depth, alpha, beta, first))
         for line in self.root[first:]:
             line.previous, line.value = line.value, -INFINITE
+        self.reached = max(self.reached, depth)
         self.seldepth = depth + 2
         self.nodes += 100 * depth
         too_many = bool(node_limit and self.nodes >= node_limit)
@@ -127,7 +128,8 @@ class ScriptedWorker:
         return 0 if self.stopped else self.finish(depth, alpha, beta, first)
 
     def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:
-        value = MATE - 1 if self.mate and first == 0 else self.script.value(depth) - 50 * first
+        # What a depth has found, a search less deep finds again, as from a table.
+        value = MATE - 1 if self.mate and first == 0 else self.script.value(self.reached) - 50 * first
         if first == 0:
             best = self.mate or self.root_move(self.script.best(depth))
             self.root.sort(key=lambda line: line.pv[0] != best)

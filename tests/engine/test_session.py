@@ -66,13 +66,14 @@ def test_fail_high_and_low_are_reported(scripted: ScriptedEngine) -> None:
 
 
 def test_windows_widen_until_they_hold(scripted: ScriptedEngine) -> None:
-    """Depth 6 is searched in growing windows, the last of which holds the value."""
+    """Depth 6, and again a ply less deep each time, in growing windows, the last of which holds the value."""
     script = Script(value=lambda depth: 500 if depth == 6 else 0)
     engine = scripted(script)
     engine.send("go depth 6")
     engine.expect("^bestmove")
-    tried = [(alpha, beta) for depth, alpha, beta, _ in script.windows if depth == 6]
-    assert len(tried) >= 3 and all(new[1] >= old[1] for old, new in itertools.pairwise(tried))
+    depths, tried = zip(*((depth, (alpha, beta)) for depth, alpha, beta, _ in script.windows[5:]), strict=True)
+    assert len(tried) >= 3 and depths == tuple(range(6, 6 - len(tried), -1))
+    assert all(new[1] >= old[1] for old, new in itertools.pairwise(tried))
     assert tried[-1][0] < 500 < tried[-1][1]
 
 
