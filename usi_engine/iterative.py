@@ -178,12 +178,15 @@ class Search:
             self._pool.search_depth_one()
         count, depth = max(len(last.lines), 1), last.depth + 1
         best, *others = self._pool.main.lines(count)
-        if not self._was_searched(best) or best.bound == "upper":
+        # A move above the window has no value while it is searched again: the one that put it there counts.
+        value = max(best.value, best.previous) if best.bound == "lower" else best.value
+        if value == -self._core.infinite or not best.pv or best.bound == "upper":
             return last
         if best.bound == "lower" and last.lines and best.pv[0] == last.best.move:
             return last
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
-        new = [as_line(board, root, depth) for root in (best, *exact)]
+        first = replace(as_line(board, best, depth), value=value)
+        new = [first, *(as_line(board, root, depth) for root in exact)]
         moves = {line.move for line in new}
         return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
 

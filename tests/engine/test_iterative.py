@@ -172,6 +172,18 @@ def test_search_again_less_deep() -> None:
     assert worker.lines(1)[0].value == 150
 
 
+@pytest.mark.parametrize("other", [True, False])
+def test_a_move_above_the_window_is_played_where_its_value_is_cut_short(other: bool) -> None:
+    """At depth 9 the value jumps above the window, and the nodes end before it is found: of another move that bound is
+    the result, of the same move the depth before knows more.
+    """
+    script = Script(value=lambda depth: 500 if depth == 9 else 0, best=lambda depth: int(other and depth == 9))
+    result, _ = search(script, TimeLimits(), SearchLimits(60, 100 * sum(range(10)) + 1, 1))
+    assert [window[0] for window in script.windows] == [*range(1, 10), 8]
+    assert result.best.move == sorted(Board().legal_moves())[int(other)]
+    assert (result.depth, result.best.value) == ((9, script.windows[8][2]) if other else (8, 0))
+
+
 def test_without_aspiration_every_window_is_full() -> None:
     """As the bench searches."""
     core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
