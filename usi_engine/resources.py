@@ -146,8 +146,8 @@ class Resources:
                 self._writer.info(f"{error}; playing with EvalFile {instead}")
 
     def _evaluation_name(self) -> str:
-        """EvalFile; where that is not set, the folder EvalDir, if one is named."""
-        name, folder = self._options.text("EvalFile"), self._options.text("EvalDir")
+        """EvalFile; where that is not set, or emptied, the folder EvalDir, if one is named."""
+        name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
         return folder if folder and name == INTERNAL else name
 
     def _load_pool(self) -> None:

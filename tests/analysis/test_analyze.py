@@ -173,11 +173,17 @@ def test_store_keeps_and_skips_damaged_lines(tmp_path: Path) -> None:
     assert Store(path).get(3) is None
 
 
-def test_store_depends_on_game_and_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_depends_on_game_and_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game, other = game_of(GAME), game_of(RECORDS / "handicap.kif")
     paths = [store_path(game, FAST), store_path(other, FAST), store_path(game, Limits())]
     assert len(set(paths)) == 3
     assert store_path(game_of(RECORDS / "game.csa"), FAST) == paths[0]
+    network = tmp_path / "nn.bin"
+    network.write_bytes(b"one")
+    own = Limits(evaluation=str(tmp_path))
+    before = store_path(game, own)
+    network.write_bytes(b"another")
+    assert store_path(game, own) != before
     monkeypatch.setenv("KOMADORI_CACHE", "")
     assert store_path(game, FAST) is None
 

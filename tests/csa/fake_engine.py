@@ -3,8 +3,9 @@
     python fake_engine.py LOG ANSWER ...
 
 An ANSWER is what follows `bestmove`, as `7g7f` or `7g7f ponder 3c3d`; `think` answers only after `stop`, `die` ends
-the process, `late ANSWER` takes LATE_SECONDS, and `info ... | ANSWER` prints an info line before it. A `go ponder`
-waits for `ponderhit` or `stop` and takes its answer then; a search without an answer left resigns.
+the process, `leave` does so as soon as a game is offered, `late ANSWER` takes LATE_SECONDS, and `info ... | ANSWER`
+prints an info line before it. A `go ponder` waits for `ponderhit` or `stop` and takes its answer then; a search without
+an answer left resigns.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def main() -> None:
     # Answers already given, so that an engine that is started again goes on after them.
     given = log.with_suffix(".given")
     used = int(given.read_text(encoding="utf-8")) if given.exists() else 0
+    offered = 0  # the first isready comes before any offer
     with open(log, "a", encoding="utf-8") as received:
         for line in sys.stdin:
             word = line.split()[0]
@@ -50,6 +52,10 @@ def main() -> None:
                 say("id name Fake\nusiok")
             elif word == "isready":
                 say("readyok")
+                offered += 1
+                if offered > 1 and answers[used : used + 1] == ["leave"]:
+                    given.write_text(str(used + 1), encoding="utf-8")
+                    return
             elif word == "stop":
                 say("bestmove resign")
             elif line.startswith("go ponder"):

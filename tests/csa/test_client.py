@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -376,6 +377,24 @@ def test_engine_that_ends_by_itself(table: Table) -> None:
         talk.log_out()
 
     run = table.play(["die", "7g7f"], script)
+    assert run.client.tally == {"win": 1}
+    assert run.received.count("usi") == 2
+
+
+def test_engine_that_ends_before_the_game(table: Table) -> None:
+    """While the other side's agreement is awaited: it is started again, and plays."""
+
+    def script(talk: Talk) -> None:
+        talk.log_in()
+        talk.send(summary("test+0"))
+        talk.expect(r"AGREE test\+0")
+        time.sleep(0.3)
+        talk.send("START:test+0")
+        talk.move("+7776FU")
+        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
+        talk.log_out()
+
+    run = table.play(["leave", "7g7f"], script)
     assert run.client.tally == {"win": 1}
     assert run.received.count("usi") == 2
 

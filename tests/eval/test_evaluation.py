@@ -110,6 +110,9 @@ def test_eval_dir_is_used_where_no_eval_file_is_set(folder: Path) -> None:
     assert isinstance(resources(("EvalDir", str(folder)))[0].weights, Network)
     both, _ = resources(("EvalDir", str(folder)), ("EvalFile", MATERIAL))
     assert both.weights is None
+    emptied, _ = resources(("EvalFile", ""), ("EvalDir", str(folder)), ("FV_SCALE", "24"))
+    assert isinstance(emptied.weights, Network)
+    assert emptied.weights.fv_scale == 24  # the packaged network keeps its own
 
 
 def test_a_new_scale_loads_the_network_again(folder: Path) -> None:

@@ -209,6 +209,12 @@ def test_byoyomi_keeps_the_game_going() -> None:
     assert played.table.game.milliseconds[0] >= 300
 
 
+def test_an_increment_alone_is_time_to_think() -> None:
+    control = TimeControl(0, 0, 5000, 1)
+    played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))
+    assert len(played.moves) >= 3
+
+
 # ---- saved games ----
 
 

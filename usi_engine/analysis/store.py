@@ -20,6 +20,7 @@ from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.analysis.records import Game
 from usi_engine.cache import cache_folder
+from usi_engine.nnue_file import FILE_NAME
 
 KEPT_FILES = 500  # of about 40 KB each
 
@@ -30,6 +31,8 @@ def store_path(game: Game, limits: Limits) -> Path | None:
     if folder is None:
         return None
     weights = Path(limits.evaluation).expanduser()
+    if weights.is_dir():
+        weights /= FILE_NAME
     state = [weights.stat().st_size, weights.stat().st_mtime_ns] if weights.is_file() else []
     key = json.dumps([__version__, game.start, game.moves, asdict(limits), state])
     return folder / "analysis" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.jsonl"

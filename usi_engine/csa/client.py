@@ -14,7 +14,7 @@ from pathlib import Path
 
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
-from usi_engine.csa.driver import Engine, EngineEvent
+from usi_engine.csa.driver import Engine, EngineEvent, EngineGone
 from usi_engine.csa.game import Ending, Game
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import save
@@ -177,7 +177,7 @@ class Client:
             return
         engine.prepare(summary.max_moves)
         self._line.send(protocol.agree(summary.game_id))
-        if self._is_started(summary):
+        if self._is_started(game):
             self._play(game)
         # shogi-server closes a session after its game, but notices only with the next line it gets, whatever it is;
         # on servers that offer the next game on the same line an empty one does no harm.
@@ -187,9 +187,12 @@ class Client:
         self._note(f"refused {game_id}: {reason}")
         self._line.send(protocol.reject(game_id))
 
-    def _is_started(self, summary: GameSummary) -> bool:
-        """Whether the opponent agrees too."""
+    def _is_started(self, game: Game) -> bool:
+        """Whether the opponent agrees too. EngineError."""
+        summary = game.summary
         while not isinstance(event := self._next(), Started):
+            if isinstance(event, EngineGone):
+                game.handle(event)
             if isinstance(event, Rejected):
                 self._note(f"{event.by} refused {summary.game_id}")
             if isinstance(event, Rejected | Interrupted):

@@ -149,7 +149,7 @@ class Table:
         control, sign = self.settings.control, SIGNS[mover]
         if control.is_unlimited():
             return False
-        late = milliseconds > self._clocks.left[sign] + control.byoyomi
+        late = milliseconds > self._clocks.left[sign] + control.byoyomi + control.increment
         self._clocks.spend(sign, milliseconds)
         return late
 
