@@ -122,7 +122,7 @@ class Search:
         self._limits = limits
         self._node_share = pool.node_share(limits.node_limit)
         self._reporter = reporter
-        self._time_scale = TimeScale()
+        self._time_scale = TimeScale(pool.last_move)
 
     def run(self, board: Board, root_moves: int) -> SearchResult:
         """Search until a limit, the clock or the stop token ends it. `board` is the root; it is not changed."""
@@ -161,7 +161,8 @@ class Search:
         optimum, brief = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
             return False
-        self._time_scale.iteration_done(result.best.move, result.best.value)
+        main, best = self._pool.main, result.best
+        self._time_scale.iteration_done(best.move, best.value, main.lines(1)[0].nodes / max(main.nodes, 1))
         valued = forced and brief is not None and self._control.elapsed >= brief
         if valued or self._is_proved(result):
             return self._control.try_stop(without_minimum=True)

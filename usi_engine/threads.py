@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from usi_engine.core import Core
 from usi_engine.options import Options, usable_cores
 from usi_engine.report import SearchResult
+from usi_engine.timeman import LastMove
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -90,7 +91,10 @@ def carry_out(tasks: Tasks) -> None:
 
 
 class ThreadPool:
-    """Table, stop token and workers, on threads that wait between searches. One thread at a time may use it."""
+    """Table, stop token and workers, on threads that wait between searches. One thread at a time may use it.
+
+    `last_move`: what the time management keeps from one search to the next.
+    """
 
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
@@ -102,6 +106,7 @@ class ThreadPool:
         self._helpers: list[Helper] = []
         self._results: dict[Worker, SearchResult] = {}
         self._used = False
+        self.last_move = LastMove()
         self.table: Table = core.table(megabytes)
         self.main: Worker = self._new_worker()
         self.resize(threads)
@@ -137,6 +142,7 @@ class ThreadPool:
         if not self._used:
             return
         self._used = False
+        self.last_move = LastMove()
         self.table.clear()
         for worker in self.workers:
             worker.new_game()

@@ -33,15 +33,16 @@ EMERGENCY_TIME = 2
 # What a move costs beyond its thinking time, and for how many moves a clock without increment reserves that.
 MOVE_OVERHEAD = 5
 RESERVED_MOVES = 80
-# Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies.
-MOVES_AT_START = 48
-MOVES_AT_LEAST = 30
+# Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies;
+# these are more, as many a move takes longer than its optimum time.
+MOVES_AT_START = 84
+MOVES_AT_LEAST = 50
 PONDER_FACTOR = 1.25
 # Of the optimum time, for a true score of the only legal move.
 FORCED_SHARE = 0.05
 # The maximum time as a multiple of the optimum time, and the shares of the main time that either may use.
-MAXIMUM_RATIO = 4.0
-MAXIMUM_SHARE = 0.15
+MAXIMUM_RATIO = 5.0
+MAXIMUM_SHARE = 0.3
 OPTIMUM_SHARE = 0.10
 
 # Answers whose lateness is kept. The second greatest of them counts: one halt of the process is no habit.
@@ -59,17 +60,20 @@ INITIAL_LATENESS = 30.0
 # The margin leaves at least this share of the usable time.
 MIN_USED_SHARE = 0.25
 
-# Each change of the best move adds this much to the factor; a change counts half as much after every iteration.
-INSTABILITY_WEIGHT = 0.35
-INSTABILITY_DECAY = 0.5
-# A best move that is the same for this many iterations: the greatest saving.
-STABLE_DEPTHS = 8
-STABLE_SAVING = 0.4
-# A value that fell by this many centipawns in two iterations doubles the time.
-FALLING_VALUE_UNIT = 80
-MIN_FACTOR, MAX_FACTOR = 0.4, 2.5
+# The factors of TimeScale, which are Stockfish's. Falling value: what a centipawn counts below the value of the move
+# before, and below that of so many iterations before; a value that does not fall at all gives the least factor.
+FALL_BASE = 0.113
+FALL_SINCE_MOVE, FALL_SINCE_DEPTH = 0.0212, 0.0099
+FALL_DEPTHS = 4
+MIN_FALL, MAX_FALL = 0.57, 1.57
+# Firmness of the best move: least, more of it, and after how many iterations without a change half of that is reached.
+FIRM_LEAST, FIRM_MORE, FIRM_DEPTHS, FIRM_STEEPNESS = 0.72, 0.79, 11.6, 0.52
+# Each change of the best move adds CHANGE to the factor, half as much after every iteration.
+CHANGE_BASE, CHANGE, CHANGE_DECAY = 1.04, 1.9, 0.5
+# Where the best move had this share of all nodes, from this iteration on, the alternatives were refuted quickly.
+CLEAR_SHARE, CLEAR_DEPTH, CLEAR_FACTOR = 0.924, 10, 0.67
 # The next iteration takes longer than all before: none is begun after this share of the time.
-NEW_ITERATION_SHARE = 0.6
+NEW_ITERATION_SHARE = 0.8
 
 
 class Lateness:
@@ -221,35 +225,59 @@ def _minimum(clock: Clock, maximum: int, options: Options) -> int:
     return min(minimum, maximum, max(clock.usable // 20, clock.byoyomi))
 
 
-class TimeScale:
-    """Scales the optimum time of one move: less for a stable best move, more for an unstable one or a falling value."""
+@dataclass
+class LastMove:
+    """What is kept from one move's search for the next one's time: its value, and how firm its best move was."""
 
-    def __init__(self) -> None:
+    value: int | None = None
+    firmness: float = 1.0
+
+
+class TimeScale:
+    """Scales the optimum time of one move by four factors (Stockfish).
+
+    More time where the value falls below that of the move before and of some iterations before, where the best move
+    has changed lately, and where the search of the move before saved time; less where the best move has long been the
+    same, or takes nearly all nodes. `last` is kept up to date.
+    """
+
+    def __init__(self, last: LastMove) -> None:
+        self._before = replace(last)
+        self._last = last
         self._move = ""
         self._values: list[int] = []
         self._changes = 0.0
-        self._stable = 0
+        self._changed_at = 0
+        self._share = 0.0
 
-    def iteration_done(self, move: str, value: int) -> None:
-        """Add the best move and the value of one finished iteration."""
+    def iteration_done(self, move: str, value: int, share: float) -> None:
+        """Add the best move and the value of one finished iteration; `share`: of all nodes, that of the best move."""
         changed = bool(self._values) and move != self._move
-        self._changes = self._changes * INSTABILITY_DECAY + changed
-        self._stable = 0 if changed else self._stable + 1
-        self._move = move
         self._values.append(value)
+        self._changes = self._changes * CHANGE_DECAY + changed
+        if move != self._move:
+            self._move, self._changed_at = move, len(self._values)
+        self._share = share
+        self._last.value, self._last.firmness = value, self._firmness()
 
     def factor(self) -> float:
         """What to multiply the optimum time by."""
-        stability = 1 - STABLE_SAVING * min(self._stable, STABLE_DEPTHS) / STABLE_DEPTHS
-        instability = 1 + INSTABILITY_WEIGHT * self._changes
-        return min(max(stability * instability * self._falling_value(), MIN_FACTOR), MAX_FACTOR)
+        firmness = (2 * FIRM_LEAST + self._before.firmness) / (2.24 * self._last.firmness)
+        clear = self._share >= CLEAR_SHARE and len(self._values) >= CLEAR_DEPTH
+        return self._fall() * firmness * (CHANGE_BASE + CHANGE * self._changes) * (CLEAR_FACTOR if clear else 1)
 
     def used_up(self, elapsed: int, optimum: int) -> bool:
         """Whether too little time is left for another iteration."""
         return elapsed >= optimum * self.factor() * NEW_ITERATION_SHARE
 
-    def _falling_value(self) -> float:
-        if len(self._values) < 3:
+    def _firmness(self) -> float:
+        same = len(self._values) - self._changed_at
+        return FIRM_LEAST + FIRM_MORE / (1.1 + math.exp(FIRM_STEEPNESS * (FIRM_DEPTHS - same)))
+
+    def _fall(self) -> float:
+        before, value = self._before.value, self._values[-1]
+        if before is None:
             return 1.0
-        fall = self._values[-3] - self._values[-1]
-        return 1 + min(max(fall / FALLING_VALUE_UNIT, -0.2), 1.0)
+        earlier = self._values[-1 - FALL_DEPTHS] if len(self._values) > FALL_DEPTHS else before
+        fall = FALL_BASE + FALL_SINCE_MOVE * (before - value) + FALL_SINCE_DEPTH * (earlier - value)
+        return min(max(fall, MIN_FALL), MAX_FALL)

@@ -48,7 +48,7 @@ def test_on_a_clock_of_nodes_who_has_no_time_loses(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(timeman, "MOVES_AT_LEAST", timeman.MOVES_AT_LEAST)
     time = nodestime.NodeTime.read("20000+1/10")
     assert (time.main, time.increment, time.nodes) == (20000, 1, 10)
-    usual = {"MOVES_AT_START": 48.0, "MOVES_AT_LEAST": 30.0}
+    usual = {"MOVES_AT_START": 84.0, "MOVES_AT_LEAST": 50.0}
     late = {"MOVES_AT_START": 4000.0, "MOVES_AT_LEAST": 4000.0}
     both = [duel.Setting(0, "material", constants, time) for constants in (usual, late)]
     games = duel.Duel((both[0], both[1]), OPENINGS)

@@ -14,9 +14,10 @@ from usi_engine.protocol import Go, Times
 from usi_engine.timeman import (
     EMERGENCY_TIME,
     INITIAL_LATENESS,
-    MAX_FACTOR,
-    MIN_FACTOR,
+    MAX_FALL,
+    MIN_FALL,
     MIN_TIME,
+    LastMove,
     Lateness,
     TimeLimits,
     TimeScale,
@@ -266,22 +267,49 @@ def test_one_halt_leaves_a_falling_clock_its_time() -> None:
     assert after >= usual * 0.75
 
 
-def time_factor(moves: str, values: list[int]) -> float:
-    """The factor after depths with these best moves and values."""
-    scale = TimeScale()
+def time_factor(moves: str, values: list[int], share: float = 0.5, last: LastMove | None = None) -> float:
+    """The factor after depths with these best moves and values; the best move has this share of the nodes."""
+    scale = TimeScale(last or LastMove(values[0]))
     for move, value in zip(moves, values, strict=True):
-        scale.iteration_done(move, value)
+        scale.iteration_done(move, value, share)
     return scale.factor()
 
 
-def test_time_factor() -> None:
-    """A stable best move saves time; an unstable one, or a falling value, takes more; within bounds."""
-    steady = time_factor("aaaaaaaaaa", [20] * 10)
-    usual = time_factor("a", [20])
-    assert steady < usual
-    assert time_factor("aaaaab", [20] * 6) > time_factor("aaaaaa", [20] * 6)
-    assert time_factor("ababab", [20] * 6) > time_factor("aaabab", [20] * 6)
-    assert time_factor("aaaaaa", [20, 20, 20, 20, 0, -40]) > time_factor("aaaaaa", [20] * 6)
-    assert time_factor("aaaaaa", [20, 20, 20, 20, 60, 90]) < time_factor("aaaaaa", [20] * 6)
-    assert time_factor("ab" * 20, list(range(0, -4000, -100))) == MAX_FACTOR
-    assert time_factor("a" * 30, list(range(0, 3000, 100))) >= MIN_FACTOR
+def test_a_move_that_stays_the_best_saves_time() -> None:
+    """The longer, the more; each change takes time, the last ones most."""
+    steady = [time_factor("a" * count, [20] * count) for count in range(1, 25)]
+    assert steady == sorted(steady, reverse=True)
+    assert steady[-1] < 0.75 * steady[0]
+    assert time_factor("aaaaab", [20] * 6) > time_factor("abaaaa", [20] * 6) > time_factor("aaaaaa", [20] * 6)
+    assert time_factor("ababab", [20] * 6) > time_factor("aaaaab", [20] * 6)
+
+
+def test_a_falling_value_takes_time() -> None:
+    """Below that of the move before and that of the depths before, within bounds; a rising one takes no more."""
+    level = time_factor("aaaaaa", [20] * 6)
+    assert level == time_factor("aaaaaa", [20, 20, 30, 50, 70, 90])
+    assert time_factor("aaaaaa", [20, 20, 20, 20, 0, -40]) > 2 * level
+    assert time_factor("aaaaaa", [-40] * 6, last=LastMove(20)) > 2 * level
+    assert time_factor("a", [-4000], last=LastMove(20)) == pytest.approx(MAX_FALL / MIN_FALL * time_factor("a", [20]))
+    assert level < time_factor("aaaaaa", [20] * 6, last=LastMove()) < 2 * level  # nothing is known of a move before
+
+
+def test_a_clear_move_saves_time() -> None:
+    """From some depth on; what the move before has saved, this one may use."""
+    assert time_factor("a" * 12, [20] * 12, 0.95) < 0.7 * time_factor("a" * 12, [20] * 12, 0.9)
+    assert time_factor("a" * 5, [20] * 5, 0.95) == time_factor("a" * 5, [20] * 5, 0.9)
+    firm, loose = LastMove(20, 1.4), LastMove(20, 0.75)
+    assert time_factor("aaa", [20] * 3, last=firm) > time_factor("aaa", [20] * 3, last=loose)
+
+
+def test_what_is_kept_for_the_next_move() -> None:
+    """The value of the last iteration, and how firm the move was."""
+    last = LastMove()
+    scale = TimeScale(last)
+    for value in (10, 20, 30):
+        scale.iteration_done("a", value, 0.5)
+    loose = last.firmness
+    for value in range(40, 240, 10):
+        scale.iteration_done("a", value, 0.5)
+    assert last.value == 230
+    assert 0.7 < loose < last.firmness < 1.5
