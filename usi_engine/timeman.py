@@ -73,7 +73,7 @@ CHANGE_BASE, CHANGE, CHANGE_DECAY = 1.04, 1.9, 0.5
 # Where the best move had this share of all nodes, from this iteration on, the alternatives were refuted quickly.
 CLEAR_SHARE, CLEAR_DEPTH, CLEAR_FACTOR = 0.924, 10, 0.67
 # The next iteration takes longer than all before: none is begun after this share of the time.
-NEW_ITERATION_SHARE = 0.8
+NEW_ITERATION_SHARE = 0.6
 
 
 class Lateness:
