@@ -68,6 +68,8 @@ FALL_DEPTHS = 4
 MIN_FALL, MAX_FALL = 0.57, 1.57
 # Firmness of the best move: least, more of it, and after how many iterations without a change half of that is reached.
 FIRM_LEAST, FIRM_MORE, FIRM_DEPTHS, FIRM_STEEPNESS = 0.72, 0.79, 11.6, 0.52
+# The factor of firmness: (FIRM_BASE + that of the move before) / (FIRM_SCALE * that of this move).
+FIRM_BASE, FIRM_SCALE = 1.44, 2.24
 # Each change of the best move adds CHANGE to the factor, half as much after every iteration.
 CHANGE_BASE, CHANGE, CHANGE_DECAY = 1.04, 1.9, 0.5
 # Where the best move had this share of all nodes, from this iteration on, the alternatives were refuted quickly.
@@ -262,7 +264,7 @@ class TimeScale:
 
     def factor(self) -> float:
         """What to multiply the optimum time by."""
-        firmness = (2 * FIRM_LEAST + self._before.firmness) / (2.24 * self._last.firmness)
+        firmness = (FIRM_BASE + self._before.firmness) / (FIRM_SCALE * self._last.firmness)
         clear = self._share >= CLEAR_SHARE and len(self._values) >= CLEAR_DEPTH
         return self._fall() * firmness * (CHANGE_BASE + CHANGE * self._changes) * (CLEAR_FACTOR if clear else 1)
 
