@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from usi_engine.core import CoreError
@@ -21,6 +22,17 @@ INFO_SECONDS = 1.0
 # Without a limit, the search for the shortest mate ends after so many times the nodes of the proof, and at least these.
 PATIENCE = 10
 PATIENCE_NODES = 10_000_000
+# The table is no larger than a search of such a length can fill: each of its pages is cleared at its first use.
+SMALLEST_TABLE = 16
+MEGABYTES_PER_SECOND = 128
+NODES_PER_MEGABYTE = 8192
+
+
+def table_megabytes(go: GoMate) -> float:
+    """The size of table that a mate search of this length can fill; infinite without limits."""
+    by_time = math.inf if go.milliseconds is None else go.milliseconds * MEGABYTES_PER_SECOND / 1000
+    by_nodes = math.inf if go.nodes is None else go.nodes / NODES_PER_MEGABYTE
+    return max(SMALLEST_TABLE, min(by_time, by_nodes))
 
 
 class Mating:
@@ -38,7 +50,7 @@ class Mating:
         status, moves = "unknown", list[str]()
         try:
             if board is not None and not go.faults:
-                self._resources.load()
+                self._resources.load_in_play()
                 status, moves = self._solve(go, board)
         except (CoreError, MemoryError) as error:
             self._writer.info(str(error))
@@ -54,7 +66,7 @@ class Mating:
         mate_move = board.mate_in_one()
         if mate_move:
             return "mate", [mate_move]
-        return self._prove(self._resources.mate_solver(), go, board)
+        return self._prove(self._resources.mate_solver(table_megabytes(go)), go, board)
 
     def _prove(self, solver: MateSolver, go: GoMate, board: Board) -> tuple[str, list[str]]:
         shortest = self._options.flag("MateShortest")

@@ -45,7 +45,8 @@ class Resources:
         self._book: BookPlayer | None = None
         self._book_path = ""
         self._weights: Evaluation | None = None
-        self._weights_key = (MATERIAL, 0)
+        self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
+        self._failed = False  # weights or a book could not be read
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
 
@@ -72,7 +73,7 @@ class Resources:
     def pool(self) -> ThreadPool:
         """The thread pool, as the options were at the last load."""
         if self._pool is None:
-            self._load_pool()
+            self._load_pool(self._options.number("USI_Hash"))
         assert self._pool is not None
         return self._pool
 
@@ -97,11 +98,24 @@ class Resources:
         self._load_weights()
         self._load_book()
         self._load_root_solver()
-        self._load_pool()
+        self._load_pool(self._options.number("USI_Hash"))
 
-    def mate_solver(self) -> MateSolver:
-        """A new mate solver with a table as large as the transposition table, or half of that and so on. MemoryError"""
-        return self._halved(self._options.number("USI_Hash"), lambda size: self.core.mate_solver(size, self.stop))
+    def load_in_play(self) -> None:
+        """`load`, but for USI_Hash: while a clock runs there is no time for another table."""
+        self._load_weights()
+        self._load_book()
+        self._load_root_solver()
+        self._load_pool(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
+
+    def retry_failed(self) -> None:
+        """Let the next load try again to read weights and a book that could not be read."""
+        if self._failed:
+            self._failed, self._weights_key, self._book_path = False, None, ""
+
+    def mate_solver(self, most: float) -> MateSolver:
+        """A new mate solver with a table of USI_Hash or `most` megabytes, or half of that and so on. MemoryError"""
+        megabytes = int(min(self._options.number("USI_Hash"), most))
+        return self._halved(megabytes, lambda size: self.core.mate_solver(size, self.stop))
 
     def load_with_keepalive(self) -> None:
         """`load`, printing an empty line every second, so that a GUI does not time out."""
@@ -143,6 +157,7 @@ class Resources:
                 self._weights = self.core.load_weights(name, key[1])
                 return
             except (WeightsError, MemoryError) as error:
+                self._failed = True
                 self._writer.info(f"{error}; playing with EvalFile {instead}")
 
     def _evaluation_name(self) -> str:
@@ -150,9 +165,9 @@ class Resources:
         name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
         return folder if folder and name == INTERNAL else name
 
-    def _load_pool(self) -> None:
+    def _load_pool(self, megabytes: int) -> None:
         self._load_weights()
-        megabytes, threads = self._options.number("USI_Hash"), self._options.number("Threads")
+        threads = self._options.number("Threads")
         with reserve(RESERVE_MEGABYTES):
             if self._pool is None or self._pool.table.megabytes != megabytes:
                 self._pool = None  # frees its memory before the next is allocated
@@ -198,6 +213,7 @@ class Resources:
         try:
             self._book = BookPlayer(open_book(path), self._writer.info)
         except BookError as error:
+            self._failed = True
             self._writer.info(f"{error}; playing without a book")
 
 

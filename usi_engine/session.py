@@ -54,11 +54,15 @@ class QuitWhenDone:
 
 @dataclass
 class Job:
-    """What is running; `control` is None unless it is a search, `stop` where nothing but `quit` ends it."""
+    """What is running; `control` is None unless it is a search, `stop` where nothing but `quit` ends it.
+
+    `counts`: its time is on the clock of a go that arrives meanwhile, as a GUI does not wait for it to end.
+    """
 
     control: SearchControl | None = None
     go: Go | GoMate | None = None
     stop: Callable[[], None] | None = None
+    counts: bool = False
 
 
 Posted = Command | Load | QuitWhenDone
@@ -121,12 +125,13 @@ class Session:
         self._stop_search_for_the_queue()
 
     def _end_job(self, at: float) -> None:
-        control = self._job.control if self._job else None
-        self._job = None
-        if control is not None and control.lateness is not None:
-            self._lateness.record(control.lateness)
+        job, self._job = self._job or Job(), None
+        lateness = job.control.lateness if job.control else None
+        if lateness is not None and isinstance(job.go, Go):  # a mate search reads its clock more seldom
+            self._lateness.record(lateness)
         # The clock of a queued go starts at the answer of this job. A go that arrives later starts its own.
-        self._clock_start = max(self._clock_start, control.answered_at if control else at)
+        if not job.counts:
+            self._clock_start = max(self._clock_start, job.control.answered_at if job.control else at)
 
     def _receive(self, command: Posted) -> None:
         self._note_end(command)
@@ -175,9 +180,10 @@ class Session:
         control: SearchControl | None = None,
         go: Go | GoMate | None = None,
         stop: Callable[[], None] | None = None,
+        counts: bool = False,
     ) -> None:
         """Run `work` on the thread for jobs; stopped at once where `quit` has been received."""
-        self._job = Job(control, go, control.stop if control else stop)
+        self._job = Job(control, go, control.stop if control else stop, counts)
         if self._quit_by is not None and self._job.stop:
             self._job.stop()
         self._jobs.put(work)
@@ -250,6 +256,7 @@ class Session:
     def _isready(self, command: protocol.IsReady) -> None:
         def work() -> None:
             try:
+                self._resources.retry_failed()
                 self._resources.load_with_keepalive()
             except (CoreError, MemoryError) as error:
                 self._writer.info(str(error))
@@ -266,7 +273,7 @@ class Session:
         self._start_job(work)
 
     def _new_game(self, command: protocol.NewGame) -> None:
-        self._start_job(self._resources.new_game)
+        self._start_job(self._resources.new_game, counts=True)
 
     def _position(self, command: protocol.SetPosition) -> None:
         self._position_refused = True
@@ -362,6 +369,7 @@ class Session:
 
     def _question(self, command: protocol.Question) -> None:
         if command.what == "eval":
+            self._resources.load_in_play()
             lines = eval_lines(self._resources.pool.main, self._current())
         else:
             lines = describe(command.what, self._current(), self._options.flag("GenerateAllLegalMoves"))

@@ -69,7 +69,7 @@ class Thinking:
 
     def _decide(self, board: Board, go: Go) -> Finish:
         try:
-            self._resources.load()
+            self._resources.load_in_play()
             skill = None if go.open_ended() and not go.ponder else skill_of(self._options.number("SkillLevel"))
             searched = self._search if skill is None else partial(self._search_at_level, skill=skill)
             return self._without_search(board, go) or searched(board, go)
@@ -85,7 +85,7 @@ class Thinking:
             self._writer.line(lost_line(self._no_nodes()))
             return resign
         rule = self._options.text("EnteringKingRule")
-        declaration = board.declaration_move(rule)
+        declaration = None if go.searchmoves else board.declaration_move(rule)
         if declaration:
             return lambda: self._declare(declaration, rule)
         return self._from_book(board) if self._in_a_game(go) else None
@@ -123,11 +123,11 @@ class Thinking:
         mate = self._mate_at_root(board, go)
         if mate:
             line = Line(tuple(mate), core.mate - len(mate), len(mate), len(mate))
-            return lambda: self._conclude(reporter, SearchResult(len(mate), (line,)))
+            return lambda: self._conclude(reporter, SearchResult(len(mate), (line,)), line.value)
         result = Search(core, pool, self._control, self._limits(core, go), reporter).run(board, root_moves)
         if not result.lines:
             return self._any_move(board)
-        return lambda: self._conclude(reporter, result)
+        return lambda: self._conclude(reporter, result, result.best.value)
 
     def _search_at_level(self, board: Board, go: Go, skill: Skill) -> Finish:
         """The search of a weaker player, which prints the line it takes for the best, and no other before its end."""
@@ -142,7 +142,7 @@ class Thinking:
         chosen = choose_line(core, board, result.lines, skill, self._resources.game_seed)
         others = [line for line in result.lines if line is not chosen]
         shown = SearchResult(result.depth, (chosen, *others)[: self._options.number("MultiPV")])
-        return lambda: self._conclude(reporter, shown)
+        return lambda: self._conclude(reporter, shown, result.best.value)
 
     def _mate_at_root(self, board: Board, go: Go) -> list[str]:
         """A mate by checks alone, searched for in a small share of the move's time; empty where none is found."""
@@ -186,8 +186,9 @@ class Thinking:
         """Of an answer without a search."""
         return SearchStats(0, self._control.total, 0)
 
-    def _conclude(self, reporter: Reporter, result: SearchResult) -> list[str]:
-        lost = result.best.value <= -self._options.number("ResignValue")
+    def _conclude(self, reporter: Reporter, result: SearchResult, value: int) -> list[str]:
+        """The lines and the answer; `value`, which resigns, is that of the best move, which a weak player may miss."""
+        lost = value <= -self._options.number("ResignValue")
         resigns = lost and self._control.limits.optimum is not None
         answer = RESIGN if resigns else answer_of(result.best.pv)
         return [*reporter.final(result), answer.text()]

@@ -25,6 +25,7 @@ class Script:
     stuck: tuple[int, int] | None = None  # depth and number of the line whose search never ends
     pv_length: int = 3
     load_seconds: float = 0.0
+    clear_seconds: float = 0.0
     most_megabytes: int = 1 << 20
     most_workers: int = 1 << 20
     solvers: bool = True
@@ -79,6 +80,7 @@ class ScriptedTable:
         script.made["tables"] += 1
 
     def clear(self) -> None:
+        time.sleep(self.script.clear_seconds)
         self.script.made["cleared"] += 1
 
     def new_search(self) -> None:

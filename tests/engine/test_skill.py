@@ -223,6 +223,15 @@ def test_resigns_by_the_best_line(scripted: ScriptedEngine) -> None:
     assert answer(engine, "go byoyomi 100") == "bestmove resign"
 
 
+def test_does_not_resign_by_the_move_it_takes_for_the_best(scripted: ScriptedEngine) -> None:
+    """Every line but the best is below the ResignValue, and the weakest level often takes one of those."""
+    engine = scripted(Script(value=lambda depth: -480, seconds=lambda depth: 0.0))
+    engine.send("setoption name SkillLevel value 0", "setoption name ResignValue value 500")
+    answers = [answer(engine, "usinewgame", "go byoyomi 100") for _ in range(8)]
+    assert "bestmove resign" not in answers
+    assert any(" cp -480 " not in line for line in engine.seen if line.startswith("info depth"))
+
+
 def test_the_same_move_until_the_next_game(program: Program) -> None:
     """Whatever was searched in between; another game has other errors."""
     program.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")

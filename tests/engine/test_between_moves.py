@@ -1,0 +1,117 @@
+"""What happens between the searches of a game, or beside it, must not cost later moves their time."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core_ext.board import Board
+from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
+from tests.engine.fake_core import Script, ScriptedSolver
+from tests.engine.transcripts import DECLARABLE
+from tests.engine.usi_transport import InProcess, Program
+from usi_engine.core import load_core
+from usi_engine.evaluation import packaged_network
+from usi_engine.learn.nnue import shifted
+from usi_engine.mating import SMALLEST_TABLE, table_megabytes
+from usi_engine.nnue_file import read_network, write_network
+from usi_engine.protocol import GoMate
+
+MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
+
+
+def seconds_to_answer(engine: InProcess, *lines: str) -> float:
+    """From these lines to their bestmove."""
+    begun = time.monotonic()
+    engine.send(*lines)
+    engine.expect("^bestmove")
+    return time.monotonic() - begun
+
+
+def total(engine: InProcess) -> int:
+    """What `eval` says the position is worth."""
+    engine.send("eval")
+    return int(engine.expect("^total ").split()[1])
+
+
+def test_the_clearing_for_a_new_game_is_on_the_clock(scripted: ScriptedEngine) -> None:
+    """A GUI does not wait after usinewgame: its go has begun while the table is cleared."""
+    engine = scripted(Script(clear_seconds=0.4, solve_seconds=0))
+    engine.send("isready", "go depth 1")
+    engine.expect("^bestmove")
+    assert 0.4 < seconds_to_answer(engine, "usinewgame", "position startpos", "go byoyomi 600") < 0.6
+
+
+def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The margin of a move is by the lateness of moves alone."""
+    solve = ScriptedSolver.solve
+
+    def late(solver: ScriptedSolver, board: Board, node_limit: int = 0, aim: str = "shorter") -> Any:
+        found = solve(solver, board, node_limit, aim)
+        time.sleep(0.2 if aim == "first" else 0)
+        return found
+
+    engine = scripted(Script(solve_seconds=0.1))
+    engine.send("setoption name Tune_MateScout value 0", "isready", MATE_IN_THREE)
+    monkeypatch.setattr(ScriptedSolver, "solve", late)
+    for _ in range(3):
+        engine.send("go mate 50")
+        engine.expect("^checkmate timeout")
+    monkeypatch.undo()
+    for _ in range(4):  # the margin that is assumed before the first move fades
+        seconds_to_answer(engine, "go byoyomi 100")
+    assert seconds_to_answer(engine, "position startpos", "go byoyomi 500") > 0.4
+
+
+def test_another_table_waits_for_isready(scripted: ScriptedEngine) -> None:
+    """It is allocated neither within a move nor within a mate search."""
+    script = Script(solve_seconds=0)
+    engine = scripted(script)
+    engine.send("isready")
+    engine.expect("^readyok$")
+    engine.send("setoption name USI_Hash value 8", "go depth 1", MATE_IN_THREE, "go mate nodes 100")
+    engine.expect("^checkmate")
+    assert script.made["tables"] == 1
+    engine.send("isready")
+    engine.expect("^readyok$")
+    assert script.made["tables"] == 2
+
+
+def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
+    """At the next isready, and not at each go."""
+    engine, path = InProcess(load_core), tmp_path / "late.bin"
+    engine.send(SMALL_TABLE, f"setoption name EvalFile value {path}", "isready")
+    engine.expect("late.bin.*; playing with EvalFile <internal>$")
+    engine.expect("^readyok$")
+    engine.send("go depth 1")
+    engine.expect("^bestmove")
+    assert sum("late.bin" in line for line in engine.seen) == 1
+    before = total(engine)
+    write_network(path, shifted(read_network(packaged_network()), 500))
+    engine.send("isready")
+    assert abs(total(engine) - before - 500) <= 1
+    engine.close()
+
+
+def test_searchmoves_come_before_a_declaration(program: Program) -> None:
+    """Who names the moves to search asks for one of them."""
+    program.send(f"position {DECLARABLE}", "go depth 1 searchmoves 8a9a")
+    program.expect("^bestmove 8a9a$")
+
+
+@pytest.mark.parametrize(
+    ("go", "megabytes"),
+    [
+        (GoMate(), math.inf),
+        (GoMate(milliseconds=100), SMALLEST_TABLE),
+        (GoMate(milliseconds=2000), 256),
+        (GoMate(nodes=819200), 100),
+    ],
+)
+def test_size_of_a_mate_table(go: GoMate, megabytes: float) -> None:
+    """No larger than the search can fill."""
+    assert table_megabytes(go) == megabytes
