@@ -87,6 +87,17 @@ def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
     assert {tuple(game.moves) for game in games} == {("7g7f", "3c3d", "2g2f")}
 
 
+def test_a_faulty_csa_game_costs_none_of_the_others(tmp_path: Path) -> None:
+    """It is counted and named by its number; what is empty or a comment between two `/` is no game."""
+    pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
+    good = "V2.2\nPI\n+\n+7776FU\n-3334FU\n%TORYO\n"
+    path = tmp_path / "games.csa"
+    path.write_text("/\n".join([good, good.replace("7776", "7775"), "\n' a comment\n", "\n", good]))
+    source = GameSource([path])
+    assert [place for _, place, _ in source.placed()] == [f"{path}, game 1", f"{path}, game 3"]
+    assert source.refused.line.startswith(f"1 not used; the first: {path}, game 2: illegal move")
+
+
 @pytest.mark.parametrize("words", ["7g7f", "7g7f:ten", "7g7f:"])
 def test_a_book_line_without_its_values_is_quoted(words: str) -> None:
     with pytest.raises(SourceError, match="not a value"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from usi_engine.core import load_core
 
 if TYPE_CHECKING:
     from core_ext.board import Board
+
+# A line of CSA that is neither empty nor a comment.
+CSA_STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,7 @@ def parts_of(kind: str, text: str) -> list[tuple[int, str]]:
         ends = [at for at, line in enumerate(lines) if line.strip() == "/"]
         spans = zip([0, *(at + 1 for at in ends)], [*ends, len(lines)], strict=True)
         found = [(begin, "\n".join(lines[begin:end]) + "\n") for begin, end in spans]
-        found = [(at, part) for at, part in found if part.strip()]
+        found = [(at, part) for at, part in found if CSA_STATEMENT.search(part)]
     else:
         found = [(0, text)] if kind == "jkf" or KIF_HINT.search(text) or "▲" in text or "△" in text else []
     if not found:

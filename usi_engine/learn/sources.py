@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from usi_engine.analysis.formats import decoded
+from usi_engine.analysis.records import parts_of
 from usi_engine.learn import packed
 from usi_engine.learn.game import (
     RESULTS,
@@ -117,12 +118,26 @@ def game_of_record(record: Any, scores: str) -> Game | Fault:
     return Game(start, [str(entry.move) for entry in record.moves], found, result)
 
 
-def records_in(reader: Any, path: Path, kind: str) -> list[Any]:
-    """All records of a file; text may be UTF-8 or Shift-JIS."""
+def one_line(error: Exception) -> Fault:
+    """The fault that this error of rsshogi or of the system stands for."""
+    return Fault(" ".join(str(error).split()))
+
+
+def records_in(reader: Any, path: Path, kind: str) -> Iterator[Any]:
+    """The records of a file, a Fault in place of one that cannot be read; text may be UTF-8 or Shift-JIS.
+
+    ValueError or OSError where the whole file cannot be read.
+    """
     if kind == "sbinpack":
-        return [record for record, _ in reader.decode_sbinpack_file(str(path))]
+        yield from (record for record, _ in reader.decode_sbinpack_file(str(path)))
+        return
     text = decoded(path.read_bytes())
-    return list(reader.Record.from_csa_games_str(text)) if kind == "csa" else [reader.Record.from_kif_str(text)]
+    read = reader.Record.from_csa_str if kind == "csa" else reader.Record.from_kif_str
+    for part in [part for _, part in parts_of(kind, text)] if kind == "csa" else [text]:
+        try:
+            yield read(part)
+        except ValueError as error:
+            yield one_line(error)
 
 
 def read_whole(path: Path) -> Iterator[list[Path]]:
@@ -136,11 +151,12 @@ def decode_records(paths: list[Path], kind: str) -> Iterator[Item]:
     reader = rsshogi_module("record")
     for path in paths:
         try:
-            records = records_in(reader, path, kind)
+            records = list(records_in(reader, path, kind))
         except (ValueError, OSError) as error:
-            yield Fault(" ".join(str(error).split()))
+            yield one_line(error)
             continue
-        yield from (game_of_record(record, SCORES[kind]) for record in records)
+        for record in records:
+            yield record if isinstance(record, Fault) else game_of_record(record, SCORES[kind])
 
 
 @dataclass(frozen=True)
