@@ -238,6 +238,22 @@ def test_nothing_can_be_done(
     assert not out.exists()
 
 
+def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor one that is read; one line, the status 2. A book is replaced, and so is an empty file."""
+    record, other = Path(games(tmp_path, "7g7f 3c3d")), tmp_path / "other.usi"
+    other.write_text("startpos moves 2g2f\n")
+    for out, message in ((record, "is also read"), (other, "something else than a book"), (tmp_path, "not a regular")):
+        before = {path: path.read_bytes() for path in (record, other)}
+        assert main(["build", str(record), "--out", str(out), "--min-games", "1"]) == 2
+        errors = capsys.readouterr().err
+        assert (errors.count("\n"), message in errors, str(out) in errors) == (1, True, True)
+        assert before == {path: path.read_bytes() for path in (record, other)}
+    for text in ("", "\ufeff#YANEURAOU-DB2016 1.00\n"):
+        other.write_text(text, encoding="utf-8")
+        assert main(["build", str(record), "--out", str(other), "--min-games", "1"]) == 0
+        assert other.read_text().startswith("#YANEURAOU-DB2016 1.00\n# Komadori")
+
+
 def test_games_need_rsshogi(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

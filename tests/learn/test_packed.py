@@ -182,6 +182,18 @@ def test_another_ending_is_refused(games: Path, tmp_path: Path, capsys: pytest.C
     assert "out.txt: expected a name ending in .psv, .bin, .hcpe" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("magic", [b"\x16\x2f\xf3\x7a", b"KOMAKPP1", b"KOMAKPP2"])
+def test_weights_are_not_replaced(
+    games: Path, tmp_path: Path, magic: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A network is an nn.bin, and .bin is an ending of packed positions too."""
+    out = tmp_path / "nn.bin"
+    out.write_bytes(magic + b"rest")
+    assert main(["export", str(games), "--out", str(out)]) == 1
+    assert capsys.readouterr().err == f"--out {out}: holds weights; it is not replaced\n"
+    assert out.read_bytes() == magic + b"rest"
+
+
 def test_an_error_leaves_the_file_as_it_was(games: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.psv"
     out.write_bytes(b"before")

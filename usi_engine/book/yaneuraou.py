@@ -18,6 +18,7 @@ from typing import BinaryIO
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves
 
 MARK = b"#YANEURAOU-DB2016"
+BOM = b"\xef\xbb\xbf"  # may come before it
 READ_WHOLE_UP_TO = 32 * 2**20
 LARGEST = 2**48
 # Bytes and lines of one position that are read: no position has 600 moves. A probe must not take long, whatever is in
@@ -51,7 +52,7 @@ class YaneuraOuBook:
         return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_MOVES])
 
     def _begin(self, file: BinaryIO) -> None:
-        if not file.readline(LONGEST_POSITION).removeprefix(b"\xef\xbb\xbf").startswith(MARK):
+        if not file.readline(LONGEST_POSITION).removeprefix(BOM).startswith(MARK):
             raise BookError(f"book '{self.path}' does not begin with {MARK.decode()}")
         self._size = Path(self.path).stat().st_size
         self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None

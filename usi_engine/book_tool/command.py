@@ -16,6 +16,7 @@ from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, 
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.suite import board_of
 from usi_engine.book.entry import BookError
+from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, grow, played
 from usi_engine.book_tool.show import table
@@ -63,6 +64,7 @@ def add_show(made: argparse.ArgumentParser) -> None:
 
 def build(chosen: argparse.Namespace) -> int:
     """Make the book; 1 where a record was at fault. BookError, OSError and what Records and Analyst raise."""
+    check_out(chosen.out, chosen.games)
     core, records = load_core(), Records(chosen.games)
     searches = bool(chosen.nodes or chosen.seconds or not chosen.games)
     found = played(records.games(core), core, chosen.plies, chosen.min_games)
@@ -74,6 +76,20 @@ def build(chosen: argparse.Namespace) -> int:
     write_text(chosen.out, text)
     print(f"wrote {chosen.out}: {positions} positions, {moves} moves")
     return 1 if records.faults else 0
+
+
+def check_out(out: Path, games: Sequence[Path]) -> None:
+    """Refuse, before any work, to replace a file that is read or that is no book. BookError, OSError."""
+    if not out.exists():
+        return
+    if not out.is_file():
+        raise BookError(f"--out {out}: not a regular file")
+    if any(path.exists() and out.samefile(path) for path in games):
+        raise BookError(f"--out {out}: is also read")
+    with out.open("rb") as file:
+        begun = file.read(len(BOM + MARK))
+    if begun and not begun.removeprefix(BOM).startswith(MARK):
+        raise BookError(f"--out {out}: holds something else than a book; it is not replaced")
 
 
 def show(chosen: argparse.Namespace) -> int:

@@ -52,7 +52,18 @@ def check_replaced(out: Path, kind: str, beginnings: tuple[bytes, ...]) -> None:
     check_output(out)
     if not out.exists():
         return
-    with out.open("rb") as file:
-        begun = file.read(max(map(len, beginnings)))
+    begun = beginning(out, beginnings)
     if begun and not begun.startswith(beginnings):
         raise SourceError(f"--out {out}: holds something else than {kind}; it is not replaced")
+
+
+def check_not_replaced(out: Path, kind: str, beginnings: tuple[bytes, ...]) -> None:
+    """Refuse to replace a file that begins as files of this kind do. SourceError."""
+    if out.exists() and beginning(out, beginnings).startswith(beginnings):
+        raise SourceError(f"--out {out}: holds {kind}; it is not replaced")
+
+
+def beginning(path: Path, beginnings: tuple[bytes, ...]) -> bytes:
+    """As many bytes of the file as the longest of these has."""
+    with path.open("rb") as file:
+        return file.read(max(map(len, beginnings)))
