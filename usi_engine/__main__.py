@@ -118,6 +118,13 @@ def mend_streams() -> None:
             os.set_blocking(getattr(sys, name).fileno(), True)
 
 
+def replace_missing_letters() -> None:
+    """Print a question mark for a letter that the encoding lacks: paths, names and moves may be Japanese."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
 def main() -> int:
     """Entry point; returns the exit status."""
     mend_streams()
@@ -157,16 +164,14 @@ def _run(arguments: list[str]) -> int:
 def _learn(arguments: list[str]) -> int:
     from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
 
+    replace_missing_letters()
     # An exception, as at Ctrl-C, so that temporary files are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     return learn(arguments)
 
 
 def _tool(arguments: list[str]) -> int:
-    # Names and moves are Japanese; a terminal that lacks a letter gets a question mark.
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    replace_missing_letters()
     status: int = import_module(TOOLS[arguments[0]]).main(arguments[1:])
     return status
 

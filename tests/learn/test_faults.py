@@ -406,3 +406,14 @@ def test_a_folder_that_cannot_hold_the_buckets(teacher: Path, tmp_path: Path, re
     folder.write_text("a file")
     assert str(folder) in refusal("corpus", teacher, "--out", folder)
     assert folder.read_text() == "a file"
+
+
+def test_a_letter_that_the_output_lacks_fails_no_finished_work(tmp_path: Path) -> None:
+    """Redirected output on Windows has an encoding without Japanese."""
+    out = tmp_path / "棋譜.tsv"
+    arguments = ["learn", "selfplay", "--games", "1", "--nodes", "20", "--weights", "material", "--out", str(out)]
+    western = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    command = [sys.executable, "-m", "usi_engine", *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60, env=western)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"??.tsv" in done.stdout and len(read_games(out)) == 1
