@@ -149,6 +149,27 @@ def test_the_journal_keeps_results(tmp_path: Path) -> None:
         Journal(path, {"nodes": 6})
 
 
+@pytest.mark.parametrize("data", [b"\xff\xfe\x00binary", b"[" * 100_000, b"a line of notes\n", b"7\n"])
+def test_a_file_that_is_no_journal_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes) -> None:
+    """One line names it."""
+    journal = tmp_path / "book.db.journal"
+    journal.write_bytes(data)
+    assert main(["build", "--out", str(tmp_path / "book.db"), *QUICK]) == 2
+    assert capsys.readouterr().err == f"'{journal}' is no journal of a book; move it or name another --out\n"
+    assert journal.read_bytes() == data
+
+
+def test_damage_costs_a_line_of_the_journal(tmp_path: Path) -> None:
+    """Bytes that are no text, nesting without end, a number without bounds."""
+    path = tmp_path / "j"
+    Journal(path, {"nodes": 5}).put(START, (Line(("7g7f",), 12, 8),))
+    with path.open("ab") as file:
+        for damaged in (b'["\xff b -", [[1, 2, "7g7f"]]]', b"[" * 100_000, b'["a b -", [[Infinity, 1, "7g7f"]]]'):
+            file.write(damaged + b"\n")
+    journal = Journal(path, {"nodes": 5})
+    assert len(journal) == 1 and journal.get(START)
+
+
 # ---- books from games ----
 
 

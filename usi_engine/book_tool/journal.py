@@ -19,14 +19,14 @@ Settings = Mapping[str, str | int | float]
 
 
 class Journal:
-    """Results by position. BookError where the file was made with other settings; OSError."""
+    """Results by position. BookError where the file was made with other settings or is no journal; OSError."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
         self._path = path
         self._found: dict[str, tuple[Line, ...]] = {}
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        if lines and read(lines[0]) != dict(settings):
-            raise BookError(f"'{path}' was made with other settings; delete it or name another --out")
+        lines = path.read_text(encoding="ascii", errors="replace").splitlines() if path.exists() else []
+        if lines:
+            check_settings(path, read(lines[0]), dict(settings))
         whole = [line for line in lines[1:] if self._take(line)]
         # What a killed run has left of its last line goes.
         text = "\n".join([json.dumps(dict(settings)), *whole, ""])
@@ -47,19 +47,28 @@ class Journal:
             file.write(json.dumps([sfen, words]) + "\n")
 
     def _take(self, text: str) -> bool:
-        """Use a line; False where it is damaged."""
+        """Use a line; False where it is damaged. What `put` writes is ASCII."""
         try:
+            text.encode("ascii")
             sfen, words = json.loads(text)
             lines = tuple(Line((move, *pv), int(value), int(depth)) for value, depth, move, *pv in words)
             self._found[position_key(sfen)] = lines
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             return False
         return True
+
+
+def check_settings(path: Path, found: Any, settings: dict[str, str | int | float]) -> None:
+    """BookError unless these are the settings that the file of this path must hold."""
+    if not isinstance(found, dict):
+        raise BookError(f"'{path}' is no journal of a book; move it or name another --out")
+    if found != settings:
+        raise BookError(f"'{path}' was made with other settings; delete it or name another --out")
 
 
 def read(line: str) -> Any:
     """The value of a line of JSON; None where it is none."""
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
