@@ -75,6 +75,16 @@ def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
     assert [line.strip() for line in lines[1:6:2]] == [NO_MATE, "nonsense", BARE_KING]
 
 
+@pytest.mark.parametrize("length", ["abc", "9" * 5000, "3.5"])
+def test_a_length_that_is_no_number_is_named_with_its_line(
+    tmp_path: Path, length: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "m.tsv"
+    file.write_text(f"1\t{GOLD}\n{length}\t{GOLD}\n", encoding="utf-8")
+    assert main([str(file), *SMALL]) == 2
+    assert capsys.readouterr().err == f"m.tsv, line 2: not a length in plies: '{length[:60]}'\n"
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{GOLD}\n\n# no problem\n"))
     assert main(["-", *SMALL]) == 0

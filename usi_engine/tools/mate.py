@@ -14,12 +14,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from usi_engine.core import Core
+from usi_engine.output import escaped
 
 if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
 BAR = 40
+QUOTED = 60  # characters of a text that a message shows
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,20 @@ class MateResult:
 
 
 def read_problem(line: str, name: str = "") -> MateProblem | None:
-    """None for a line without a problem; ValueError if the length is not a number."""
+    """None for a line without a problem; ValueError, with the name, if the length is not a number."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
     fields = text.split("\t")
-    return MateProblem(fields[1], int(fields[0]), name) if len(fields) > 1 else MateProblem(text, name=name)
+    return MateProblem(fields[1], read_length(fields[0], name), name) if fields[1:] else MateProblem(text, name=name)
+
+
+def read_length(text: str, name: str) -> int:
+    """The length of a mate in plies. ValueError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name}: not a length in plies: '{escaped(text[:QUOTED])}'") from None
 
 
 def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
