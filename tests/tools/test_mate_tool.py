@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from usi_engine.tools.mate import MateProblem, read_problem
+from core_ext.board import Board
+from usi_engine.tools.mate import MateProblem, is_mate, mates_by_checks, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
@@ -26,6 +27,31 @@ def test_read_problem() -> None:
     assert read_problem(f"{GOLD}\n") == MateProblem(GOLD)
     assert read_problem("# no problem") is None
     assert read_problem("\n") is None
+
+
+@pytest.mark.parametrize(
+    ("sfen", "line", "mates"),
+    [
+        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "G*1b", True),
+        ("8k/9/8P/9/9/9/9/9/4K4 b 2G 1", "G*5e 1a2a 5i5h 2a1a G*1b", False),
+        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "G*5e", False),
+        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "", False),
+        ("8k/9/8P/9/9/9/9/9/4K4 b G 1", "G*2b 1a2b", False),
+    ],
+)
+def test_a_quiet_move_proves_no_mate(sfen: str, line: str, mates: bool) -> None:
+    """Mate is by checks: each move of the attacker's gives one, the last of the line too."""
+    assert is_mate(Board(sfen), line.split()) == mates_by_checks(Board(sfen), line.split()) == mates
+
+
+@pytest.mark.parametrize(
+    ("hand", "line", "mates"), [("2p", "1i1a+", True), ("2g", "1i1a+", False), ("2p", "5i5h 8b8c 1i1a+", False)]
+)
+def test_a_mate_may_allow_futile_interpositions(hand: str, line: str, mates: bool) -> None:
+    """Such as pawns dropped before the rook, which takes them with mate; a gold can guard the king."""
+    board = Board(f"k8/pp7/9/9/9/9/9/9/4K3R b {hand} 1")
+    assert is_mate(board, line.split()) == mates
+    assert not mates_by_checks(board, line.split())
 
 
 def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:

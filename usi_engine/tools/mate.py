@@ -105,7 +105,7 @@ def attempt(
     stop.set_in(limits.seconds)
     status, moves = solve_interruptibly(solver, stop, board, limits)
     seconds = time.perf_counter() - begun
-    wrong = status == "mate" and not is_mate(core, board, moves)
+    wrong = status == "mate" and not is_mate(board, moves)
     return MateResult(problem, status, moves, solver.nodes, seconds, wrong)
 
 
@@ -123,24 +123,30 @@ def solve_interruptibly(
             raise
 
 
-def is_mate(core: Core, board: Board, moves: list[str]) -> bool:
-    """Whether the moves end in mate, or in a check that allows nothing but futile interpositions."""
-    if mates_by_checks(board, moves):
-        return True
-    end = board.copy()
-    for move in moves:
-        end.push(move)
+def is_mate(board: Board, moves: list[str]) -> bool:
+    """Whether the line gives check by every move of its first side, and its last check allows nothing but futile
+    interpositions.
+    """
+    end = after_checks(board, moves)
+    if end is None:
+        return False
     return all(answer[1] == "*" and is_futile(end, answer) for answer in end.legal_moves(include_all=True))
 
 
 def mates_by_checks(board: Board, moves: list[str]) -> bool:
-    """Whether the line ends in mate and every move of the side to move gives check on the way."""
-    copy = board.copy()
+    """Whether the line gives check by every move of its first side, and the last one mates."""
+    end = after_checks(board, moves)
+    return end is not None and not end.legal_moves(include_all=True)
+
+
+def after_checks(board: Board, moves: list[str]) -> Board | None:
+    """The position after the line; None unless it ends with a move of its first side and each of these gives check."""
+    end = board.copy()
     for number, move in enumerate(moves):
-        copy.push(move)
-        if number % 2 == 0 and not copy.is_check():
-            return False
-    return copy.is_check() and not copy.legal_moves(include_all=True)
+        end.push(move)
+        if number % 2 == 0 and not end.is_check():
+            return None
+    return end if len(moves) % 2 else None
 
 
 def is_futile(board: Board, answer: str) -> bool:
