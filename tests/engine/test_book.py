@@ -121,6 +121,16 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert any(whole.probe(sfen).moves for sfen in held)
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_comment_begins_no_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
+    """Only a line that begins with `sfen` does."""
+    if not whole:
+        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
+    book = YaneuraOuBook(write(tmp_path, SMALL.replace("20 1\n", f"20 1 // from sfen {START}\n# sfen collection\n")))
+    assert book.probe(START) == YaneuraOuBook(write(tmp_path, SMALL, "b")).probe(START)
+    assert len(book.probe(START).moves) == 3
+
+
 def test_a_large_book_must_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else most positions would not be found, and nothing would say so. A small one may be in any order."""
     rng = random.Random(5)

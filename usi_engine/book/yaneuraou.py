@@ -71,11 +71,11 @@ class YaneuraOuBook:
 def read_positions(text: bytes) -> dict[bytes, bytes]:
     """Key of each position -> its move lines."""
     positions: dict[bytes, bytes] = {}
-    for part in text.replace(b"\r", b"").split(b"sfen ")[1:]:
-        head, _, moves = part.partition(b"\n")
+    for block in (b"\n" + text.replace(b"\r", b"")).split(b"\nsfen ")[1:]:
+        head, end, moves = block.partition(b"\n")
         key = key_of(head)
         before = positions.get(key, b"")
-        positions[key] = before + moves[: LONGEST_POSITION - len(before)]
+        positions[key] = before + (moves + end)[: LONGEST_POSITION - len(before)]
     return positions
 
 
