@@ -109,7 +109,7 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     sfens = sorted({random_position(rng) for _ in range(400)})
     held = sfens[::2] + sfens[1::4]
     lines = ["#YANEURAOU-DB2016 1.00"]
-    for sfen in sorted(held):
+    for sfen in sorted([*held, *(f"{sfen}0" for sfen in held[::3])]):
         lines += [f"sfen {sfen}"] + [f"7g7f none {len(sfen)} {n} {n}" for n in range(sum(map(ord, sfen)) % 4)]
     path = write(tmp_path, "\n".join(lines) + "\n")
     whole = YaneuraOuBook(path)
@@ -119,6 +119,25 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for sfen in sfens:
         assert on_disk.probe(sfen) == whole.probe(sfen)
     assert any(whole.probe(sfen).moves for sfen in held)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_position_under_several_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool, end: str
+) -> None:
+    """Its blocks are one entry; a move that comes again is the deepest search's, with the counts of all."""
+    place = START[:-1]
+    before, behind = place.replace(" b ", " a "), place.replace(" b ", " w ")
+    lines = ["#YANEURAOU-DB2016 1.00", f"sfen {before}1", "1g1f", f"sfen {place}1", "7g7f 3c3d 30 20 3",
+             "2g2f none 20 9 1", f"sfen {place}11", f"sfen {place}5", "7g7f none 10 24 4", "9g9f none 90 1 1",
+             "2g2f 8c8d -5 9 1", f"sfen {behind}2", "3c3d"]  # fmt: skip
+    if not whole:
+        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
+    book = YaneuraOuBook(write(tmp_path, end.join([*lines, ""])))
+    wanted = (BookMove("9g9f", "", 90, 1, 1), BookMove("2g2f", "", 20, 9, 2), BookMove("7g7f", "", 10, 24, 7))
+    assert book.probe(START).moves == wanted
+    assert [move.move for move in book.probe(f"{behind}1").moves] == ["3c3d"]
 
 
 @pytest.mark.parametrize("whole", [True, False])
@@ -147,10 +166,12 @@ def test_a_probe_is_quick_whatever_the_file_holds(tmp_path: Path, monkeypatch: p
     """Not all of very many lines of a position, positions of a key and bytes without an end are read."""
     many = f"sfen {START}\n" + "7g7f none 1 1 1\n" * 200_000
     repeated = f"sfen {START}\n7g7f none 1 1 1\n" * 20_000
+    without_moves = f"sfen {START}\n" * 20_000
     endless = "x" * 5_000_000
     if not whole:
         monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
-    for text in (many, repeated, endless, f"sfen {endless}", f"sfen {START}\n{endless}", "\n" * 5_000_000):
+    without_end = (endless, f"sfen {endless}", f"sfen {START}\n{endless}", "\n" * 5_000_000)
+    for text in (many, repeated, without_moves, *without_end):
         book = YaneuraOuBook(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + text))
         begun = time.process_time()
         assert len(book.probe(START).moves) <= 600

@@ -5,13 +5,15 @@
     7g7f 3c3d 10 20 3
 
 A line that begins with `sfen` is a position; the lines below are its moves: move, reply, value for the side to move,
-depth, count. The move number of the position does not matter. A small file is read whole; a large one, whose
+depth, count. The move number of the position does not matter: the moves below all its numbers are one entry, in which
+a move that comes again counts once, as its deepest search has it. A small file is read whole; a large one, whose
 positions must then be sorted by their bytes as YaneuraOu writes them, is searched on the disk.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,6 +27,7 @@ LARGEST = 2**48
 # the file.
 LONGEST_POSITION = 32 * 2**10
 MOST_MOVES = 600
+MOST_LINES = 2 * MOST_MOVES  # with those that repeat the position under another number
 # Places in a large file at which its order is checked.
 SAMPLES = 64
 COMMENT = re.compile(r"(#|//).*")
@@ -97,7 +100,7 @@ def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
         else:
             low = middle + 1
     _, found = position_from(file, low)
-    return read_move_lines(file) if found == key else b""
+    return read_move_lines(file, key) if found == key else b""
 
 
 def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
@@ -115,9 +118,19 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
     return begin + at, key_of(file.readline(LONGEST_POSITION)[5:])
 
 
-def read_move_lines(file: BinaryIO) -> bytes:
-    """The lines up to the next position line."""
-    return (b"\n" + file.read(LONGEST_POSITION)).partition(b"\nsfen ")[0]
+def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
+    """The move lines up to the next position of another key; the same one under other numbers comes before that."""
+    moves = b""
+    for _ in range(MOST_LINES):
+        line = file.readline(LONGEST_POSITION)
+        if line.startswith(b"sfen "):
+            if key_of(line[5:]) != key:
+                break
+        else:
+            moves += line.replace(b"\r", b"")
+        if not line or len(moves) >= LONGEST_POSITION:
+            break
+    return moves[:LONGEST_POSITION]
 
 
 def key_of(sfen: bytes) -> bytes:
@@ -127,16 +140,23 @@ def key_of(sfen: bytes) -> bytes:
 
 def read_entry(lines: list[str]) -> Entry:
     """The moves of these lines; a line that cannot be read is skipped."""
-    moves, bad_line = list[BookMove](), ""
+    moves, bad_line = dict[str, BookMove](), ""
     for line in lines:
         try:
-            move = read_move(line)
+            found = read_move(line)
         except ValueError:
             bad_line = bad_line or line.strip()
             continue
-        if move:
-            moves.append(move)
-    return Entry(sorted_moves(moves), bad_line)
+        if found:
+            before = moves.get(found.move)
+            moves[found.move] = merged(before, found) if before else found
+    return Entry(sorted_moves(list(moves.values())), bad_line)
+
+
+def merged(first: BookMove, second: BookMove) -> BookMove:
+    """A move that a position has twice, as its deeper search has it, with the counts of both."""
+    deeper = second if second.depth > first.depth else first
+    return replace(deeper, count=first.count + second.count)
 
 
 def read_move(line: str) -> BookMove | None:
