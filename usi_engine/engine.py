@@ -137,6 +137,7 @@ class Engine:
         self._stop = core.stop_token()
         self._options = Options()
         self._turn = threading.Lock()
+        self._closed = False
         pool = ThreadPool(core, self._stop, megabytes, threads, loaded(core, evaluation))
         self._pool: ThreadPool | None = pool
         self._runner = Runner("search")
@@ -205,7 +206,15 @@ class Engine:
         self._stop.set()
 
     def close(self) -> None:
-        """Stop and free the memory; further calls get a RuntimeError. May be called twice."""
+        """Stop and free the memory; further calls get a RuntimeError. May be called twice.
+
+        Within `watch` it returns at once: the search around it ends and returns what it has found, and then the memory
+        is freed.
+        """
+        self._closed = True
+        if self._runner.is_current():  # to wait for the search would be to wait for itself
+            self._stop.set()
+            return
         while not self._turn.acquire(timeout=WATCH):
             self._stop.set()  # again and again: a search that begins withdraws it
         self._pool = None
@@ -217,10 +226,12 @@ class Engine:
         if not self._turn.acquire(blocking=False):
             raise RuntimeError("the engine is searching in another thread")
         try:
-            if self._pool is None:
+            if self._pool is None or self._closed:
                 raise RuntimeError("the engine is closed")
             yield self._pool
         finally:
+            if self._closed:
+                self._pool = None
             self._turn.release()
 
     def _interruptible(self, search: Callable[[], SearchResult]) -> SearchResult:

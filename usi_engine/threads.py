@@ -41,7 +41,8 @@ class Runner:
         """RuntimeError where the thread cannot be started."""
         self._tasks: Tasks = queue.SimpleQueue()
         # The thread refers to the tasks alone: it does not keep this object alive.
-        threading.Thread(target=carry_out, args=(self._tasks,), name=name, daemon=True).start()
+        self._thread = threading.Thread(target=carry_out, args=(self._tasks,), name=name, daemon=True)
+        self._thread.start()
 
     def __del__(self) -> None:
         self._tasks.put(None)
@@ -49,6 +50,10 @@ class Runner:
     def submit(self, task: Callable[[], None]) -> None:
         """Carry it out after those before it. It must not raise."""
         self._tasks.put(task)
+
+    def is_current(self) -> bool:
+        """Whether one of its tasks asks, which must not wait for the others."""
+        return threading.current_thread() is self._thread
 
     def join(self) -> None:
         """Wait until nothing is left to do."""

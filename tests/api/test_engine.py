@@ -35,10 +35,10 @@ def engine() -> Iterator[Engine]:
         yield made
 
 
-def output_of(code: str) -> str:
+def output_of(code: str, seconds: float = 100) -> str:
     """Of a Python of its own, which must end well and print no error."""
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=100, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=seconds, check=True
     )
     assert done.stderr == ""
     return done.stdout
@@ -239,6 +239,35 @@ def test_close_ends_a_search(engine: Engine) -> None:
     engine.close()
     thread.join(10)
     assert found and found[0].move
+
+
+CLOSED_IN_WATCH = """
+from usi_engine import Board, Engine
+engine, seen = Engine("material", threads=THREADS, megabytes=1), []
+def watch(found):
+    seen.append(found.depth)
+    if found.depth == 2:
+        engine.close()
+        engine.close()
+        try:
+            engine.new_game()
+        except RuntimeError:
+            print("refused")
+found = engine.analyse(Board(), time=60, watch=watch)
+print(seen, found.depth, found.move is not None, engine._pool)
+engine.close()
+try:
+    engine.analyse(Board(), depth=1)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
+    """It waits for nothing; the search returns what it has found, and the memory is freed then."""
+    printed = output_of(CLOSED_IN_WATCH.replace("THREADS", str(threads)), 20).splitlines()
+    assert printed == ["refused", "[1, 2] 2 True None", "the engine is closed"]
 
 
 def test_engines_in_threads_of_their_own() -> None:
