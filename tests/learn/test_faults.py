@@ -27,7 +27,7 @@ from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
 from tests.engine.usi_transport import ROOT
 from tests.learn.helpers import RATES, random_game, read_games
 from tests.programs import INTERRUPTIBLE
-from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
+from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
 from usi_engine.learn.game import SourceError
@@ -184,6 +184,32 @@ def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Re
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
         file.write_bytes(damaged)
         assert main(train) in (0, 1)
+
+
+@pytest.mark.parametrize("model", ["P", "nnue"])
+def test_a_checkpoint_of_another_corpus_is_refused(
+    corpus: Path, teacher: Path, tmp_path: Path, refusal: Refusal, model: str
+) -> None:
+    """The folder was built again: from files of other names, or with other scores of as many positions."""
+    out = tmp_path / ("out.bin" if model == "nnue" else "out.kpp")
+    train = ["train", str(corpus), "--out", str(out), "--model", model, "--epochs", "1", "--network", "128x2-8-8"]
+    assert main(train) == 0
+    card, records = (corpus / CARD).read_text(), np.fromfile(corpus / TRAINING, RECORD)
+    (corpus / CARD).write_text(card.replace(teacher.name, "others.tsv"))
+    assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
+    (corpus / CARD).write_text(card)
+    assert main(train) == 0
+    records["score"] += 1
+    records.tofile(corpus / TRAINING)
+    assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
+
+
+def test_a_checkpoint_that_names_no_corpus_is_refused(tmp_path: Path) -> None:
+    """As older versions wrote it."""
+    save_checkpoint(tmp_path, {"epochs": 1}, [], {})
+    with pytest.raises(ValueError, match="an unknown corpus, as an older version wrote it"):  # noqa: SIM117
+        with open_checkpoint(tmp_path, {"epochs": 1, CORPUS: "some"}):
+            pass
 
 
 # What a zip archive's directory says of an array at these offsets: encrypted; packed by LZMA, bzip2, nobody.

@@ -19,6 +19,7 @@ from numpy.lib.npyio import NpzFile
 from usi_engine.learn.files import write_text, written_whole
 
 CHECKPOINT, CURVE = "checkpoint.npz", "curve.json"
+CORPUS = "corpus"  # key of the corpus's fingerprint in what a checkpoint is compared with
 
 Curve = list[dict[str, float]]
 # What numpy, zip and json raise where a file is not what it should be, and what training raises for other sizes.
@@ -29,7 +30,7 @@ DAMAGES = (
 
 
 class WrongPlan(ValueError):
-    """The checkpoint belongs to another plan."""
+    """The checkpoint belongs to another plan or corpus."""
 
 
 def write_curve(folder: Path, curve: Curve) -> None:
@@ -40,7 +41,7 @@ def write_curve(folder: Path, curve: Curve) -> None:
 def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any]) -> None:
     """Write a checkpoint. The old one is replaced once the new one is complete.
 
-    `identity`: the part of the plan that the weights depend on.
+    `identity`: what the weights depend on, of the plan and of the corpus.
     """
     with written_whole(folder / CHECKPOINT) as part, part.open("wb") as file:
         np.savez(file, _plan=json.dumps(identity), _curve=json.dumps(curve), **arrays)
@@ -50,7 +51,7 @@ def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arr
 def open_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Iterator[tuple[Any, Curve] | None]:
     """The arrays by name, each read on access, and the curve; None without a checkpoint.
 
-    ValueError where it is another plan's or damaged, also by what the block raises.
+    ValueError where it is another plan's or corpus's, or damaged, also by what the block raises.
     """
     path = folder / CHECKPOINT
     if not path.exists():
@@ -83,6 +84,11 @@ def within(saved: Any, most: int) -> int:
 
 
 def check_plan(path: Path, found: Any, identity: Mapping[str, Any]) -> None:
-    """WrongPlan where a checkpoint is another plan's."""
-    if found != json.loads(json.dumps(identity)):
-        raise WrongPlan(f"{path} belongs to another plan; choose another folder or remove it")
+    """WrongPlan where a checkpoint is another plan's or another corpus's."""
+    expected = json.loads(json.dumps(identity))
+    if found == expected:
+        return
+    other = "another plan"
+    if isinstance(found, dict) and found | {CORPUS: None} == expected | {CORPUS: None}:
+        other = "another corpus" if CORPUS in found else "an unknown corpus, as an older version wrote it"
+    raise WrongPlan(f"{path} belongs to {other}; choose another folder or remove it")

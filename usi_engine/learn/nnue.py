@@ -25,9 +25,9 @@ from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkT
 from usi_engine.core import INTERNAL
 from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
-from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
 from usi_engine.learn.corpus import HELD_OUT, Records
-from usi_engine.learn.corpus_files import PositionFile, load_card, training_file
+from usi_engine.learn.corpus_files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
 from usi_engine.learn.progress import Progress
@@ -75,7 +75,7 @@ class NetworkPlan:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that the weights depend on."""
+        """All of it that the weights depend on."""
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
 
@@ -152,6 +152,7 @@ class NetworkTraining:
     def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
         self.plan, self.folder = plan, folder
         self.card = load_card(corpus)
+        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.batches = Batches(training_file(corpus, plan.positions), plan.batch, plan.seed)
         sizes = (plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
@@ -258,11 +259,11 @@ class NetworkTraining:
     def save(self) -> None:
         """Write a checkpoint, from which the run continues bit for bit: weights, Adam's moments, progress."""
         arrays = {"_step": self.state.step, **self.trainer.state()}
-        save_checkpoint(self.folder, self.plan.identity, self.state.curve, arrays)
+        save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
-        """Load the checkpoint, if there is one. ValueError where it is another plan's."""
-        with open_checkpoint(self.folder, self.plan.identity) as saved:
+        """Load the checkpoint, if there is one. ValueError where it is another plan's or corpus's."""
+        with open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
                 return
             arrays, curve = saved

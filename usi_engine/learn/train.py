@@ -15,9 +15,9 @@ import numpy.typing as npt
 from core_ext.board import BLACK, WHITE
 from core_ext.records import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
-from usi_engine.learn.checkpoint import Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
 from usi_engine.learn.corpus import HELD_OUT, Records
-from usi_engine.learn.corpus_files import PositionFile, load_card, training_file
+from usi_engine.learn.corpus_files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.export import export
 from usi_engine.learn.files import written_whole
 from usi_engine.learn.progress import POSITIONS, Progress
@@ -61,7 +61,7 @@ class Plan:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All that the weights depend on."""
+        """All of it that the weights depend on."""
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
 
@@ -129,6 +129,7 @@ class Training:
     def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
         self.plan, self.folder = plan, folder
         self.card = load_card(corpus)
+        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.file = training_file(corpus, plan.positions)
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
@@ -208,11 +209,11 @@ class Training:
             initial = np.float32(self.initial_accumulator(name))
             indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
             arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
-        save_checkpoint(self.folder, self.plan.identity, self.state.curve, arrays)
+        save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
-        """Load the checkpoint, if there is one. ValueError where it is another plan's."""
-        with open_checkpoint(self.folder, self.plan.identity) as saved:
+        """Load the checkpoint, if there is one. ValueError where it is another plan's or corpus's."""
+        with open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
                 return
             arrays, curve = saved
