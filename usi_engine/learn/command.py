@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.learn.network_card import MOST_TEMPO
 
 NO_LEAVES = "none"
 DESCRIPTION = (
@@ -18,7 +19,6 @@ DESCRIPTION = (
 GAMES_HELP = "files of games"
 MOST_THREADS = 512
 MOST_EPOCHS = 1000
-MOST_TEMPO = 1000  # centipawns
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # that are searched without pruning late moves
 MOST_NODES = 10**8  # of a search: its table takes 160 bytes a node
@@ -53,11 +53,11 @@ def positive(text: str) -> int:
     return int(text)
 
 
-def at_most(most: int) -> Callable[[str], int]:
-    """Reads a whole number from 1 to `most`."""
+def at_most(most: int, number: Callable[[str], int] = positive) -> Callable[[str], int]:
+    """Reads a whole number from 1, or the least that `number` takes, to `most`."""
 
     def read(text: str) -> int:
-        if positive(text) > most:
+        if number(text) > most:
             raise argparse.ArgumentTypeError(f"{text} is more than {most}")
         return int(text)
 
@@ -120,9 +120,9 @@ def add_train(commands: Commands) -> None:
     )
     train.add_argument(
         "--tempo",
-        type=at_most(MOST_TEMPO),
+        type=at_most(MOST_TEMPO, whole),
         default=120,
-        help="centipawns of each score for the right to move, which a network's values leave out (default 120)",
+        help="centipawns of each score for the right to move, left out of a network's values (default 120; 0: none)",
     )
     train.add_argument(
         "--warm-start",

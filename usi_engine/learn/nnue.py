@@ -30,13 +30,13 @@ from usi_engine.learn.corpus import HELD_OUT, Records
 from usi_engine.learn.corpus_files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
+from usi_engine.learn.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, sigmoid
 from usi_engine.learn.unit_order import activity, in_order
 from usi_engine.learn.widen import widened
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
-CARD_SUFFIX = ".card.json"
 SIZES = "256x2-32-32"  # by default
 K_P, HALF_KP = "K+P", "HalfKP"
 REPORT_SECONDS = 2.0
@@ -138,6 +138,13 @@ def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
     trainer.refresh(rounded=False)
 
 
+def starting_network(plan: NetworkPlan) -> NetworkFile:
+    """That of a warm start as wide as the plan's, with the tempo in its values, as in the scores. ValueError, OSError,
+    WeightsError."""
+    path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
+    return shifted(widened(read_network(path), plan.width, plan.seed), tempo_left_out(path))
+
+
 @dataclass
 class State:
     """Progress of the training."""
@@ -159,9 +166,7 @@ class NetworkTraining:
         self.trainer = NetworkTrainer(*sizes, features=plan.features)
         initialise(self.trainer, plan)
         if plan.warm_start:
-            path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
-            start = widened(read_network(path), plan.width, plan.seed)
-            set_network(self.trainer, shifted(start, plan.tempo))
+            set_network(self.trainer, starting_network(plan))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -285,6 +290,7 @@ class NetworkTraining:
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,
             "plan": asdict(self.plan),
+            TEMPO_KEY: self.plan.tempo,
             "positions_learned": self.state.step * self.batches.size,
             "held_out": self.state.curve[-1] if self.state.curve else {},
             **extra,

@@ -15,7 +15,7 @@ from core_ext.engine import Network
 from core_ext.records import RECORD
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
-from usi_engine.evaluation import load_evaluation
+from usi_engine.evaluation import load_evaluation, packaged_network
 from usi_engine.learn import batches as batches_module
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.command import main
@@ -185,6 +185,52 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
     assert warm.state.curve[-1]["divergence"] < 1.1 * trained.state.curve[-1]["divergence"]
 
 
+def first_values(corpus: Path, folder: Path, plan: NetworkPlan) -> list[float]:
+    """Of the held-out positions, before the first step."""
+    training = NetworkTraining(corpus, folder, plan)
+    training.trainer.refresh(rounded=True)
+    found: list[float] = training.values(training.held_out).tolist()
+    return found
+
+
+@pytest.mark.parametrize("tempo", [0, 45, PLAN.tempo])
+def test_a_start_has_the_tempo_that_its_card_leaves_out(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, tempo: int
+) -> None:
+    """Whatever the new plan leaves out; a network without a card has its tempo in its values."""
+    network, card, folder = tmp_path / "nn.bin", tmp_path / "nn.card.json", tmp_path / "run"
+    trained.export(network, {})
+    trained.trainer.refresh(rounded=True)
+    plan, expected = replace(PLAN, warm_start=str(network), tempo=tempo), trained.values(trained.held_out)
+    assert first_values(corpus, folder, plan) == expected.tolist()
+    text = json.loads(card.read_text())
+    assert text.pop("tempo_left_out") == PLAN.tempo
+    card.write_text(json.dumps(text))  # as the first cards, which have it in their plan
+    assert first_values(corpus, folder, replace(plan, warm_start=str(tmp_path))) == expected.tolist()
+    card.unlink()
+    lower = expected - PLAN.tempo * (1 - 2.0 * trained.held_out["side"])
+    assert first_values(corpus, folder, plan) == lower.tolist()
+
+
+def test_the_packaged_network_starts_with_its_tempo(corpus: Path, tmp_path: Path) -> None:
+    plan = NetworkPlan(width=512, batch=16, warm_start="<internal>")
+    training = NetworkTraining(corpus, tmp_path, plan)
+    some, network = training.held_out[:16], read_network(packaged_network())
+    expected = reference.integer_outputs(network, reference.views(some)) / 16 + 160
+    training.trainer.refresh(rounded=True)
+    assert training.values(some).tolist() == (expected * (1 - 2 * some["side"])).tolist()
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"tempo_left_out": "much"}', '{"tempo_left_out": 1001}'])
+def test_a_start_with_a_damaged_card_is_refused(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, text: str
+) -> None:
+    trained.export(tmp_path / "nn.bin", {})
+    (tmp_path / "nn.card.json").write_text(text)
+    with pytest.raises(ValueError, match=r"nn\.card\.json"):
+        NetworkTraining(corpus, tmp_path / "run", replace(PLAN, warm_start=str(tmp_path / "nn.bin")))
+
+
 def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
     with pytest.raises(ValueError, match="hidden1=8"):
@@ -280,6 +326,7 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
 def test_one_command_makes_a_network_to_play_with(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "my.bin"
     words = ["train", str(corpus), "--out", str(out), "--model", "nnue", "--network", "128x2-8-16", "--epochs", "1"]
+    words += ["--tempo", "0"]
     assert main(words) == 0
     network = load_evaluation(str(out), 16)
     assert isinstance(network, Network)
