@@ -84,6 +84,15 @@ def format_architecture(architecture: Architecture) -> str:
     )
 
 
+def check_sizes(architecture: Architecture) -> None:
+    """ValueError where play takes no network of these sizes."""
+    if architecture.width not in WIDTHS:
+        raise _Fault(f"its width {architecture.width} is not {WIDTHS[0]} to {WIDTHS[-1]} in steps of {WIDTHS.step}")
+    for units in (architecture.hidden1, architecture.hidden2):
+        if units not in HIDDEN:
+            raise _Fault(f"its hidden layer of {units} units is not of {HIDDEN[0]} to {HIDDEN[-1]}")
+
+
 def read_network(path: str | Path) -> NetworkFile:
     """The network in a file, or in the nn.bin of a folder. WeightsError with one line that names file and fault."""
     file = Path(path)
@@ -273,12 +282,8 @@ def _parse_text(text: str) -> Architecture:
         raise _Fault(f"only K+P and HalfKP with two hidden layers can be played with, not {text[:120]!a}")
     features = next(kind for kind, name in NAMES.items() if name == match["features"])
     width, hidden1, hidden2 = int(match["width"]), int(match["hidden1"]), int(match["hidden2"])
-    if width not in WIDTHS:
-        raise _Fault(f"its width {width} is not {WIDTHS[0]} to {WIDTHS[-1]} in steps of {WIDTHS.step}")
-    for units in (hidden1, hidden2):
-        if units not in HIDDEN:
-            raise _Fault(f"its hidden layer of {units} units is not of {HIDDEN[0]} to {HIDDEN[-1]}")
     architecture = Architecture(features, width, hidden1, hidden2)
+    check_sizes(architecture)
     expected = format_architecture(architecture)
     if not text.startswith(expected) or text[len(expected) :][:1] not in ("", ",", ";", " ", "\n"):
         raise _Fault(f"the text of its architecture contradicts itself: {text[:400]!a}")

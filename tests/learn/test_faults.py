@@ -25,6 +25,7 @@ import pytest
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, check_records
 from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
 from tests.engine.usi_transport import ROOT
+from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import RATES, random_game, read_games
 from tests.programs import INTERRUPTIBLE
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
@@ -32,9 +33,11 @@ from usi_engine.learn.command import main
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
 from usi_engine.learn.game import SourceError
 from usi_engine.learn.sources import items_of
+from usi_engine.nnue_file import Architecture, write_network
 
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, place in it, number
+NAMES = {"P": "out.kpp", "PP": "out.kpp", "nnue": "out.bin"}  # of what a model is written to
 OUT_OF_RANGE: list[Setting] = [
     ("pieces", (0,), 1548),
     ("pieces", (37,), 65535),
@@ -138,7 +141,8 @@ def test_random_records_crash_no_trainer(records: Records) -> None:
 @pytest.mark.parametrize("model", ["PP", "nnue"])
 @pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
 def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str) -> None:
-    train = ("train", corpus, "--out", tmp_path / "out", "--model", model, "--epochs", "1")
+    out = tmp_path / NAMES[model]
+    train = ("train", corpus, "--out", out, "--model", model, "--epochs", "1")
     records = np.fromfile(corpus / name, RECORD)
     records["pieces"][9, 3] = 40000
     records.tofile(corpus / name)
@@ -147,33 +151,34 @@ def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusa
     assert f"{corpus / name} holds 9 positions, {CARD} tells of {len(records)}" in refusal(*train)
     (corpus / name).write_bytes(records[:9].tobytes()[:-1])
     assert f"{corpus / name} is damaged: it ends within position 9" in refusal(*train)
-    assert not (tmp_path / "out").exists()
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0"])
 def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, text: str) -> None:
     (corpus / CARD).write_text(text)
-    assert CARD in refusal("train", corpus, "--out", tmp_path / "out", "--model", "P")
+    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
 
 
 def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    train = ("train", corpus, "--out", tmp_path / "out", "--model", "P")
+    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
     (corpus / CARD).write_text("{}")
     (corpus / TRAINING).write_bytes(b"")
     assert f"no positions in {corpus / TRAINING}" in refusal(*train)
     (corpus / TRAINING).unlink()
     assert str(corpus / TRAINING) in refusal(*train)
-    assert str(tmp_path / "none" / CARD) in refusal("train", tmp_path / "none", "--out", tmp_path / "out")
+    assert str(tmp_path / "none" / CARD) in refusal("train", tmp_path / "none", "--out", tmp_path / "out.kpp")
 
 
 @pytest.mark.parametrize("model", ["P", "nnue"])
 def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str) -> None:
     """Cut off or with other bytes anywhere: the run says so, or goes on from it; what it holds is no code."""
     rng = random.Random(3)
-    train = ["train", str(corpus), "--out", str(tmp_path / "out"), "--model", model, "--epochs", "1"]
+    out = tmp_path / NAMES[model]
+    train = ["train", str(corpus), "--out", str(out), "--model", model, "--epochs", "1"]
     train += ["--network", "128x2-8-8"]
     assert main(train) == 0
-    file = tmp_path / "out.run" / CHECKPOINT
+    file = out.with_name(f"{out.name}.run") / CHECKPOINT
     whole = file.read_bytes()
     for data in (b"", b"PK", whole[: len(whole) // 2], b"\x93NUMPY", b"cos\nsystem\n.", whole[:-30]):
         file.write_bytes(data)
@@ -191,7 +196,7 @@ def test_a_checkpoint_of_another_corpus_is_refused(
     corpus: Path, teacher: Path, tmp_path: Path, refusal: Refusal, model: str
 ) -> None:
     """The folder was built again: from files of other names, or with other scores of as many positions."""
-    out = tmp_path / ("out.bin" if model == "nnue" else "out.kpp")
+    out = tmp_path / NAMES[model]
     train = ["train", str(corpus), "--out", str(out), "--model", model, "--epochs", "1", "--network", "128x2-8-8"]
     assert main(train) == 0
     card, records = (corpus / CARD).read_text(), np.fromfile(corpus / TRAINING, RECORD)
@@ -314,6 +319,21 @@ def test_training_replaces_weights_alone(corpus: Path, tmp_path: Path, refusal: 
     assert notes.read_text() == "my notes"
 
 
+@pytest.mark.parametrize(("model", "name"), [("nnue", "mynet"), ("nnue", "mynet.txt"), ("KP", "net.bin")])
+def test_weights_need_a_name_that_the_engine_takes_for_them(
+    corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str
+) -> None:
+    """Refused before training begins; a network is not replaced where `--model nnue` was forgotten."""
+    out, suffixes = tmp_path / name, ".kpp" if model == "KP" else ".bin or .nnue"
+    if out.suffix == ".bin":
+        write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
+    before = out.read_bytes() if out.exists() else b""
+    said = refusal("train", corpus, "--out", out, "--model", model, "--epochs", "1")
+    assert f"--out {out}: weights of --model {model} need a name that ends in {suffixes}" in said
+    assert not out.with_name(name + ".run").exists()
+    assert (out.read_bytes() if out.exists() else b"") == before
+
+
 def test_what_is_read_is_not_written(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
     """Not even under another name of the same file."""
     packed = tmp_path / "games.psv"
@@ -382,10 +402,10 @@ def files_below(folder: Path) -> dict[Path, bytes]:
         (100, ["corpus", "GAMES", "--out", "CORPUS"]),  # a bucket
         (20000, ["corpus", "GAMES", "--out", "CORPUS"]),  # the joined file
         (100, ["corpus", "GAMES", "--out", "CORPUS", "--threads", "2"]),
-        (10, ["train", "CORPUS", "--out", "OUT", "--model", "P", "--epochs", "1"]),  # the curve
-        (500, ["train", "CORPUS", "--out", "OUT", "--model", "P", "--epochs", "1"]),  # the checkpoint
-        (4000, ["train", "CORPUS", "--out", "OUT", "--model", "P", "--epochs", "1"]),  # the weights
-        (100000, ["train", "CORPUS", "--out", "OUT", "--model", "nnue", "--epochs", "1", "--network", "128x2-8-8"]),
+        (10, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the curve
+        (500, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the checkpoint
+        (4000, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the weights
+        (100000, ["train", "CORPUS", "--out", "OUT.bin", "--model", "nnue", "--epochs", "1", "--network", "128x2-8-8"]),
         (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
@@ -395,13 +415,14 @@ def files_below(folder: Path) -> dict[Path, bytes]:
 def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
     """One line names the file; the corpus that was there stays, and no temporary file does."""
     before = files_below(corpus)
-    places = {"GAMES": teacher, "CORPUS": corpus, "OUT": tmp_path / "out", "OUT.psv": tmp_path / "out.psv"}
+    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp", ".bin")}
+    places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
     status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
     assert (status, said.count("\n")) == (1, 1), said
     assert "File too large: " in said and str(tmp_path) in said
     assert files_below(corpus) == before
     assert not [path for path in files_below(tmp_path) if path.suffix in (".part", ".tmp")]
-    whole = [path for path in files_below(tmp_path) if path.name in ("out", "out.psv") and arguments[0] != "selfplay"]
+    whole = [path for path in outputs.values() if path.exists() and arguments[0] != "selfplay"]
     assert arguments[0] in ("selfplay", "rescore", "off-game") or not whole
 
 

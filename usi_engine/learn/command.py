@@ -99,7 +99,9 @@ def add_corpus(commands: Commands) -> None:
 def add_train(commands: Commands) -> None:
     train = commands.add_parser("train", help="corpus to weights; resumes from its checkpoint")
     train.add_argument("corpus", type=Path)
-    train.add_argument("--out", type=Path, required=True, help="the weights file; the checkpoint is in FILE.run/")
+    train.add_argument(
+        "--out", type=Path, required=True, help="the weights file, .kpp or of nnue .bin; the checkpoint is in FILE.run/"
+    )
     train.add_argument(
         "--model",
         choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"],
@@ -229,7 +231,7 @@ def print_refused(line: str) -> None:
 
 
 def run_train(chosen: argparse.Namespace) -> None:
-    check_weights_output(chosen.out)
+    check_weights_output(chosen.out, chosen.model)
     if chosen.model == "nnue":
         from usi_engine.learn.nnue import train_nnue  # noqa: PLC0415
 
@@ -252,13 +254,19 @@ def run_train(chosen: argparse.Namespace) -> None:
     print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
 
 
-def check_weights_output(out: Path) -> None:
-    """Refuse, before hours of training, a file that the weights cannot replace. SourceError, OSError."""
+def check_weights_output(out: Path, model: str) -> None:
+    """Refuse, before hours of training, a file that the weights cannot replace, and a name by which the engine would
+    take them for something else. ValueError, OSError.
+    """
+    from usi_engine.evaluation import KPP_SUFFIX, NETWORK_SUFFIXES  # noqa: PLC0415
     from usi_engine.learn.files import check_replaced  # noqa: PLC0415
     from usi_engine.nnue_file import VERSION  # noqa: PLC0415
     from usi_engine.weights import MAGIC, OLDER_MAGIC  # noqa: PLC0415
 
     check_replaced(out, "weights", (VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC))
+    suffixes = NETWORK_SUFFIXES if model == "nnue" else (KPP_SUFFIX,)
+    if out.suffix.lower() not in suffixes:
+        raise ValueError(f"--out {out}: weights of --model {model} need a name that ends in {' or '.join(suffixes)}")
 
 
 def run_selfplay(chosen: argparse.Namespace) -> None:

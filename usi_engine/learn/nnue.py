@@ -35,7 +35,7 @@ from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, sigmoid
 from usi_engine.learn.unit_order import activity, in_order
 from usi_engine.learn.widen import widened
-from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
+from usi_engine.nnue_file import Architecture, NetworkFile, check_sizes, read_network, write_network
 
 SIZES = "256x2-32-32"  # by default
 K_P, HALF_KP = "K+P", "HalfKP"
@@ -302,11 +302,16 @@ class NetworkTraining:
 
 
 def parse_sizes(text: str) -> tuple[int, int, int]:
-    """Width and units of the hidden layers from text such as `256x2-32-32`. ValueError."""
+    """Width and units of the hidden layers from text such as `256x2-32-32`. ValueError, also where play takes none."""
     match = re.fullmatch(r"(\d{1,4})x2-(\d{1,4})-(\d{1,4})", text)
     if match is None:
         raise ValueError(f"--network {text}: expected sizes such as {SIZES}")
-    return int(match[1]), int(match[2]), int(match[3])
+    sizes = int(match[1]), int(match[2]), int(match[3])
+    try:
+        check_sizes(Architecture(K_P, *sizes))
+    except ValueError as error:
+        raise ValueError(f"--network {text}: {error}") from None
+    return sizes
 
 
 def train_nnue(chosen: argparse.Namespace) -> None:

@@ -260,6 +260,12 @@ def test_sizes_that_are_none_are_quoted(text: str) -> None:
         parse_sizes(text)
 
 
+@pytest.mark.parametrize("text", ["128x2-1-1", "128x2-8-97", "128x2-7-8", "100x2-8-8", "1056x2-8-8", "64x2-8-8"])
+def test_sizes_that_play_refuses_are_not_trained(text: str) -> None:
+    with pytest.raises(ValueError, match=rf"--network {text}: its (width|hidden layer of) \d+"):
+        parse_sizes(text)
+
+
 # ---- export ----
 
 
