@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core_ext.base import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
 from usi_engine.learn.command import main
@@ -37,3 +38,12 @@ def test_material_finds_no_quiescence_leaves(teacher: Path, tmp_path: Path, caps
 def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["corpus", str(tmp_path / "none.tsv"), "--out", str(tmp_path / "corpus")]) == 1
     assert "none.tsv" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["corpus", "train"])
+def test_an_unsupported_processor_is_an_error_of_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(processor, "processor_error", lambda: "this processor lacks AVX2")
+    assert main([command, str(tmp_path / "games.tsv"), "--out", str(tmp_path / "out.kpp")]) == 1
+    assert capsys.readouterr().err == "this processor lacks AVX2\n"

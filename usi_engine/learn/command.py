@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.core import INTERNAL, KPP, MATERIAL, CoreError, WeightsError, load_core
 from usi_engine.learn.network_card import MOST_TEMPO
 
 NO_LEAVES = "none"
@@ -330,11 +330,12 @@ def main(arguments: list[str]) -> int:
     """Carry out one command; returns the exit status."""
     chosen = parser().parse_args(arguments)
     try:
+        load_core()
         RUN[chosen.command](chosen)
     except KeyboardInterrupt:
         print("stopped; the same command resumes from the last checkpoint", file=sys.stderr)
         return 130
-    except (OSError, ValueError, WeightsError) as error:
+    except (OSError, ValueError, CoreError, WeightsError) as error:
         print(f"{error}", file=sys.stderr)
         return 1
     except MemoryError as error:
