@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import lzma
 import sys
@@ -30,6 +31,16 @@ def test_lines_that_are_no_games_are_counted_and_the_first_is_named(tmp_path: Pa
     source = GameSource([path, path])
     assert [number for number, *_ in source.placed()] == [1, 2, 3, 4]
     assert source.refused.line == f"6 not used; the first: {path}, line 2: not a game: 'no game'"
+
+
+@pytest.mark.parametrize("name", ["G.TSV", "G.tsv.XZ", "G.TSV.GZ", "g.Tsv.Gz", "g.tsv.xz"])
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+def test_a_file_in_capitals_or_with_a_byte_order_mark_is_read(tmp_path: Path, name: str, mark: bytes) -> None:
+    """As Windows writes them: no game is lost."""
+    text = mark + b"b\tscore\tstartpos\t7g7f 1\n" * 2
+    packed = {".xz": lzma.compress(text), ".gz": gzip.compress(text)}.get(name[-3:].lower(), text)
+    (tmp_path / name).write_bytes(packed)
+    assert [game.moves for game in read_games(tmp_path / name)] == [["7g7f"]] * 2
 
 
 @pytest.mark.parametrize("ending", [".tsv.xz", ".tsv.gz"])

@@ -192,7 +192,7 @@ def read_openings(path: Path | None) -> list[str]:
     if path is None:
         return ["startpos"]
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
         try:
             found += [opening_of(line.strip())] if line.strip() else []
         except ValueError as error:

@@ -36,12 +36,13 @@ SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # whose perspecti
 
 
 def open_text(path: Path) -> IO[str]:
-    """A text file, decompressed by its suffix."""
-    if path.suffix == ".xz":
-        return lzma.open(path, "rt", encoding="utf-8", errors="replace")
-    if path.suffix == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", errors="replace")
-    return open(path, encoding="utf-8", errors="replace")
+    """A text file, decompressed by its suffix. Editors on Windows put a byte order mark before its first line."""
+    suffix = path.suffix.lower()
+    if suffix == ".xz":
+        return lzma.open(path, "rt", encoding="utf-8-sig", errors="replace")
+    if suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace")
+    return open(path, encoding="utf-8-sig", errors="replace")
 
 
 def parse_game_line(line: str) -> Game:
