@@ -9,7 +9,7 @@ import pytest
 from core_ext.base import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
-from usi_engine.learn.command import main
+from usi_engine.learn.command import RUN, main
 from usi_engine.weights import load_weights, read_blocks
 
 
@@ -47,3 +47,23 @@ def test_an_unsupported_processor_is_an_error_of_one_line(
     monkeypatch.setattr(processor, "processor_error", lambda: "this processor lacks AVX2")
     assert main([command, str(tmp_path / "games.tsv"), "--out", str(tmp_path / "out.kpp")]) == 1
     assert capsys.readouterr().err == "this processor lacks AVX2\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "again"),
+    [
+        (["corpus", "x", "--out", "y"], "begins anew"),
+        (["export", "x", "--out", "y"], "begins anew"),
+        (["train", "x", "--out", "y"], "resumes from the last checkpoint"),
+        (["rescore", "x", "--out", "y"], "resumes where the file ends"),
+    ],
+)
+def test_a_command_that_is_stopped_says_what_it_does_again(
+    command: list[str], again: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(RUN, command[0], stop)
+    assert main(command) == 130
+    assert capsys.readouterr().err == f"stopped; the same command {again}\n"

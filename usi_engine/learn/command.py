@@ -325,6 +325,16 @@ RUN = {
     "export": run_export,
 }
 
+# What the command does that was stopped, when it is run again.
+AGAIN = {
+    "corpus": "begins anew",
+    "train": "resumes from the last checkpoint",
+    "selfplay": "resumes where the file ends",
+    "off-game": "resumes where the file ends",
+    "rescore": "resumes where the file ends",
+    "export": "begins anew",
+}
+
 
 def main(arguments: list[str]) -> int:
     """Carry out one command; returns the exit status."""
@@ -333,7 +343,7 @@ def main(arguments: list[str]) -> int:
         load_core()
         RUN[chosen.command](chosen)
     except KeyboardInterrupt:
-        print("stopped; the same command resumes from the last checkpoint", file=sys.stderr)
+        print(f"stopped; the same command {AGAIN[chosen.command]}", file=sys.stderr)
         return 130
     except (OSError, ValueError, CoreError, WeightsError) as error:
         print(f"{error}", file=sys.stderr)
