@@ -125,6 +125,17 @@ def test_the_result_counts_by_its_share(records: Records, plan: Plan, probabilit
     assert measure(trainer, level, plan)["divergence"] < 1e-3
 
 
+def test_positions_of_one_score_have_no_correlation(records: Records) -> None:
+    """It would be no number, which JSON does not have; the mean of equal probabilities may differ from them."""
+    level = records[:99].copy()
+    level["score"][:90], level["score"][90:] = 41, NO_SCORE
+    trainer = Trainer(SMALL)
+    trainer.learn(records, RATES)
+    assert set(measure(trainer, level, Plan())) == {"divergence"}
+    level["score"][0] = 42
+    assert set(measure(trainer, level, Plan())) == {"divergence", "correlation"}
+
+
 def learn_shards(trainer: Trainer, records: Records, shard: int) -> None:
     """Train one shard of the trainer, and the other shard of a second trainer, so that their updates stay apart."""
     other, rendezvous = Trainer(MODELS["KPPT"]), Rendezvous()

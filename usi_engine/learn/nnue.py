@@ -32,7 +32,7 @@ from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
 from usi_engine.learn.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.progress import Progress
-from usi_engine.learn.train import Plan, agreement, sigmoid
+from usi_engine.learn.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.unit_order import activity, in_order
 from usi_engine.learn.widen import widened
 from usi_engine.nnue_file import Architecture, NetworkFile, check_sizes, read_network, write_network
@@ -258,7 +258,7 @@ class NetworkTraining:
         self.state.curve.append(point)
         write_curve(self.folder, self.state.curve)
         print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
-        if len(self.held_out) > 1 and "correlation" not in point:
+        if scores_differ(self.held_out) and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
 
     def save(self) -> None:

@@ -113,11 +113,16 @@ def measure(trainer: Trainer, records: Records, plan: Plan) -> dict[str, float]:
     return agreement(sigmoid(trainer.values(records) * (LOGIT / plan.score_scale)), records, plan)
 
 
+def scores_differ(records: Records) -> bool:
+    """Whether there are two scores to correlate with: else a correlation would be no number, and no JSON."""
+    return len(np.unique(records["score"][records["score"] != NO_SCORE])) > 1
+
+
 def agreement(probability: npt.NDArray[np.float64], records: Records, plan: Plan) -> dict[str, float]:
-    """Divergence of Black's win probabilities from the targets, and correlation with those of the search."""
+    """Divergence of Black's win probabilities from the targets, and correlation with those of the search, if any."""
     scored = records["score"] != NO_SCORE
     found = {"divergence": divergence(probability, targets(records, plan))}
-    if scored.sum() > 1 and probability[scored].std() > 0:
+    if scores_differ(records) and np.ptp(probability[scored]) > 0:
         searched = sigmoid(records["score"][scored] / plan.score_scale)
         found["correlation"] = float(np.corrcoef(probability[scored], searched)[0, 1])
     return found

@@ -170,6 +170,16 @@ def test_a_dead_network_is_reported(corpus: Path, tmp_path: Path, capsys: pytest
     assert "units have died" in capsys.readouterr().out
 
 
+def test_scores_that_are_all_the_same_do_not_mean_a_dead_network(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    training = NetworkTraining(corpus, tmp_path, PLAN)
+    training.held_out["score"] = 41
+    training.measure()
+    assert "correlation" not in training.state.curve[0]
+    assert "units have died" not in capsys.readouterr().out
+
+
 # ---- warm start ----
 
 
