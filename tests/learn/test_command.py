@@ -9,7 +9,9 @@ import pytest
 from core_ext.base import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
+from usi_engine.core import WeightsError
 from usi_engine.learn.command import RUN, main
+from usi_engine.learn.corpus import new_reader
 from usi_engine.weights import load_weights, read_blocks
 
 
@@ -33,6 +35,14 @@ def test_from_games_to_weights(
 def test_material_finds_no_quiescence_leaves(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--leaves", "material"]) == 1
     assert "--leaves material" in capsys.readouterr().err
+
+
+def test_leaves_by_nothing_are_refused(teacher: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty name, of a variable that is not set, built none, and the card said that it did."""
+    assert main(["corpus", str(teacher), "--out", str(tmp_path / "corpus"), "--leaves", ""]) == 1
+    assert "--leaves ''" in capsys.readouterr().err
+    with pytest.raises(WeightsError):
+        new_reader("")
 
 
 def test_a_missing_file_is_an_error_of_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

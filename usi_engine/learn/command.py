@@ -207,6 +207,8 @@ def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
 def run_corpus(chosen: argparse.Namespace) -> None:
     from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
 
+    if not chosen.leaves:
+        raise ValueError(f"--leaves '': expected weights, or `{NO_LEAVES}`")
     if chosen.leaves == MATERIAL:
         raise ValueError(f"--leaves {chosen.leaves}: piece values alone do not find quiescence leaves")
     card = build_corpus(

@@ -111,7 +111,7 @@ class Part:
 
 def new_reader(leaves: str | None) -> GameReader:
     """A reader that finds quiescence leaves by the weights of this name, if any. WeightsError."""
-    return GameReader(load_weights(leaves) if leaves else None)
+    return GameReader(None if leaves is None else load_weights(leaves))
 
 
 def read_chunk(reader: GameReader, task: tuple[Chunk, bool]) -> Part:
