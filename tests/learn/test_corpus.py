@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from core_ext.board import Board
 from core_ext.records import NO_RESULT, RECORD
 from tests.eval.nnue.reference import random_network
+from tests.learn.helpers import random_game
 from usi_engine.learn import sources
 from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
-from usi_engine.learn.game import START
+from usi_engine.learn.game import START, SourceError
 from usi_engine.nnue_file import Architecture, write_network
 
 
@@ -91,6 +93,23 @@ def test_an_error_leaves_no_half_corpus(teacher: Path, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="none"):
         build_corpus([teacher, tmp_path / "none.tsv"], folder)
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "every", "reason"),
+    [("nothing\n", 50, "1 not used; the first: .*'nothing'"), ("", 50, "$"), (random_game(1), 1, "$")],
+)
+def test_nothing_to_train_with_leaves_the_old_corpus(
+    teacher: Path, tmp_path: Path, text: str, every: int, reason: str
+) -> None:
+    """Where no line is a game, where there is none, and where all are held out."""
+    folder, games = tmp_path / "corpus", tmp_path / "games.tsv"
+    build_corpus([teacher], folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    games.write_text(text)
+    with pytest.raises(SourceError, match=f"no position to train with for {re.escape(str(folder))}(: )?{reason}"):
+        build_corpus([games], folder, every=every)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_another_seed_shuffles_otherwise(teacher: Path, tmp_path: Path) -> None:

@@ -221,8 +221,6 @@ def run_corpus(chosen: argparse.Namespace) -> None:
         threads=chosen.threads,
     )
     print_refused(card["first_broken"])
-    if not card["training"]:
-        raise ValueError(f"no position to train with in {chosen.out}")
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
 
 

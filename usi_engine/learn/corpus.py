@@ -172,10 +172,10 @@ def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
     return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
 
-def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, int]:
+def finish(buckets: Buckets, folder: Path, every: int, seed: int, refused: Refused) -> tuple[int, int]:
     """Clean, shuffle and join the buckets; returns how many positions are for training and how many are held out.
 
-    The old corpus stays until the new one is whole. OSError.
+    The old corpus stays until the new one is whole. OSError; SourceError where no position is for training.
     """
     random = np.random.default_rng(seed)
     counts = [0, 0]
@@ -194,6 +194,8 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int) -> tuple[int, 
             write_records(held_out_file, records[chosen[held]])
             counts = [counts[0] + int((~held).sum()), counts[1] + int(held.sum())]
             path.unlink()
+        if not counts[0]:
+            raise SourceError(f"no position to train with for {folder}{': ' if refused.count else ''}{refused.line}")
     return counts[0], counts[1]
 
 
@@ -225,7 +227,7 @@ def build_corpus(
     try:
         collect(Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads), buckets, totals)
         buckets.close()
-        training, held = finish(buckets, folder, every, seed)
+        training, held = finish(buckets, folder, every, seed, totals.refused)
     finally:
         buckets.remove()
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
