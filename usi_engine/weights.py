@@ -43,6 +43,8 @@ LONGEST_HEADER = 1 << 20
 LARGEST_FILE = 1 << 28  # several times what incompressible weights take
 STEPS = range(1, 1024)
 TEMPOS = range(-(1 << 15), 1 << 15)
+# 32,768 centipawns, more than the largest evaluation: with the other terms, sums of 38 stay within 32 bits.
+PIECE_VALUES = range(-(1 << 20), (1 << 20) + 1)
 DEFAULT_TEMPO_STEP = 4  # of files without `turn_step`
 MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)  # of a header with wrong fields
 # The slow mode writes a file a fifth smaller than the fast one; reading takes the same 35 ms a block.
@@ -276,8 +278,12 @@ def read_folded(name: str) -> Folded:
 
 
 def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
-    """The piece values, one for each Bonapiece."""
-    return np.frombuffer(decompress(blocks["piece"], 4 * BONAPIECES), "<i4").astype(np.int32)
+    """The piece values, one for each Bonapiece. WeightsError."""
+    values = np.frombuffer(decompress(blocks["piece"], 4 * BONAPIECES), "<i4").astype(np.int32)
+    for value in (int(values.min()), int(values.max())):
+        if value not in PIECE_VALUES:
+            raise WeightsError(f"its piece value {value} is not {PIECE_VALUES[0]} to {PIECE_VALUES[-1]}")
+    return values
 
 
 def unpack_tempo(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tuple[Words, Words]:

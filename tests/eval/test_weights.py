@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 import time
@@ -18,6 +19,7 @@ from usi_engine.weights import (
     OLDER_FEATURES,
     OLDER_MAGIC,
     Folded,
+    compress,
     load_weights,
     pack,
     packaged_path,
@@ -145,6 +147,24 @@ def test_a_number_out_of_range_is_refused(saved: Path, tmp_path: Path, field: st
     data = b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()])
     (tmp_path / "other.kpp").write_bytes(data)
     with pytest.raises(WeightsError, match=rf"other\.kpp.*{field}"):
+        load_weights(str(tmp_path / "other.kpp"))
+
+
+def test_a_piece_value_out_of_range_is_refused(saved: Path, tmp_path: Path) -> None:
+    """Sums of such values would overflow."""
+    header, blocks = read_blocks(saved.read_bytes())
+    for value in (-(2**31), -(2**20) - 1, 2**20 + 1, 2**31 - 1):
+        pieces = np.zeros(BONAPIECES, "<i4")
+        pieces[700] = value
+        blocks["piece"] = compress(pieces.tobytes())
+        header["blocks"][0][1:] = [len(blocks["piece"]), hashlib.sha256(blocks["piece"]).hexdigest()]
+        text = json.dumps(header).encode()
+        (tmp_path / "other.kpp").write_bytes(
+            b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()])
+        )
+        with pytest.raises(WeightsError, match=rf"other\.kpp.*piece value {value} is not -1048576 to 1048576"):
+            read_folded(str(tmp_path / "other.kpp"))
+    with pytest.raises(WeightsError, match="piece value"):
         load_weights(str(tmp_path / "other.kpp"))
 
 
