@@ -16,6 +16,7 @@ import pytest
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
 from usi_engine.core import KPP, MATERIAL, WeightsError
 from usi_engine.weights import (
+    MAGIC,
     OLDER_FEATURES,
     OLDER_MAGIC,
     Folded,
@@ -191,6 +192,12 @@ def test_our_own_weights_are_small_and_have_a_card() -> None:
     assert card["corpus"]["training"] > 1_000_000
     assert card["held_out"]["correlation"] > 0.862  # the best of the prototype's table
     assert read_file(KPP)[:8] == b"KOMAKPP1"
+
+
+def test_the_page_on_learning_names_the_magic_of_new_and_of_the_packaged_weights() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
+    assert f"starts with the magic `{MAGIC.decode()}`" in page
+    assert f"the packaged one, have the magic `{read_file(KPP)[:8].decode()}`" in page
 
 
 def test_our_own_weights_load_in_under_four_seconds_of_two_cores() -> None:
