@@ -22,7 +22,8 @@ INFO_SECONDS = 1.0
 # Without a limit, the search for the shortest mate ends after so many times the nodes of the proof, and at least these.
 PATIENCE = 10
 PATIENCE_NODES = 10_000_000
-# The table is no larger than a search of such a length can fill: each of its pages is cleared at its first use.
+# The table is no larger than a search of such a length can fill, as each of its pages is cleared at its first use: it
+# has 128 bytes, three entries, for a node, at up to a million nodes a second.
 SMALLEST_TABLE = 16
 MEGABYTES_PER_SECOND = 128
 NODES_PER_MEGABYTE = 8192

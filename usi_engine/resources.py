@@ -95,17 +95,11 @@ class Resources:
 
         What does not fit is made smaller here, once: the options are set to what there is.
         """
-        self._load_weights()
-        self._load_book()
-        self._load_root_solver()
-        self._load_pool(self._options.number("USI_Hash"))
+        self._load_with(self._options.number("USI_Hash"))
 
     def load_in_play(self) -> None:
         """`load`, but for USI_Hash: while a clock runs there is no time for another table."""
-        self._load_weights()
-        self._load_book()
-        self._load_root_solver()
-        self._load_pool(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
+        self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
     def retry_failed(self) -> None:
         """Let the next load try again to read weights and a book that could not be read."""
@@ -143,6 +137,13 @@ class Resources:
     def evaluation_title(self) -> str:
         """The evaluation that the options name, for `id name`; nothing is loaded."""
         return evaluation_title(self._evaluation_name())
+
+    def _load_with(self, megabytes: int) -> None:
+        """Everything, and a transposition table of this size."""
+        self._load_weights()
+        self._load_book()
+        self._load_root_solver()
+        self._load_pool(megabytes)
 
     def _load_weights(self) -> None:
         """Falls back to the package's network, or else to material, with an info string. Drops the thread pools."""

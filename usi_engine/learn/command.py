@@ -259,11 +259,9 @@ def check_weights_output(out: Path, model: str) -> None:
     take them for something else. ValueError, OSError.
     """
     from usi_engine.evaluation import KPP_SUFFIX, NETWORK_SUFFIXES  # noqa: PLC0415
-    from usi_engine.learn.files import check_replaced  # noqa: PLC0415
-    from usi_engine.nnue_file import VERSION  # noqa: PLC0415
-    from usi_engine.weights import MAGIC, OLDER_MAGIC  # noqa: PLC0415
+    from usi_engine.learn.files import check_replaced, weights_beginnings  # noqa: PLC0415
 
-    check_replaced(out, "weights", (VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC))
+    check_replaced(out, "weights", weights_beginnings())
     suffixes = NETWORK_SUFFIXES if model == "nnue" else (KPP_SUFFIX,)
     if out.suffix.lower() not in suffixes:
         raise ValueError(f"--out {out}: weights of --model {model} need a name that ends in {' or '.join(suffixes)}")

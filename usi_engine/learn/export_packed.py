@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.learn.files import check_not_replaced, check_output, written_whole
+from usi_engine.learn.files import check_not_replaced, check_output, weights_beginnings, written_whole
 from usi_engine.learn.game import SourceError, rsshogi_module
 from usi_engine.learn.packed import WRITERS, PackedPosition, packed_positions
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.sources import GameSource, Refused
-from usi_engine.nnue_file import VERSION
-from usi_engine.weights import MAGIC, OLDER_MAGIC
 
 
 def writer_of(path: Path) -> Callable[[PackedPosition], bytes]:
@@ -29,7 +27,7 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, Refused]:
     write, source, progress = writer_of(out), GameSource(paths), Progress("games")
     rsshogi_module("core")
     check_output(out, paths)
-    check_not_replaced(out, "weights", (VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC))
+    check_not_replaced(out, "weights", weights_beginnings())
     with written_whole(out) as part, part.open("wb") as file:
         for _, place, game in source.placed():
             try:

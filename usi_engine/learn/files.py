@@ -67,3 +67,11 @@ def beginning(path: Path, beginnings: tuple[bytes, ...]) -> bytes:
     """As many bytes of the file as the longest of these has."""
     with path.open("rb") as file:
         return file.read(max(map(len, beginnings)))
+
+
+def weights_beginnings() -> tuple[bytes, ...]:
+    """How files of weights begin: networks and KPP weights."""
+    from usi_engine.nnue_file import VERSION  # noqa: PLC0415  (numpy and the core, when they are needed)
+    from usi_engine.weights import MAGIC, OLDER_MAGIC  # noqa: PLC0415
+
+    return VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC
