@@ -87,15 +87,17 @@ class Thinking:
         rule = self._options.text("EnteringKingRule")
         declaration = None if go.searchmoves else board.declaration_move(rule)
         if declaration:
-            return lambda: self._declare(declaration, rule)
+            return self._declare(declaration, rule)
         return self._from_book(board) if self._in_a_game(go) else None
 
-    def _declare(self, declaration: str, rule: str) -> list[str]:
+    def _declare(self, declaration: str, rule: str) -> Finish:
+        """The reason is printed at once: an analysis does not answer before its stop."""
         if declaration == WIN.move:
-            return [f"info string the game is won by declaration under {rule}", WIN.text()]
+            self._writer.info(f"the game is won by declaration under {rule}")
+            return lambda: [WIN.text()]
         core = self._resources.core
-        line = Line((declaration,), core.mate - 1)
-        return [info_line(core, line, self._no_nodes()), Answer(declaration).text()]
+        self._writer.line(info_line(core, Line((declaration,), core.mate - 1), self._no_nodes()))
+        return lambda: [Answer(declaration).text()]
 
     def _in_a_game(self, go: Go) -> bool:
         """Whether the book may answer: a go with clocks. Other limits, and several lines, ask for a search."""

@@ -145,6 +145,11 @@ class Clock:
     whole_seconds: bool
 
     @property
+    def renews(self) -> bool:
+        """Whether each move brings new time."""
+        return bool(self.byoyomi or self.increment)
+
+    @property
     def usable(self) -> int:
         """Time this move may use. Some GUIs have added the increment to the main time: it is not counted twice."""
         if self.byoyomi == 0 and self.main < self.increment:
@@ -169,7 +174,7 @@ def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) 
     cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
     if clock.byoyomi and clock.main < clock.byoyomi:
         return _fixed(cap)
-    if clock.byoyomi == clock.increment == 0 and clock.main <= RESERVED_MOVES * lateness.overhead:
+    if not clock.renews and clock.main <= RESERVED_MOVES * lateness.overhead:
         return _fixed(EMERGENCY_TIME)
     return _allocated(clock, cap, ply, options, lateness.overhead)
 
@@ -207,14 +212,15 @@ def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int
     """Divides the main time by the moves to go, and adds what each move renews: byoyomi, most of the increment."""
     moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
     renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
-    main = clock.main if clock.byoyomi or clock.increment else clock.main - RESERVED_MOVES * overhead
+    main = clock.main if clock.renews else clock.main - RESERVED_MOVES * overhead
     share = min(main / moves, max(main * OPTIMUM_SHARE, main / moves if moves < 10 else 0))
     scaled = (share + renewed) * options.number("SlowMover") / 100
     if options.flag("USI_Ponder"):
         scaled *= PONDER_FACTOR
     longest = min(scaled * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / moves) + renewed, cap)
     optimum = max(int(min(scaled, longest)), MIN_TIME)
-    rounded = clock.whole_seconds and options.flag("RoundUpToFullSecond")
+    # Where nothing is renewed, the last second would be used up by one move if the clock counts milliseconds after all.
+    rounded = clock.whole_seconds and (clock.renews or clock.main > 1000) and options.flag("RoundUpToFullSecond")
     maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
     minimum = _minimum(clock, maximum, options)
     return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))

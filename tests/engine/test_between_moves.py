@@ -103,6 +103,14 @@ def test_searchmoves_come_before_a_declaration(program: Program) -> None:
     program.expect("^bestmove 8a9a$")
 
 
+def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(program: Program) -> None:
+    """Its bestmove comes after the stop alone."""
+    program.send(f"position {DECLARABLE}", "go infinite")
+    program.expect("^info string the game is won by declaration under CSARule27$")
+    program.send("stop")
+    program.expect("^bestmove win$")
+
+
 @pytest.mark.parametrize(
     ("go", "megabytes"),
     [

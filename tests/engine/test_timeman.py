@@ -108,6 +108,13 @@ def test_no_rounding_on_fine_clocks() -> None:
     assert limits.search_end(7) == 7
 
 
+def test_no_rounding_of_the_last_second() -> None:
+    """A clock of one second that renews nothing lasts for many moves; one with an increment is rounded."""
+    assert (limits_of(Times(1000, 1000)).maximum or 0) <= 300
+    assert limits_of(Times(0, 0, None, 1000, 1000)).round_up
+    assert limits_of(Times(2000, 2000)).round_up
+
+
 def test_minimum_thinking_time() -> None:
     """No move sooner than this on clocks of whole seconds, less the usual delay; unless time is short."""
     assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=5000).minimum == 4_880
