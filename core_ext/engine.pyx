@@ -219,6 +219,7 @@ cdef class Worker:
         word, and where the value of a draw is that of a mate.
         """
         cdef int black = draw_black, white = draw_white
+        self._check_idle()
         if not (-_MATE_BOUND < black < _MATE_BOUND and -_MATE_BOUND < white < _MATE_BOUND):
             raise ValueError(f"the values of a draw are below {_MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)

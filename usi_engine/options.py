@@ -99,7 +99,7 @@ Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
 DECLARED: dict[str, Kind] = {
-    "USI_Hash": Spin(256, 1, 1048576),
+    "USI_Hash": Spin(256, 1, 262144),
     "USI_Ponder": Check(False),
     "Threads": Spin(default_threads(), 1, 512),
     "MultiPV": Spin(1, 1, 593),

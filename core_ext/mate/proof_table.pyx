@@ -12,7 +12,8 @@ cdef enum:
 
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
-    cdef uint64_t capacity = (<uint64_t>megabytes << 20) // sizeof(ProofEntry)
+    # No more entries than the half of the key that slot_of uses can tell apart.
+    cdef uint64_t capacity = min((<uint64_t>megabytes << 20) // sizeof(ProofEntry), <uint64_t>1 << 32)
     table.entries = <ProofEntry *>allocate_large(capacity * sizeof(ProofEntry), &table.block)
     if table.entries == NULL:
         raise MemoryError(f"no memory for a mate table of {megabytes} MB")

@@ -96,7 +96,6 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     ss.follows_pv = follows_pv(s, ss, ply)
     node.best_value = -INFINITE
     node.best_move = NO_MOVE
-    node.original_alpha = alpha
     node.move_count = 0
     node.quiet_count = 0
     node.capture_count = 0
@@ -208,14 +207,11 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     # Quiescence does not ask for it in check.
     cdef int error = mean_error(s, ss) if node.depth > 0 or not node.in_check else 0
     node.error = error if error > 0 else -error
+    node.raw_value = node.tt.static_value if node.tt.hit and not node.in_check else NO_VALUE
     if node.in_check:
         ss.static_value = node.value = (ss - 2).static_value
-        node.raw_value = NO_VALUE
         node.improving = node.worsening = False
         return
-    node.raw_value = NO_VALUE
-    if node.tt.hit:
-        node.raw_value = node.tt.static_value
     if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
         sample_position(s, node.ply)

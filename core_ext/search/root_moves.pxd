@@ -13,7 +13,7 @@ cdef inline void update_root_move(Searcher *s, Node *node, RootMove *root, int v
         root.value = -INFINITE
         return
     root.value = value
-    root.bound = BOUND_UPPER if value <= node.original_alpha else BOUND_LOWER if value >= node.beta else BOUND_EXACT
+    root.bound = BOUND_UPPER if value <= node.alpha else BOUND_LOWER if value >= node.beta else BOUND_EXACT
     root.seldepth = s.seldepth
     root.pv[0] = root.move
     memcpy(root.pv + 1, (node.ss + 1).pv, (node.ss + 1).pv_length * sizeof(Move))

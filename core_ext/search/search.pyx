@@ -482,11 +482,7 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
     cdef double scale = tune.lmr_scale / 128.0
     for i in range(1, 256):
         s.reductions[i] = <int>(scale * log(i))
-    for i in range(MAX_PLY + STACK_OFFSET + 2):
-        s.stack[i].excluded = NO_MOVE
-        s.stack[i].cutoffs = 0
-        s.stack[i].pv_length = 0
-        s.stack[i].reduction = 0
+    s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0   # of the others init_node takes care
     for i in range(STACK_OFFSET):
         s.stack[i].move = NO_MOVE
         s.stack[i].continuation = &s.histories.continuation[0][0]
@@ -511,7 +507,6 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int
     node.tt_capture = not is_quiet(&s.pos, node.tt.move)
     node.ss.on_pv = True
     set_static_value(s, node)
-    init_check_info(&s.pos, &node.check_info)
 
 
 cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nogil:

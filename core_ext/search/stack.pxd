@@ -87,7 +87,6 @@ cdef struct Node:
     Stack *ss
     int alpha
     int beta
-    int original_alpha      # before any move raised it
     int depth
     int ply
     bint pv                 # the window is open

@@ -56,6 +56,7 @@ cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value
                    int bound, bint on_pv) noexcept nogil
 
 
+# Of a table of up to 256 GB, which is the most that USI_Hash takes, each bucket is reached.
 cdef inline TTEntry *tt_bucket(const TranspositionTable *table, uint64_t key) noexcept nogil:
     return table.entries + ((key >> 32) * table.buckets >> 32) * BUCKET
 
