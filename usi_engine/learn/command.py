@@ -1,4 +1,4 @@
-"""The command line of learning: `usi_engine learn corpus|train|selfplay|off-game|rescore|export ...`."""
+"""The command line of learning: `usi_engine learn corpus|train|distil|selfplay|off-game|rescore|export ...`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from usi_engine.learn.network_card import MOST_TEMPO
 
 NO_LEAVES = "none"
 DESCRIPTION = (
-    "Train the evaluation on games: corpus, then train. selfplay, off-game and rescore make training data; export "
-    "writes it for other trainers."
+    "Train the evaluation on games: corpus, then train. distil scores a corpus by networks; selfplay, off-game and "
+    "rescore make training data; export writes it for other trainers."
 )
 GAMES_HELP = "files of games"
 MOST_THREADS = 512
@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     add_corpus(commands)
     add_train(commands)
+    add_distil(commands)
     add_selfplay(commands)
     add_off_game(commands)
     add_rescore(commands)
@@ -137,6 +138,16 @@ def add_train(commands: Commands) -> None:
         "--rate", type=share, default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
     )
     train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
+
+
+def add_distil(commands: Commands) -> None:
+    distil = commands.add_parser("distil", help="a corpus scored by the mean value of several networks")
+    distil.add_argument("corpus", type=Path)
+    distil.add_argument("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
+    distil.add_argument("--out", type=Path, required=True, help="folder of the new corpus")
+    distil.add_argument(
+        "--share", type=share, default=0.85, help="of the mean value; the rest is the score (default 0.85)"
+    )
 
 
 def add_selfplay(commands: Commands) -> None:
@@ -254,6 +265,13 @@ def run_train(chosen: argparse.Namespace) -> None:
     print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
 
 
+def run_distil(chosen: argparse.Namespace) -> None:
+    from usi_engine.learn.distil import distil  # noqa: PLC0415
+
+    card = distil(chosen.corpus, chosen.networks, chosen.out, chosen.share)
+    print(f"{card['training']} positions to train with in {chosen.out}")
+
+
 def check_weights_output(out: Path, model: str) -> None:
     """Refuse, before hours of training, a file that the weights cannot replace, and a name by which the engine would
     take them for something else. ValueError, OSError.
@@ -317,6 +335,7 @@ def run_export(chosen: argparse.Namespace) -> None:
 RUN = {
     "corpus": run_corpus,
     "train": run_train,
+    "distil": run_distil,
     "selfplay": run_selfplay,
     "off-game": run_off_game,
     "rescore": run_rescore,
@@ -327,6 +346,7 @@ RUN = {
 AGAIN = {
     "corpus": "begins anew",
     "train": "resumes from the last checkpoint",
+    "distil": "begins anew",
     "selfplay": "resumes where the file ends",
     "off-game": "resumes where the file ends",
     "rescore": "resumes where the file ends",

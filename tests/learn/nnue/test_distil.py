@@ -1,0 +1,95 @@
+"""A corpus scored by networks: their values are those of play, blended with the scores; what is held out stays."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core_ext.board import BLACK, Board
+from core_ext.engine import StopToken, Table, Worker
+from core_ext.records import NO_SCORE, RECORD, GameReader
+from usi_engine.core import INTERNAL, load_weights
+from usi_engine.evaluation import packaged_network
+from usi_engine.learn.command import main
+from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING
+from usi_engine.learn.distil import MOST_VALUE, Teacher, distil, rescored_by
+from usi_engine.learn.network_card import tempo_left_out
+from usi_engine.learn.nnue import shifted
+from usi_engine.learn.sources import parse_game_line
+from usi_engine.nnue_file import read_network, write_network
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The packaged network with values greater by 200, which leaves no tempo out."""
+    path = tmp_path_factory.mktemp("other") / "other.bin"
+    write_network(path, shifted(read_network(packaged_network()), 200))
+    return str(path)
+
+
+def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
+    """Plus the tempo that the network leaves out, for the side to move."""
+    reader, worker, teacher = GameReader(), Worker(Table(1), StopToken(), load_weights(INTERNAL)), Teacher(INTERNAL)
+    game = parse_game_line(games.read_text().splitlines()[0])
+    board, out, tempo = Board(game.start), np.zeros(8, RECORD), tempo_left_out(packaged_network())
+    compared = 0
+    for move in game.moves:
+        if reader.read(board.sfen(), [move], [0], 0, 0, out):
+            sign = 1 if board.turn == BLACK else -1
+            wanted = sign * (dict(worker.evaluate(board))["total"] + tempo)
+            assert teacher.values(out[:1])[0] == pytest.approx(wanted, abs=3)
+            compared += 1
+        board.push(move)
+    assert compared > 10 and tempo > 0
+
+
+def test_scores_are_blended_with_the_mean(corpus: Path, tmp_path: Path, other: str) -> None:
+    """Of two networks; without a score the mean is all."""
+    old = np.fromfile(corpus / TRAINING, RECORD)
+    card = distil(corpus, [INTERNAL, other], tmp_path, 0.75)
+    new = np.fromfile(tmp_path / TRAINING, RECORD)
+    mean = (Teacher(INTERNAL).values(old) + Teacher(other).values(old)) / 2
+    wanted = np.clip(0.75 * mean + 0.25 * old["score"], -MOST_VALUE, MOST_VALUE)
+    assert np.abs(new["score"] - wanted).max() <= 0.51
+    assert np.ptp(new["score"] - old["score"].astype(int)) > 100
+    for name in set(RECORD.names or ()) - {"score"}:
+        assert np.array_equal(new[name], old[name])
+    old["score"] = NO_SCORE
+    assert np.abs(rescored_by([Teacher(other)], old, 0.5)["score"] - Teacher(other).values(old)).max() <= 0.51
+    assert card["distilled"] == {"networks": [INTERNAL, "other.bin"], "share": 0.75}
+
+
+def test_the_new_corpus_can_be_trained_on(corpus: Path, tmp_path: Path, other: str) -> None:
+    """By the commands; the held-out positions and the rest of the card are those of the old one."""
+    out = tmp_path / "distilled"
+    assert main(["distil", str(corpus), "--networks", other, "--out", str(out), "--share", "1"]) == 0
+    assert filecmp.cmp(corpus / HELD_OUT, out / HELD_OUT, shallow=False)
+    card = json.loads((out / CARD).read_text())
+    assert card.pop("distilled") == {"networks": ["other.bin"], "share": 1.0}
+    assert card == json.loads((corpus / CARD).read_text())
+    small = ["--network", "128x2-8-8", "--model", "nnue", "--epochs", "1", "--out", str(tmp_path / "small.bin")]
+    assert main(["train", str(out), *small]) == 0
+
+
+@pytest.mark.parametrize(
+    ("networks", "out", "message"),
+    [
+        (["no/such.bin"], "new", r"no.such\.bin.*no such file"),
+        ([INTERNAL], "", "is also read"),
+    ],
+)
+def test_what_cannot_be_done(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], networks: list[str], out: str, message: str
+) -> None:
+    """One line; the corpus stays as it is."""
+    before = (corpus / TRAINING).read_bytes()
+    folder = tmp_path / out if out else corpus
+    assert main(["distil", str(corpus), "--networks", *networks, "--out", str(folder)]) == 1
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1 and re.search(message, said)
+    assert (corpus / TRAINING).read_bytes() == before

@@ -1,0 +1,92 @@
+"""A corpus scored anew by the mean of several networks, from which one network learns what they have in common.
+
+Networks of different trainings err in different positions; their mean errs less, and a deep search, which looks for
+errors, finds fewer. One network that learns the mean costs no more in play than one of them. G. Hinton, O. Vinyals and
+J. Dean, "Distilling the knowledge in a neural network", 2015; figures: docs/lab/2026-11-25-distillation.md.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core_ext.board import BLACK
+from core_ext.records import NO_SCORE
+from core_ext.training import NNUE_FV_SCALE, VALUE_PHASES, NetworkTrainer
+from usi_engine.core import INTERNAL
+from usi_engine.evaluation import packaged_network
+from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, write_records
+from usi_engine.learn.corpus_files import load_card, training_file
+from usi_engine.learn.files import write_text, written_whole
+from usi_engine.learn.network_card import tempo_left_out
+from usi_engine.learn.nnue import set_network, shifted
+from usi_engine.learn.progress import POSITIONS, Progress
+from usi_engine.nnue_file import read_network
+
+BATCH = 4096
+BLOCK = 64 * BATCH
+MOST_VALUE = 8000  # centipawns
+SCORE_SCALE = 600.0  # which a trainer asks for; its outputs do not depend on it
+
+
+class Teacher:
+    """One network, with the tempo in its values, as scores have it. ValueError, OSError, WeightsError."""
+
+    def __init__(self, name: str) -> None:
+        path = packaged_network() if name == INTERNAL else name
+        network = shifted(read_network(path), tempo_left_out(path))
+        sizes = network.architecture
+        self._trainer = NetworkTrainer(
+            sizes.width, sizes.hidden1, sizes.hidden2, BATCH, threads=1, features=sizes.features
+        )
+        set_network(self._trainer, network)
+        self._trainer.refresh(rounded=True)
+
+    def values(self, records: Records) -> npt.NDArray[np.float64]:
+        """Centipawns for Black."""
+        found = np.empty(len(records))
+        for at in range(0, len(records), BATCH):
+            part = records[at : at + BATCH]
+            self._trainer.begin(part, SCORE_SCALE)
+            for phase in VALUE_PHASES:
+                self._trainer.work(phase, 0)
+            found[at : at + len(part)] = self._trainer.outputs() / NNUE_FV_SCALE
+        return np.where(records["side"] == BLACK, found, -found)
+
+
+def rescored_by(teachers: Sequence[Teacher], records: Records, share: float) -> Records:
+    """The records with scores of which this share is the teachers' mean value; all of it where there is no score."""
+    mean = np.mean([teacher.values(records) for teacher in teachers], axis=0)
+    own = np.where(records["score"] == NO_SCORE, mean, records["score"])
+    blended = np.clip(np.rint(share * mean + (1 - share) * own), -MOST_VALUE, MOST_VALUE)
+    found: Records = records.copy()
+    found["score"] = blended.astype(np.int16)
+    return found
+
+
+def distil(corpus: Path, networks: Sequence[str], out: Path, share: float) -> dict[str, Any]:
+    """Write a copy of the corpus with these scores into the folder `out`; returns its card.
+
+    The held-out positions keep their scores, so that figures stay comparable. ValueError, OSError, WeightsError.
+    """
+    if out.resolve() == corpus.resolve():
+        raise ValueError(f"--out {out}: is also read")
+    card, positions = load_card(corpus), training_file(corpus)
+    teachers = [Teacher(name) for name in networks]
+    out.mkdir(parents=True, exist_ok=True)
+    progress = Progress(POSITIONS, positions.count)
+    with written_whole(out / TRAINING) as part, open(part, "wb") as file:
+        for start in range(0, positions.count, BLOCK):
+            records = rescored_by(teachers, positions.read(start, min(BLOCK, positions.count - start)), share)
+            write_records(file, records)
+            progress.add(len(records), len(records))
+    shutil.copyfile(corpus / HELD_OUT, out / HELD_OUT)
+    card |= {"distilled": {"networks": [Path(name).name for name in networks], "share": share}}
+    write_text(out / CARD, json.dumps(card, indent=1) + "\n")
+    return card
