@@ -182,7 +182,7 @@ class Search:
         # A move above the window has no value while it is searched again: the one that put it there counts.
         value = max(best.value, best.previous) if best.bound == "lower" else best.value
         if value == -self._core.infinite or not best.pv or best.bound == "upper":
-            return last
+            return last if last.lines else self._unsearched(board)
         if best.bound == "lower" and last.lines and best.pv[0] == last.best.move:
             return last
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
@@ -190,6 +190,11 @@ class Search:
         new = [first, *(as_line(board, root, depth) for root in exact)]
         moves = {line.move for line in new}
         return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
+
+    def _unsearched(self, board: Board) -> SearchResult:
+        """A root move with the static value of the position, where not even the first one was searched to depth 1."""
+        main = self._pool.main
+        return SearchResult(1, (Line((main.lines(1)[0].pv[0],), dict(main.evaluate(board))["total"]),))
 
     def _was_searched(self, root: RootLine) -> bool:
         """In the depth that was cut short; what it did not reach has no value."""

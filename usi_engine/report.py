@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The lines of the last iteration, best first; none where not even depth 1 was finished.
+    """The lines of the last iteration, best first.
 
     Where the iteration was cut short, the lines that it did not reach are those of the one before.
     """
@@ -49,7 +49,7 @@ class SearchResult:
 
     @property
     def best(self) -> Line:
-        """The first line. IndexError where there is none."""
+        """The first line."""
         return self.lines[0]
 
 

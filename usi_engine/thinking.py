@@ -127,8 +127,6 @@ class Thinking:
             line = Line(tuple(mate), core.mate - len(mate), len(mate), len(mate))
             return lambda: self._conclude(reporter, SearchResult(len(mate), (line,)), line.value)
         result = Search(core, pool, self._control, self._limits(core, go), reporter).run(board, root_moves)
-        if not result.lines:
-            return self._any_move(board)
         return lambda: self._conclude(reporter, result, result.best.value)
 
     def _search_at_level(self, board: Board, go: Go, skill: Skill) -> Finish:
@@ -139,8 +137,6 @@ class Thinking:
         reporter = Reporter(self._writer, core, NEVER, lambda: self._stats(pool))
         limits = limited(self._limits(core, go), skill)
         result = Search(core, pool, self._control, limits, reporter).run(board, root_moves)
-        if not result.lines:
-            return self._any_move(board)
         chosen = choose_line(core, board, result.lines, skill, self._resources.game_seed)
         others = [line for line in result.lines if line is not chosen]
         shown = SearchResult(result.depth, (chosen, *others)[: self._options.number("MultiPV")])
@@ -196,7 +192,7 @@ class Thinking:
         return [*reporter.final(result), answer.text()]
 
     def _any_move(self, board: Board) -> Finish:
-        """The first legal move: after an error, or where the search ended without a line."""
+        """The first legal move, after an error."""
         moves = board.legal_moves(include_all=True)
         return lambda: [(Answer(moves[0]) if moves else RESIGN).text()]
 

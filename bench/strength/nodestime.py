@@ -98,6 +98,4 @@ class ClockPlayer:
         search = Search(self._core, self._pool, cast(SearchControl, control), search_limits, self._reporter)
         result = search.run(board, moves)
         self._left = max(left + increment - control.elapsed, 0)
-        if not result.lines:  # not even depth 1 was done
-            return board.legal_moves()[0], 0
         return result.best.move, result.best.value

@@ -14,11 +14,12 @@ from core_ext.engine import INFINITE, MATE_BOUND, StopToken, Worker
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Lines
+from usi_engine import threads as search_threads
 from usi_engine.core import Core, load_core
 from usi_engine.iterative import Search, SearchLimits, Window, iterative_deepening
 from usi_engine.options import Options
 from usi_engine.output import Writer
-from usi_engine.report import NEVER, Reporter, SearchResult, SearchStats, legal_part
+from usi_engine.report import NEVER, Line, Reporter, SearchResult, SearchStats, legal_part
 from usi_engine.search_control import SearchControl
 from usi_engine.threads import ThreadPool
 from usi_engine.timeman import TimeLimits
@@ -66,6 +67,14 @@ def test_no_time_at_all_still_gives_a_searched_move() -> None:
     assert result.depth == 1 and result.best.value == 11
     assert result.best.move == sorted(Board().legal_moves())[7]
     assert taken < 500
+
+
+def test_a_search_that_ends_within_its_first_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where even the nodes of depth 1 do not suffice for one move, a root move has the static value."""
+    monkeypatch.setattr(search_threads, "DEPTH_ONE_NODES", 1)
+    script = Script(seconds=lambda depth: 0.0)
+    result, _ = search(script, TimeLimits(), SearchLimits(60, 1, 3))
+    assert result == SearchResult(1, (Line((Board().legal_moves()[0],), 7),))
 
 
 def test_round_up_waits_for_its_second() -> None:
