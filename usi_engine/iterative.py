@@ -187,7 +187,7 @@ class Search:
             return last
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
         first = replace(as_line(board, best, depth), value=value)
-        new = [first, *(as_line(board, root, depth) for root in exact)]
+        new = best_first([first, *(as_line(board, root, depth) for root in exact)])
         moves = {line.move for line in new}
         return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
 
@@ -212,8 +212,12 @@ class Search:
         return SearchResult(chosen.depth, (replace(line, pv=legal_part(board, line.pv)),))
 
     def _lines(self, board: Board, multipv: int, depth: int) -> tuple[Line, ...]:
-        lines = [as_line(board, root, depth) for root in self._pool.main.lines(multipv)]
-        return tuple(sorted(lines, key=lambda line: -line.value))
+        return best_first([as_line(board, root, depth) for root in self._pool.main.lines(multipv)])
+
+
+def best_first(lines: list[Line]) -> tuple[Line, ...]:
+    """Lines of one depth: a later one may be better than the first."""
+    return tuple(sorted(lines, key=lambda line: -line.value))
 
 
 def as_line(board: Board, root: RootLine, depth: int) -> Line:

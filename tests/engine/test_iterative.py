@@ -131,6 +131,14 @@ def test_multipv_lines_are_sorted() -> None:
     assert values == sorted(values, reverse=True)
 
 
+def test_lines_of_a_depth_cut_short_are_sorted() -> None:
+    """The second line of depth 4 is better than the first, and the time ends within the third: it is played."""
+    script = Script(seconds=lambda depth: 0.0, stuck=(4, 2))
+    script.value = lambda depth: 100 * depth + 80 * script.windows[-1][3]
+    result, _ = search(script, TimeLimits(maximum=100), SearchLimits(60, 0, 3))
+    assert [(line.depth, line.value) for line in result.lines] == [(4, 430), (4, 400), (3, 360)]
+
+
 @pytest.mark.parametrize("value", [0, 500, -500, MATE_BOUND + 5, -MATE_BOUND - 5])
 @pytest.mark.parametrize("guess", [0, 490, -3000, MATE_BOUND + 1])
 def test_window_always_finds_the_value(value: int, guess: int) -> None:
