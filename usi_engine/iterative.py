@@ -137,9 +137,8 @@ class Search:
     def _main_thread(self, board: Board, multipv: int, forced: bool) -> SearchResult:
         def on_bound(depth: int, pv_index: int, value: int, bound: str) -> None:
             root = main.lines(pv_index + 1)[pv_index]
-            if root.pv:
-                line = Line(legal_part(board, root.pv), value, depth, main.seldepth, bound)
-                self._reporter.bound(line, pv_index + 1)
+            line = Line(legal_part(board, root.pv), value, depth, main.seldepth, bound)
+            self._reporter.bound(line, pv_index + 1)
 
         main, result = self._pool.main, SearchResult(0, ())
         depths = iterative_deepening(
@@ -181,7 +180,7 @@ class Search:
         best, *others = self._pool.main.lines(count)
         # A move above the window has no value while it is searched again: the one that put it there counts.
         value = max(best.value, best.previous) if best.bound == "lower" else best.value
-        if value == -self._core.infinite or not best.pv or best.bound == "upper":
+        if value == -self._core.infinite or best.bound == "upper":
             return last if last.lines else self._unsearched(board)
         if best.bound == "lower" and last.lines and best.pv[0] == last.best.move:
             return last
@@ -198,7 +197,7 @@ class Search:
 
     def _was_searched(self, root: RootLine) -> bool:
         """In the depth that was cut short; what it did not reach has no value."""
-        return root.value > -self._core.infinite and bool(root.pv)
+        return root.value > -self._core.infinite
 
     def _best_thread(self, board: Board, result: SearchResult) -> SearchResult:
         """The result of the best thread; the main thread's where there are several lines or no helpers."""
