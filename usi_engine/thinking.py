@@ -149,10 +149,9 @@ class Thinking:
         if solver is None or optimum is None or not percent or go.searchmoves or self._options.number("MultiPV") > 1:
             return []
         nodes = min(MATE_NODES_PER_MS_AND_PERCENT * percent * optimum, MAX_MATE_NODES)
-        status, moves = solver.solve(board, nodes, "shortest")
-        last_move = self._options.number("MaxMovesToDraw")
-        too_late = last_move and board.ply + len(moves) - 1 > last_move
-        return moves if status == "mate" and not too_late else []
+        _, moves = solver.solve(board, nodes, "shortest")
+        rule, max_moves = self._options.text("EnteringKingRule"), self._options.number("MaxMovesToDraw")
+        return moves if mates(board, moves, rule, max_moves) else []
 
     def _set_root(self, pool: ThreadPool, board: Board, go: Go) -> int:
         moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]
@@ -200,3 +199,13 @@ class Thinking:
 def answer_of(pv: tuple[str, ...]) -> Answer:
     """The first move of a line, and the expected reply."""
     return Answer(pv[0], pv[1] if len(pv) > 1 else "")
+
+
+def mates(board: Board, moves: list[str], rule: str, max_moves: int) -> bool:
+    """Whether these moves end in mate before a rule ends the game: the solver ignores the game before and its rules."""
+    copy = board.copy()
+    for move in moves:
+        if copy.outcome(rule, max_moves):
+            return False
+        copy.push(move)
+    return copy.is_checkmate()

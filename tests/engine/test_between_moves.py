@@ -103,6 +103,18 @@ def test_searchmoves_come_before_a_declaration(program: Program) -> None:
     program.expect("^bestmove 8a9a$")
 
 
+def test_a_mate_at_the_root_is_within_the_rules(program: Program) -> None:
+    """It ends before MaxMovesToDraw, and a fourth repetition by check, which would lose, is no part of it."""
+    place = "position sfen 9/2k6/9/3LG4/7S1/1R7/9/9/8K b G 1"
+    for last_ply, mated in ((3, True), (2, False)):
+        program.send(SMALL_TABLE, f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 100")
+        program.expect("^bestmove")
+        assert (" score mate 3 " in program.seen[-2]) == mated
+    repeated = " ".join(["5d6c 7b6a 6c5c 6a7b", *["5c6c 7b6a 6c5c 6a7b"] * 2])
+    program.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 100")
+    assert program.expect("^bestmove").split()[1] != "5c6c"
+
+
 def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(program: Program) -> None:
     """Its bestmove comes after the stop alone."""
     program.send(f"position {DECLARABLE}", "go infinite")
