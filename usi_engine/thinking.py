@@ -144,14 +144,20 @@ class Thinking:
 
     def _mate_at_root(self, board: Board, go: Go) -> list[str]:
         """A mate by checks alone, searched for in a small share of the move's time; empty where none is found."""
-        optimum, percent = self._control.limits.optimum, self._resources.core.tunable("MateScout")
-        solver = self._resources.root_solver
-        if solver is None or optimum is None or not percent or go.searchmoves or self._options.number("MultiPV") > 1:
+        solver, nodes = self._resources.root_solver, self._mate_nodes(go)
+        if solver is None or not nodes:
             return []
-        nodes = min(MATE_NODES_PER_MS_AND_PERCENT * percent * optimum, MAX_MATE_NODES)
         _, moves = solver.solve(board, nodes, "shortest")
         rule, max_moves = self._options.text("EnteringKingRule"), self._options.number("MaxMovesToDraw")
         return moves if mates(board, moves, rule, max_moves) else []
+
+    def _mate_nodes(self, go: Go) -> int:
+        """Nodes of the mate search at the root; 0 for none. Under TryRule a king in check may win by its move."""
+        optimum, percent = self._control.limits.optimum, self._resources.core.tunable("MateScout")
+        other = go.searchmoves or self._options.number("MultiPV") > 1
+        if optimum is None or other or self._options.text("EnteringKingRule") == "TryRule":
+            return 0
+        return min(MATE_NODES_PER_MS_AND_PERCENT * percent * optimum, MAX_MATE_NODES)
 
     def _set_root(self, pool: ThreadPool, board: Board, go: Go) -> int:
         moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]

@@ -106,13 +106,23 @@ def test_searchmoves_come_before_a_declaration(program: Program) -> None:
 def test_a_mate_at_the_root_is_within_the_rules(program: Program) -> None:
     """It ends before MaxMovesToDraw, and a fourth repetition by check, which would lose, is no part of it."""
     place = "position sfen 9/2k6/9/3LG4/7S1/1R7/9/9/8K b G 1"
+    program.send(SMALL_TABLE, "isready")
+    program.expect("^readyok$")
     for last_ply, mated in ((3, True), (2, False)):
-        program.send(SMALL_TABLE, f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 100")
+        program.send(f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 500")
         program.expect("^bestmove")
         assert (" score mate 3 " in program.seen[-2]) == mated
     repeated = " ".join(["5d6c 7b6a 6c5c 6a7b", *["5c6c 7b6a 6c5c 6a7b"] * 2])
-    program.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 100")
+    program.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 500")
     assert program.expect("^bestmove").split()[1] != "5c6c"
+
+
+def test_no_mate_at_the_root_under_the_try_rule(program: Program) -> None:
+    """The king that is mated in five would step onto its square, 5i, in between, and win."""
+    program.send(SMALL_TABLE, "setoption name EnteringKingRule value TryRule", "isready")
+    program.expect("^readyok$")
+    program.send("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500")
+    assert program.expect("^bestmove").split()[1] != "8g7h"
 
 
 def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(program: Program) -> None:
