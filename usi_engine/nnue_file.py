@@ -198,10 +198,11 @@ def _read_bytes(file: Path, most: int = LARGEST_FILE + 1) -> bytes:
         raise _Fault("there is no such file")
     if not file.is_file():
         raise _Fault("this is no regular file")
-    if file.stat().st_size > LARGEST_FILE:
-        raise _Fault(f"{file.stat().st_size} bytes are more than any network has")
+    size = file.stat().st_size
+    if size > LARGEST_FILE:
+        raise _Fault(f"{size} bytes are more than any network has")
     with file.open("rb") as stream:
-        return stream.read(most)
+        return stream.read(min(size + 1, most))  # so much is allocated
 
 
 def parse_network(data: bytes) -> NetworkFile:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -208,7 +209,7 @@ def read_file(name: str) -> bytes:
         if path.exists() and not path.is_file():
             raise WeightsError(f"cannot read the weights '{path}': this is no regular file")
         with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
+            data = file.read(min(os.fstat(file.fileno()).st_size, LARGEST_FILE) + 1)  # so much is allocated
     except OSError as error:
         raise WeightsError(f"cannot read the weights '{path}': {error.strerror or error}") from None
     except ValueError as error:  # of a path that no file can have

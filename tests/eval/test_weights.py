@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 import time
+import tracemalloc
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -198,6 +199,15 @@ def test_the_page_on_learning_names_the_magic_of_new_and_of_the_packaged_weights
     page = (Path(__file__).resolve().parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
     assert f"starts with the magic `{MAGIC.decode()}`" in page
     assert f"the packaged one, have the magic `{read_file(KPP)[:8].decode()}`" in page
+
+
+def test_reading_takes_memory_for_the_file_alone() -> None:
+    """Not for the largest one."""
+    tracemalloc.start()
+    size = len(read_file(KPP))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert size < peak < 1.5 * size
 
 
 def test_our_own_weights_load_in_under_four_seconds_of_two_cores() -> None:

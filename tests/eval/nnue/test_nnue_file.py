@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import struct
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -173,6 +174,17 @@ def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
     path.write_bytes(good)
     os.truncate(path, LARGEST_FILE + 1)
     assert "more than any network" in refusal(path)
+
+
+def test_reading_takes_memory_for_the_file_alone(good: bytes, tmp_path: Path) -> None:
+    """And for its arrays, not for the largest file."""
+    path = tmp_path / "nn.bin"
+    path.write_bytes(good)
+    tracemalloc.start()
+    read_network(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(good) < peak < 3 * len(good)
 
 
 def test_truncated_files_are_refused(good: bytes, tmp_path: Path) -> None:
