@@ -25,6 +25,11 @@ MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
 FV_SCALE = 16
 
 
+def text_of(error: Exception) -> str:
+    """What an error says; Python's own MemoryError has no text."""
+    return str(error) or "out of memory"
+
+
 @dataclass(frozen=True)
 class Core:
     """The names of the core that play uses. Tests replace the searching ones by scripted ones."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from usi_engine.core import CoreError
+from usi_engine.core import CoreError, text_of
 from usi_engine.options import Options
 from usi_engine.output import Writer, repeated
 from usi_engine.protocol import GoMate
@@ -54,7 +54,7 @@ class Mating:
                 self._resources.load_in_play()
                 status, moves = self._solve(go, board)
         except (CoreError, MemoryError) as error:
-            self._writer.info(str(error))
+            self._writer.info(text_of(error))
         except Exception as error:
             self._writer.info(f"error in mate search: {type(error).__name__}: {error}")
         words = {"mate": " ".join(moves), "nomate": "nomate"}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from usi_engine.book.entry import BookError
 from usi_engine.book.player import BookPlayer, open_book
-from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError
+from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError, text_of
 from usi_engine.evaluation import evaluation_title
 from usi_engine.options import Options
 from usi_engine.output import Writer, repeated
@@ -159,7 +159,7 @@ class Resources:
                 return
             except (WeightsError, MemoryError) as error:
                 self._failed = True
-                self._writer.info(f"{error}; playing with EvalFile {instead}")
+                self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
 
     def _evaluation_name(self) -> str:
         """EvalFile; where that is not set, or emptied, the folder EvalDir, if one is named."""
@@ -191,7 +191,7 @@ class Resources:
             except MemoryError as error:
                 if megabytes == 1:
                     raise
-                self._writer.info(f"{error or 'out of memory'}; trying half of {megabytes} MB")
+                self._writer.info(f"{text_of(error)}; trying half of {megabytes} MB")
                 megabytes //= 2
 
     def _load_root_solver(self) -> None:
@@ -201,7 +201,7 @@ class Resources:
         try:
             self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
         except MemoryError as error:
-            self._writer.info(f"{error or 'out of memory'}; no mate search before a search")
+            self._writer.info(f"{text_of(error)}; no mate search before a search")
 
     def _load_book(self) -> None:
         name = self._options.text("BookFile")

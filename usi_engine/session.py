@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__, protocol
 from usi_engine.console import HELP_LINES, describe, eval_lines, perft
-from usi_engine.core import Core, CoreError, load_core
+from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.mating import Mating
 from usi_engine.options import Options
 from usi_engine.output import Writer
@@ -259,7 +259,7 @@ class Session:
                 self._resources.retry_failed()
                 self._resources.load_with_keepalive()
             except (CoreError, MemoryError) as error:
-                self._writer.info(str(error))
+                self._writer.info(text_of(error))
             finally:
                 self._writer.line("readyok")
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from usi_engine.book.choice import rules_of
-from usi_engine.core import Core, CoreError
+from usi_engine.core import Core, CoreError, text_of
 from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
@@ -74,7 +74,7 @@ class Thinking:
             searched = self._search if skill is None else partial(self._search_at_level, skill=skill)
             return self._without_search(board, go) or searched(board, go)
         except (CoreError, MemoryError) as error:
-            self._writer.info(str(error))
+            self._writer.info(text_of(error))
         except Exception as error:
             self._writer.info(f"error in search: {type(error).__name__}: {error}")
         return self._any_move(board)

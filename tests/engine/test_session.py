@@ -150,6 +150,17 @@ def test_workers_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     assert sum("cannot be had" in line for line in engine.seen) == 1
 
 
+def test_memory_errors_without_a_text(scripted: ScriptedEngine) -> None:
+    """Python's own have none: the line says what it is, and the go has an answer."""
+    engine = scripted(Script(most_workers=0))
+    engine.send("isready", "go depth 1")
+    engine.expect("^info string out of memory; trying half of 4 MB$")
+    engine.expect("^info string out of memory$")
+    engine.expect("^readyok$")
+    engine.expect("^info string out of memory$")
+    engine.expect("^bestmove [1-9]")
+
+
 def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """The search goes on with those that there are, and every go is answered; the pauses of loading stay empty."""
     left, start = iter(range(2)), threading.Thread.start

@@ -253,6 +253,13 @@ def assert_damaged(folder: Path, data: bytes) -> None:
             saved[0]["some"].sum()
 
 
+def test_a_fault_without_a_text(tmp_path: Path) -> None:
+    """As some have where a file ends too soon."""
+    save_checkpoint(tmp_path, {}, [], {})
+    with pytest.raises(ValueError, match="is damaged: it is cut off; "), open_checkpoint(tmp_path, {}):
+        raise EOFError
+
+
 # ---- files of games ----
 
 

@@ -19,7 +19,7 @@ from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.cache import cache_folder
-from usi_engine.core import Core, CoreError, WeightsError, load_core
+from usi_engine.core import Core, CoreError, WeightsError, load_core, text_of
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -103,5 +103,5 @@ def main(words: list[str]) -> int:
         print(f"stopped{goes_on}", file=sys.stderr)
         return INTERRUPTED
     except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        print(error or "out of memory", file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
         return 2

@@ -10,7 +10,7 @@ from pathlib import Path
 from usi_engine.analysis.formats import RecordError, decoded, format_of, rsshogi
 from usi_engine.analysis.notation import named
 from usi_engine.analysis.records import Game, read_games
-from usi_engine.core import Core, CoreError, load_core
+from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.tools.mate import (
     MateProblem,
     MateResult,
@@ -163,7 +163,7 @@ def main(words: list[str]) -> int:
     try:
         return run(chosen)
     except (ValueError, CoreError, MemoryError) as error:
-        print(error or "out of memory", file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
         return NOTHING_DONE
     except KeyboardInterrupt:
         print("interrupted")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.formats import USI_MOVE
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
-from usi_engine.core import CoreError, WeightsError, load_core
+from usi_engine.core import CoreError, WeightsError, load_core, text_of
 from usi_engine.engine import Analysis
 
 if TYPE_CHECKING:
@@ -203,6 +203,6 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except (OSError, SuiteError, CoreError, WeightsError, MemoryError) as error:
-        print(error or "out of memory", file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
         return 2
     return 0

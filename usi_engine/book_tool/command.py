@@ -22,7 +22,7 @@ from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, gr
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core
+from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core, text_of
 from usi_engine.evaluation import packaged_network
 
 DEFAULT_NODES = 100_000
@@ -160,5 +160,5 @@ def main(words: list[str]) -> int:
         print("stopped; what was searched is kept: the same command goes on from here", file=sys.stderr)
         return INTERRUPTED
     except (OSError, ValueError, BookError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        print(error or "out of memory", file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
         return 2

@@ -64,7 +64,7 @@ def open_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Iterator[tuple
     except WrongPlan:
         raise
     except DAMAGES as error:
-        raise ValueError(f"{path} is damaged: {error or 'it is cut off'}; remove it to begin anew") from None
+        raise ValueError(f"{path} is damaged: {str(error) or 'it is cut off'}; remove it to begin anew") from None
 
 
 def open_arrays(file: IO[bytes]) -> NpzFile:

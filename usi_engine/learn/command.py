@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.core import INTERNAL, KPP, MATERIAL, CoreError, WeightsError, load_core
+from usi_engine.core import INTERNAL, KPP, MATERIAL, CoreError, WeightsError, load_core, text_of
 from usi_engine.learn.network_card import MOST_TEMPO
 
 NO_LEAVES = "none"
@@ -367,6 +367,6 @@ def main(arguments: list[str]) -> int:
         print(f"{error}", file=sys.stderr)
         return 1
     except MemoryError as error:
-        print(f"{error or 'out of memory'}", file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
         return 1
     return 0

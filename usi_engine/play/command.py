@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from usi_engine.analysis.formats import RecordError
-from usi_engine.core import INTERNAL, Core, CoreError, load_core
+from usi_engine.core import INTERNAL, Core, CoreError, load_core, text_of
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play.game import HANDICAPS, START, Game
 from usi_engine.play.opponent import Opponent
@@ -133,5 +133,5 @@ def main(words: list[str]) -> int:
     try:
         return run(chosen)
     except (ValueError, RecordError, CoreError, MemoryError) as error:
-        print(error or "out of memory", file=sys.stderr)
+        print(text_of(error), file=sys.stderr)
         return NOTHING_DONE
