@@ -172,9 +172,9 @@ class Resources:
         with reserve(RESERVE_MEGABYTES):
             if self._pool is None or self._pool.table.megabytes != megabytes:
                 self._pool = None  # frees its memory before the next is allocated
-                self._options.set("USI_Hash", "1")  # all that is tried again, should this fail
                 self._pool = self._halved(megabytes, self._new_pool)
-                self._options.set("USI_Hash", str(self._pool.table.megabytes))
+                if self._pool.table.megabytes < megabytes:
+                    self._options.set("USI_Hash", str(self._pool.table.megabytes))
             started = self._pool.resize(threads)
         if started < threads:
             self._options.set("Threads", str(started))

@@ -81,6 +81,16 @@ def test_another_table_waits_for_isready(scripted: ScriptedEngine) -> None:
     assert script.made["tables"] == 2
 
 
+@pytest.mark.parametrize("command", ["eval", "go depth 1"])
+def test_another_table_waits_beside_another_evaluation(scripted: ScriptedEngine, command: str) -> None:
+    """What loads the evaluation keeps the size of the table, and the size that was set for the next isready."""
+    engine = scripted(Script())
+    engine.send("isready", "setoption name USI_Hash value 8", "setoption name EvalFile value material", command)
+    engine.expect("^(total|bestmove)")
+    engine.send("isready", "getoption USI_Hash")
+    engine.expect("^USI_Hash = 8$")
+
+
 def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     """At the next isready, and not at each go."""
     engine, path = InProcess(load_core), tmp_path / "late.bin"
