@@ -15,7 +15,7 @@ from pathlib import Path
 from usi_engine import NAME, __version__
 from usi_engine.core import CoreError, load_core
 from usi_engine.output import Writer, escaped
-from usi_engine.protocol import COMMAND_WORDS, Ignored, Malformed, parse
+from usi_engine.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
 from usi_engine.usi import carry_out, serve
 
 # Commands whose modules are imported when they are called, as play does not need them.
@@ -101,6 +101,8 @@ def fault_in(commands: list[str]) -> str | None:
         parsed = parse(command)
         if isinstance(parsed, Malformed):
             return parsed.text
+        if isinstance(parsed, SetPosition) and not parsed.sfen:
+            return f"position without a place: '{command}'"
         if isinstance(parsed, Ignored):
             return f"unknown command '{command}'"
     return None

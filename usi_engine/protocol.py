@@ -222,14 +222,12 @@ def parse_setoption(rest: str) -> Command:
 
 
 def parse_position(rest: str) -> Command:
-    """`startpos [moves ...]` or `[sfen] FIELDS [moves ...]`."""
+    """`startpos [moves ...]` or `[sfen] FIELDS [moves ...]`; without a place the sfen is empty, which is refused."""
     words = rest.split()
     split = words.index("moves") if "moves" in words else len(words)
     place, moves = words[:split], tuple(words[split + 1 :])
     if place[:1] == ["sfen"]:
         place = place[1:]
-    if not place:
-        return Malformed(f"position without a place: 'position {rest}'".rstrip())
     return SetPosition(" ".join(place), moves)
 
 

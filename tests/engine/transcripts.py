@@ -479,12 +479,20 @@ TRANSCRIPTS = {
         > go mate 100
         < ^checkmate timeout$""",
     "position without a place": """
+        > position startpos moves 7g7f
         > position
-        < ^info string position without a place
+        < ^info string position refused: an sfen has 3 or 4 fields: ''$
+        > go byoyomi 100
+        < ^bestmove resign$
+        > position startpos
         > position moves 7g7f
-        < ^info string position without a place
+        < ^info string position refused: an sfen
+        > go infinite
         > position sfen
-        < ^info string position without a place""",
+        > go depth 1
+        < ^bestmove resign$
+        < ^info string position refused: an sfen
+        < ^bestmove resign$""",
     "letters that are no ASCII": """
         > position startpos moves ７六歩
         < ^info string position refused: move 1 '\\\\uff17
