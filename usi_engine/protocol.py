@@ -201,13 +201,19 @@ def decode(line: bytes) -> str:
 
 def parse(line: str) -> Command:
     """The command that this line holds. Never raises."""
-    word, _, rest = line.strip().partition(" ")
+    word, rest = first_word(line)
     if word in SIMPLE:
         return SIMPLE[word]
     if word in QUESTIONS:
         return Question(word)
     reader = READERS.get(word)
-    return reader(rest.strip()) if reader else Ignored()
+    return reader(rest) if reader else Ignored()
+
+
+def first_word(text: str) -> tuple[str, str]:
+    """The first word of a text and what follows it; either may be empty. Tabs separate words as spaces do."""
+    word, rest = (*text.split(None, 1), "", "")[:2]
+    return word, rest.rstrip()
 
 
 def parse_setoption(rest: str) -> Command:
@@ -324,11 +330,11 @@ SIMPLE: dict[str, Command] = {
 }
 READERS: dict[str, Callable[[str], Command]] = {
     "setoption": parse_setoption,
-    "getoption": lambda rest: GetOption(rest.split(" ")[0]),
+    "getoption": lambda rest: GetOption(first_word(rest)[0]),
     "position": parse_position,
     "go": parse_go,
     "ponderhit": parse_ponderhit,
-    "gameover": lambda rest: GameOver(rest.split(" ")[0] or "unknown"),
+    "gameover": lambda rest: GameOver(first_word(rest)[0] or "unknown"),
     "perft": parse_perft,
     "bench": parse_bench,
 }
