@@ -48,6 +48,15 @@ def write(folder: Path, text: str, name: str = "book.db") -> str:
     return str(path)
 
 
+def test_a_path_from_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`~` is replaced, as in EvalFile."""
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    assert open_book(f"~/{Path(write(tmp_path, SMALL)).name}").probe(START).moves
+    with pytest.raises(BookError, match="nobody-of-this-name"):
+        open_book("~nobody-of-this-name/book.db")
+
+
 # ---- YaneuraOu's format ----
 
 

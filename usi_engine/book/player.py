@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.book.choice import Rules, choose
-from usi_engine.book.entry import Book, BookMove
+from usi_engine.book.entry import Book, BookError, BookMove
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.turned import turned, turned_sfen
 from usi_engine.book.yaneuraou import YaneuraOuBook
@@ -26,9 +26,17 @@ def packaged_book() -> Path:
     return Path(__file__).parents[1] / "data" / "book.db"
 
 
+def user_path(name: str) -> Path:
+    """A path with `~` replaced. BookError where there is no such user."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise BookError(f"book '{name}' cannot be read: {error}") from None
+
+
 def open_book(name: str) -> Book:
     """The book that a BookFile names, by its suffix: .sbk, .bin, anything else is YaneuraOu's. BookError"""
-    path = str(packaged_book() if name == INTERNAL else Path(name))
+    path = str(packaged_book() if name == INTERNAL else user_path(name))
     suffix = Path(path).suffix.lower()
     if suffix == ".sbk":
         return ShogiHomeBook(path)
