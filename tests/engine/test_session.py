@@ -41,10 +41,12 @@ def test_mated_is_negative(scripted: ScriptedEngine) -> None:
 
 
 def test_resign_value(scripted: ScriptedEngine) -> None:
-    """In a game a value at or below -ResignValue resigns, in analysis it does not."""
+    """With a clock or movetime a value at or below -ResignValue resigns, in analysis it does not."""
     engine = scripted(Script(value=lambda depth: -1500))
-    engine.send("setoption name ResignValue value 1500", "go byoyomi 100")
-    engine.expect("^bestmove resign$")
+    engine.send("setoption name ResignValue value 1500")
+    for go in ("go byoyomi 100", "go movetime 50"):
+        engine.send(go)
+        engine.expect("^bestmove resign$")
     engine.send("go depth 2")
     engine.expect("^bestmove [1-9]")
 
