@@ -16,7 +16,7 @@ from core_ext.shogi.movegen cimport gives_check
 from core_ext.shogi.position cimport to_move32
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
 from core_ext.shogi.types cimport (
-    MATE_BOUND, Move, Move32, NO_MOVE, captured_piece, to_square, type_of,
+    MATE_BOUND, Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, to_square, type_of,
 )
 
 # ---- table cutoff ----
@@ -188,10 +188,10 @@ cdef inline bint is_futile_capture(Searcher *s, Node *node, Move32 move32) noexc
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
     """Leave the move out (True) or not, once a move is found that does not get mated. Checks and recaptures are not
     futile; of the evasions that do not capture one is searched."""
-    cdef Move32 move32 = to_move32(&s.pos, move)
+    cdef Move32 move32 = to_move32(&s.pos, move), last = (node.ss - 1).move
     if node.best_value <= -MATE_BOUND:
         return False
-    if (not node.in_check and to_square(move) != to_square(<Move>(node.ss - 1).move)
+    if (not node.in_check and (last == NULL_MOVE or to_square(move) != to_square(last))
             and not gives_check(&node.check_info, move32) and is_futile_capture(s, node, move32)):
         return True
     return is_quiet32(move32) or not see_at_least(&s.pos, move, -tune.quiescence_see)

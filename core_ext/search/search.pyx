@@ -296,7 +296,7 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
                 picker.skip_quiets = True
             if prunes_move(s, node, &candidate, likely_depth(s, node, new_depth)):
                 continue
-        if search_singular(s, node, &candidate):
+        if search_singular(s, node, &candidate) or s.stopped:
             break
         prefetch_next(s, &picker)
         value = search_move(s, node, &candidate, new_depth)
