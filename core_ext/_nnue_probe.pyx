@@ -7,10 +7,10 @@ Positions come in as sfen text and moves as USI text; nothing here is fast but t
 from libc.stdint cimport uint64_t
 from libc.string cimport memcmp, memset
 
-from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_from_scratch
+from core_ext.eval.nnue.accumulator cimport HIDDEN_BLOCKS, MAX_WIDTH, NnueState, accumulate, accumulate_from_scratch
 from core_ext.eval.nnue.layers cimport (
-    nnue_accumulate, nnue_activate, nnue_affine, nnue_hidden, portable_accumulate, portable_activate, portable_affine,
-    portable_hidden,
+    nnue_accumulate, nnue_activate, nnue_affine, nnue_find_used, nnue_hidden, portable_accumulate, portable_activate,
+    portable_affine, portable_hidden,
 )
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
@@ -21,7 +21,7 @@ from core_ext.shogi.position cimport (
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
 from core_ext.shogi.types cimport (
     COLORS, KING, MAX_MOVES, Move, captured_piece, int8_t, int16_t, int32_t, is_drop, is_promotion, moved_piece,
-    type_of, uint8_t,
+    type_of, uint8_t, uint32_t,
 )
 
 
@@ -293,10 +293,13 @@ def activate(bint portable, uint8_t[::1] out, const int16_t[::1] sums):
 def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, const int8_t[::1] weights,
            const int32_t[::1] bias):
     """A dense layer; the weights in the layout [inputs / 4][outputs][4]."""
+    cdef uint32_t used[HIDDEN_BLOCKS]
+    nnue_find_used(used, &weights[0], <int>inputs.shape[0], <int>out.shape[0])
     if portable:
         portable_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0])
     else:
-        nnue_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0])
+        nnue_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0],
+                    used)
 
 
 def hidden(bint portable, uint8_t[::1] out, const int32_t[::1] sums):

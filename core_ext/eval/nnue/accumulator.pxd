@@ -9,7 +9,7 @@ square by the pieces that differ (a refresh or "Finny" table in other NNUE engin
 from core_ext.eval.incremental cimport SUMMED_PLIES
 from core_ext.eval.nnue.features cimport FeatureSet
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int8_t, int16_t, int32_t, uint8_t, uint64_t
+from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int8_t, int16_t, int32_t, uint8_t, uint32_t, uint64_t
 
 cdef enum:
     MIN_WIDTH = 128
@@ -18,6 +18,7 @@ cdef enum:
     MIN_HIDDEN = 8
     MAX_HIDDEN = 96
     HIDDEN_STEP = 16            # hidden layers are padded to so many units, whose weights are 0
+    HIDDEN_BLOCKS = 3           # of 32 units, at most
 
 # A network as play reads it; layouts: layers.h.
 cdef struct NnueWeights:
@@ -29,6 +30,7 @@ cdef struct NnueWeights:
     const int16_t *rows         # [features][width]
     const int32_t *hidden_bias[2]
     const int8_t *hidden_weights[2]
+    uint32_t used[2][HIDDEN_BLOCKS]  # inputs with weights, see nnue_find_used
     const int8_t *output_weights
     int32_t output_bias
 

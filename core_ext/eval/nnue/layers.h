@@ -18,6 +18,8 @@
 #define NNUE_SHIFT 6            /* dense sums are in 1/64 */
 #define NNUE_WIDE 256           /* inputs from which a dense layer leaves out those that are 0 */
 #define NNUE_MOST_INPUTS 2048   /* of a layer that does */
+#define NNUE_CHUNK 64           /* inputs that are left out together where their weights are 0 */
+#define NNUE_BLOCK 32           /* outputs for which they are */
 
 /* ---- vectors ---- */
 
@@ -209,6 +211,18 @@ static inline void portable_affine(int32_t *out, const uint8_t *in, int inputs, 
     }
 }
 
+/* A bit for each chunk of inputs that has weights other than 0, for each block of outputs. Where networks stand side by
+ * side in one, the inputs of one have no weights for the units of another. */
+static inline void nnue_find_used(uint32_t *used, const int8_t *weights, int inputs, int outputs)
+{
+    int k, i;
+    memset(used, 0, (size_t)(outputs + NNUE_BLOCK - 1) / NNUE_BLOCK * sizeof(uint32_t));
+    for (k = 0; k < inputs; k += 4, weights += 4 * outputs)
+        for (i = 0; i < 4 * outputs; i++)
+            if (weights[i])
+                used[i / (4 * NNUE_BLOCK)] |= 1u << k / NNUE_CHUNK;
+}
+
 /* Sums of a hidden layer to activations: 1/64 of them, rounded down, clipped to 0..127. */
 static inline void portable_hidden(uint8_t *out, const int32_t *sums, int count)
 {
@@ -298,12 +312,15 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
 }
 #endif
 
-/* Lists the groups of four inputs that are not all 0; returns how many. Behind a wide first layer many are 0. */
-static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, int inputs)
+/* Lists the groups of four inputs in the chunks used that are not all 0; returns how many. Behind a wide first layer
+ * many are 0. */
+static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, uint32_t used)
 {
     int count = 0, at;
-    for (at = 0; at < inputs; at += 64)
+    for (; used; used &= used - 1) {
+        at = NNUE_CHUNK * lowest_bit(used);
         count += nnue_list_block(groups + count, in + at, at / 4);
+    }
     return count;
 }
 
@@ -345,32 +362,38 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint
 
 #define NNUE_CHAINS(vectors) (NNUE_TILE / (vectors) < 4 ? NNUE_TILE / (vectors) : 4)
 
+/* A block of outputs from `at` on, of 32 or 16. */
 static inline void nnue_affine_groups(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
-                                      const int8_t *weights, const int32_t *bias)
+                                      const int8_t *weights, const int32_t *bias, int at)
 {
-    int at = 0;
-    for (; at + 32 <= outputs; at += 32)
+    if (at + NNUE_BLOCK <= outputs)
         nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32,
                           NNUE_CHAINS(32 / NNUE_LANES32));
-    for (; at < outputs; at += 16)
+    else
         nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32,
                           NNUE_CHAINS(16 / NNUE_LANES32));
 }
 
-/* Of a wide layer only the groups that are not all 0 are multiplied, as in Stockfish's sparse layer. */
+/* Of a wide layer only the groups that are not all 0 are multiplied, as in Stockfish's sparse layer, and of these only
+ * those in the chunks that nnue_find_used has found. */
 static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                               const int32_t *bias)
+                               const int32_t *bias, const uint32_t *used)
 {
     uint16_t groups[NNUE_MOST_INPUTS / 4 + 16];
-    if (inputs < NNUE_WIDE || inputs > NNUE_MOST_INPUTS || inputs % 64)
-        nnue_affine_groups(out, in, NULL, inputs / 4, outputs, weights, bias);
-    else
-        nnue_affine_groups(out, in, groups, nnue_list_groups(groups, in, inputs), outputs, weights, bias);
+    int wide = inputs >= NNUE_WIDE && inputs <= NNUE_MOST_INPUTS && inputs % NNUE_CHUNK == 0;
+    int count = inputs / 4, at;
+    for (at = 0; at < outputs; at += NNUE_BLOCK) {
+        const uint32_t *chunks = used + at / NNUE_BLOCK;
+        if (wide && (at == 0 || chunks[0] != chunks[-1]))
+            count = nnue_list_groups(groups, in, *chunks);
+        nnue_affine_groups(out, in, wide ? groups : NULL, count, outputs, weights, bias, at);
+    }
 }
 #else
 #define nnue_accumulate portable_accumulate
 #define nnue_activate portable_activate
-#define nnue_affine portable_affine
+#define nnue_affine(out, in, inputs, outputs, weights, bias, used) \
+    portable_affine(out, in, inputs, outputs, weights, bias)
 #define nnue_hidden portable_hidden
 #endif
 #endif

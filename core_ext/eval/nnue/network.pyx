@@ -9,8 +9,8 @@ from core_ext.eval.nnue.accumulator cimport (
 )
 from core_ext.eval.nnue.features cimport FEATURE_SETS, HALF_KP, K_P, feature_count
 from core_ext.eval.nnue.layers cimport (
-    NNUE_INSTRUCTIONS, nnue_activate, nnue_affine, nnue_hidden, nnue_output, portable_activate, portable_affine,
-    portable_hidden,
+    NNUE_INSTRUCTIONS, nnue_activate, nnue_affine, nnue_find_used, nnue_hidden, nnue_output, portable_activate,
+    portable_affine, portable_hidden,
 )
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, int8_t, int16_t, int32_t, uint8_t
@@ -40,7 +40,8 @@ cdef inline void hidden_layer(const NnueWeights *weights, int layer, uint8_t *ou
         portable_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer])
         portable_hidden(out, sums, units)
     else:
-        nnue_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer])
+        nnue_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer],
+                    weights.used[layer])
         nnue_hidden(out, sums, units)
 
 
@@ -160,6 +161,7 @@ cdef int8_t *copy_hidden(Network network, int i, int8_t *at, const int32_t[::1] 
     at += units * sizeof(int32_t)
     lay_out(at, weight, inputs, units)
     network.weights.hidden_weights[i] = at
+    nnue_find_used(network.weights.used[i], at, inputs, units)
     return at + room * units
 
 

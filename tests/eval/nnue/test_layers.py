@@ -54,9 +54,12 @@ def test_hidden_sums_are_divided_and_clipped(count: int) -> None:
 @pytest.mark.parametrize("outputs", [16, 32, 48, 64, 80, 96])
 @pytest.mark.parametrize("inputs", [16, 32, 48, 96, 256, 320, 512, 2048])
 def test_dense_layers(inputs: int, outputs: int) -> None:
+    """Also where blocks of weights are 0, as in networks that stand side by side."""
     rng = np.random.default_rng(inputs * outputs)
     edges = np.array([-128, -127, 127], np.int8)
-    for weight in (rng.integers(-128, 128, (outputs, inputs), np.int8), rng.choice(edges, (outputs, inputs))):
+    full = rng.integers(-128, 128, (outputs, inputs), np.int8)
+    blocks = np.kron(rng.integers(0, 2, (-(-outputs // 32), -(-inputs // 64)), np.int8), np.ones((32, 64), np.int8))
+    for weight in (full, rng.choice(edges, (outputs, inputs)), full * blocks[:outputs, :inputs]):
         some = rng.integers(0, 128, inputs, np.uint8)
         sparse = some * (rng.random(inputs) < 0.1)
         for given in (some, sparse, 0 * some, np.full(inputs, 127, np.uint8), np.eye(1, inputs)[0]):
