@@ -16,7 +16,7 @@ NETWORK_SUFFIXES = (".bin", ".nnue")
 KPP_SUFFIX = ".kpp"
 # Titles of what needs no path. The packaged network's is written here, as importing the reader of networks takes a
 # twentieth of the time to `usiok`; a test compares it with the file.
-TITLES = {INTERNAL: "NNUE K+P 512", KPP: "KPP", MATERIAL: "material"}
+TITLES = {INTERNAL: "NNUE K+P 1024", KPP: "KPP", MATERIAL: "material"}
 
 
 def is_network(path: Path) -> bool:
@@ -83,7 +83,7 @@ def evaluation_title(name: str) -> str:
 
 
 def network_title(path: Path) -> str:
-    """`NNUE K+P 512`: features and width. OSError, ValueError."""
+    """`NNUE K+P 1024`: features and width. OSError, ValueError."""
     from usi_engine.nnue_file import read_architecture  # noqa: PLC0415  (when it is needed)
 
     architecture = read_architecture(path)

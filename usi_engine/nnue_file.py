@@ -58,6 +58,9 @@ class Architecture:
     hidden1: int
     hidden2: int
 
+    def __str__(self) -> str:
+        return f"{self.features} {self.width}x2-{self.hidden1}-{self.hidden2}"
+
 
 @dataclass(eq=False)
 class NetworkFile:

@@ -131,7 +131,7 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
 def test_titles(folder: Path, tmp_path: Path) -> None:
     """For `id name`: those that are written down are those of the files, and a fault costs only the title."""
     assert TITLES[INTERNAL] == network_title(packaged_network())
-    assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 512", "KPP", "material"]
+    assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 1024", "KPP", "material"]
     write_network(tmp_path / "half.nnue", random_network(Architecture("HalfKP", 128, 9, 96)))
     networks = [str(folder), str(folder / "nn.bin"), str(tmp_path / "half.nnue")]
     assert [evaluation_title(name) for name in networks] == ["NNUE K+P 256", "NNUE K+P 256", "NNUE HalfKP 128"]

@@ -1,4 +1,4 @@
-"""The command line of learning: `usi_engine learn corpus|train|distil|selfplay|off-game|rescore|export ...`."""
+"""The command line of learning: `usi_engine learn corpus|train|join|distil|selfplay|off-game|rescore|export ...`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from usi_engine.learn.network_card import MOST_TEMPO
 
 NO_LEAVES = "none"
 DESCRIPTION = (
-    "Train the evaluation on games: corpus, then train. distil scores a corpus by networks; selfplay, off-game and "
-    "rescore make training data; export writes it for other trainers."
+    "Train the evaluation on games: corpus, then train. join makes one network of several, distil scores a corpus by "
+    "them; selfplay, off-game and rescore make training data; export writes it for other trainers."
 )
 GAMES_HELP = "files of games"
 MOST_THREADS = 512
@@ -32,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     add_corpus(commands)
     add_train(commands)
+    add_join(commands)
     add_distil(commands)
     add_selfplay(commands)
     add_off_game(commands)
@@ -138,6 +139,12 @@ def add_train(commands: Commands) -> None:
         "--rate", type=share, default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
     )
     train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
+
+
+def add_join(commands: Commands) -> None:
+    join = commands.add_parser("join", help="one network of several, whose value is their mean")
+    join.add_argument("networks", nargs="+", help=f"files, or {INTERNAL}")
+    join.add_argument("--out", type=Path, required=True, help="the new network, .bin")
 
 
 def add_distil(commands: Commands) -> None:
@@ -265,6 +272,14 @@ def run_train(chosen: argparse.Namespace) -> None:
     print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
 
 
+def run_join(chosen: argparse.Namespace) -> None:
+    from usi_engine.learn.join import join  # noqa: PLC0415
+
+    check_weights_output(chosen.out, "nnue")
+    sizes = join(chosen.networks, chosen.out)
+    print(f"{chosen.out}: {sizes}; play with it: setoption name EvalFile value {chosen.out.resolve()}")
+
+
 def run_distil(chosen: argparse.Namespace) -> None:
     from usi_engine.learn.distil import distil  # noqa: PLC0415
 
@@ -335,6 +350,7 @@ def run_export(chosen: argparse.Namespace) -> None:
 RUN = {
     "corpus": run_corpus,
     "train": run_train,
+    "join": run_join,
     "distil": run_distil,
     "selfplay": run_selfplay,
     "off-game": run_off_game,
@@ -346,6 +362,7 @@ RUN = {
 AGAIN = {
     "corpus": "begins anew",
     "train": "resumes from the last checkpoint",
+    "join": "begins anew",
     "distil": "begins anew",
     "selfplay": "resumes where the file ends",
     "off-game": "resumes where the file ends",

@@ -75,10 +75,10 @@ def distil(corpus: Path, networks: Sequence[str], out: Path, share: float) -> di
 
     The held-out positions keep their scores, so that figures stay comparable. ValueError, OSError, WeightsError.
     """
-    if out.resolve() == corpus.resolve():
-        raise ValueError(f"--out {out}: is also read")
     card, positions = load_card(corpus), training_file(corpus)
     teachers = [Teacher(name) for name in networks]
+    if out.resolve() == corpus.resolve():
+        raise ValueError(f"--out {out}: is also read")
     out.mkdir(parents=True, exist_ok=True)
     progress = Progress(POSITIONS, positions.count)
     with written_whole(out / TRAINING) as part, open(part, "wb") as file:

@@ -285,7 +285,7 @@ class NetworkTraining:
         if len(self.held_out):
             network = in_order(network, self.unit_activity())
         card = {
-            "model": f"{self.plan.features} {self.plan.width}x2-{self.plan.hidden1}-{self.plan.hidden2}",
+            "model": str(network.architecture),
             "fv_scale": NNUE_FV_SCALE,
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,

@@ -223,10 +223,10 @@ def test_a_start_has_the_tempo_that_its_card_leaves_out(
 
 
 def test_the_packaged_network_starts_with_its_tempo(corpus: Path, tmp_path: Path) -> None:
-    plan = NetworkPlan(width=512, batch=16, warm_start="<internal>")
+    plan = NetworkPlan(width=1024, hidden1=64, hidden2=64, batch=16, warm_start="<internal>")
     training = NetworkTraining(corpus, tmp_path, plan)
     some, network = training.held_out[:16], read_network(packaged_network())
-    expected = reference.integer_outputs(network, reference.views(some)) / 16 + 160
+    expected = reference.integer_outputs(network, reference.views(some)) / 16 + 122
     training.trainer.refresh(rounded=True)
     assert training.values(some).tolist() == (expected * (1 - 2 * some["side"])).tolist()
 
@@ -243,7 +243,7 @@ def test_a_start_with_a_damaged_card_is_refused(
 
 def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
-    with pytest.raises(ValueError, match="hidden1=8"):
+    with pytest.raises(ValueError, match="K.P 128x2-8-16 expected"):
         NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), hidden1=8))
 
 
