@@ -243,7 +243,7 @@ def test_a_start_with_a_damaged_card_is_refused(
 
 def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
-    with pytest.raises(ValueError, match="K.P 128x2-8-16 expected"):
+    with pytest.raises(ValueError, match="128x2-8-16 expected"):
         NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), hidden1=8))
 
 
