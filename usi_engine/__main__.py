@@ -151,6 +151,7 @@ def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] in texts:
         print(texts[arguments[0]])
     elif arguments[:1] == ["--where"]:
+        replace_missing_letters()
         print(where())
     elif arguments[:1] == ["learn"]:
         return _learn(arguments[1:])

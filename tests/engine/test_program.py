@@ -18,6 +18,7 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT, Program
 from tests.eval.nnue.reference import random_network
 from tests.programs import INTERRUPTIBLE
+from usi_engine.__main__ import main
 from usi_engine.nnue_file import Architecture, write_network
 from usi_engine.output import Writer
 from usi_engine.usi import carry_out
@@ -141,6 +142,19 @@ def test_command_line(arguments: list[str], pattern: str) -> None:
     )
     assert any(re.search(pattern, line) for line in done.stdout.splitlines()), done.stdout
     assert done.stderr == ""
+
+
+def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Japanese folder on a Western Windows: question marks instead of an error."""
+    program = tmp_path / "将棋" / "usi_engine"
+    program.parent.mkdir()
+    program.touch()
+    written = io.BytesIO()
+    western = io.TextIOWrapper(written, encoding="cp1252")
+    monkeypatch.setattr(sys, "argv", [str(program), "--where"])
+    monkeypatch.setattr(sys, "stdout", western)
+    assert main() == 0
+    assert b"??" in written.getvalue()
 
 
 @pytest.mark.parametrize(
