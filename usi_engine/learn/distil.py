@@ -16,31 +16,24 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.board import BLACK
 from core_ext.records import NO_SCORE
-from core_ext.training import NNUE_FV_SCALE, VALUE_PHASES, NetworkTrainer
-from usi_engine.core import INTERNAL
-from usi_engine.evaluation import packaged_network
+from core_ext.training import NetworkTrainer
 from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, write_records
 from usi_engine.learn.corpus_files import load_card, training_file
 from usi_engine.learn.files import write_text, written_whole
-from usi_engine.learn.network_card import tempo_left_out
-from usi_engine.learn.nnue import set_network, shifted
+from usi_engine.learn.nnue import set_network, values_of, with_tempo
 from usi_engine.learn.progress import POSITIONS, Progress
-from usi_engine.nnue_file import read_network
 
 BATCH = 4096
 BLOCK = 64 * BATCH
 MOST_VALUE = 8000  # centipawns
-SCORE_SCALE = 600.0  # which a trainer asks for; its outputs do not depend on it
 
 
 class Teacher:
-    """One network, with the tempo in its values, as scores have it. ValueError, OSError, WeightsError."""
+    """One network, with the tempo in its values. ValueError, OSError, WeightsError."""
 
     def __init__(self, name: str) -> None:
-        path = packaged_network() if name == INTERNAL else name
-        network = shifted(read_network(path), tempo_left_out(path))
+        network = with_tempo(name)
         sizes = network.architecture
         self._trainer = NetworkTrainer(
             sizes.width, sizes.hidden1, sizes.hidden2, BATCH, threads=1, features=sizes.features
@@ -50,14 +43,11 @@ class Teacher:
 
     def values(self, records: Records) -> npt.NDArray[np.float64]:
         """Centipawns for Black."""
-        found = np.empty(len(records))
-        for at in range(0, len(records), BATCH):
-            part = records[at : at + BATCH]
-            self._trainer.begin(part, SCORE_SCALE)
-            for phase in VALUE_PHASES:
-                self._trainer.work(phase, 0)
-            found[at : at + len(part)] = self._trainer.outputs() / NNUE_FV_SCALE
-        return np.where(records["side"] == BLACK, found, -found)
+        return values_of(self._trainer, records, BATCH, self._work)
+
+    def _work(self, phases: tuple[int, ...]) -> None:
+        for phase in phases:
+            self._trainer.work(phase, 0)
 
 
 def rescored_by(teachers: Sequence[Teacher], records: Records, share: float) -> Records:
@@ -75,10 +65,10 @@ def distil(corpus: Path, networks: Sequence[str], out: Path, share: float) -> di
 
     The held-out positions keep their scores, so that figures stay comparable. ValueError, OSError, WeightsError.
     """
-    card, positions = load_card(corpus), training_file(corpus)
-    teachers = [Teacher(name) for name in networks]
     if out.resolve() == corpus.resolve():
         raise ValueError(f"--out {out}: is also read")
+    card, positions = load_card(corpus), training_file(corpus)
+    teachers = [Teacher(name) for name in networks]
     out.mkdir(parents=True, exist_ok=True)
     progress = Progress(POSITIONS, positions.count)
     with written_whole(out / TRAINING) as part, open(part, "wb") as file:

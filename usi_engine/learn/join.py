@@ -17,14 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.training import NNUE_FV_SCALE
-from usi_engine.core import INTERNAL
-from usi_engine.evaluation import packaged_network
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
-from usi_engine.nnue_file import Architecture, NetworkFile, check_sizes, read_network, write_network
+from usi_engine.learn.nnue import network_path
+from usi_engine.nnue_file import PADDED, Architecture, NetworkFile, check_sizes, read_network, write_network
 
 Array = npt.NDArray[Any]
-PADDED_INPUTS = 32  # of a dense layer in the file
 
 
 def joined(networks: Sequence[NetworkFile]) -> NetworkFile:
@@ -75,13 +73,13 @@ def _diagonal(parts: Sequence[Array]) -> Array:
 
 
 def _padded(weight: Array) -> Array:
-    return np.pad(weight, ((0, 0), (0, -weight.shape[1] % PADDED_INPUTS)))
+    return np.pad(weight, ((0, 0), (0, -weight.shape[1] % PADDED)))
 
 
 def join(names: Sequence[str], out: Path) -> Architecture:
     """Write the mean of these networks, files or `<internal>`, and beside it its card. ValueError, OSError,
     WeightsError."""
-    paths = [packaged_network() if name == INTERNAL else name for name in names]
+    paths = [network_path(name) for name in names]
     network = joined([read_network(path) for path in paths])
     tempo = [tempo_left_out(path) for path in paths]
     card = {

@@ -12,6 +12,7 @@ import json
 import math
 import re
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -138,11 +139,33 @@ def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
     trainer.refresh(rounded=False)
 
 
+def network_path(name: str) -> str | Path:
+    """The file of a network, or its folder, as an EvalFile names it."""
+    return packaged_network() if name == INTERNAL else name
+
+
+def with_tempo(name: str) -> NetworkFile:
+    """The network of this name with the tempo in its values, as in scores. ValueError, OSError, WeightsError."""
+    path = network_path(name)
+    return shifted(read_network(path), tempo_left_out(path))
+
+
 def starting_network(plan: NetworkPlan) -> NetworkFile:
-    """That of a warm start as wide as the plan's, with the tempo in its values, as in the scores. ValueError, OSError,
-    WeightsError."""
-    path = packaged_network() if plan.warm_start == INTERNAL else plan.warm_start
-    return shifted(widened(read_network(path), plan.width, plan.seed), tempo_left_out(path))
+    """That of a warm start, as wide as the plan's. ValueError, OSError, WeightsError."""
+    return widened(with_tempo(plan.warm_start), plan.width, plan.seed)
+
+
+def values_of(
+    trainer: NetworkTrainer, records: Records, batch: int, work: Callable[[tuple[int, ...]], None]
+) -> npt.NDArray[np.float64]:
+    """Centipawns for Black, by the weights of the forward pass as they are; `work` carries out phases of a batch."""
+    found = np.empty(len(records))
+    for at in range(0, len(records), batch):
+        part = records[at : at + batch]
+        trainer.begin(part, NetworkPlan.score_scale)
+        work(VALUE_PHASES)
+        found[at : at + len(part)] = trainer.outputs() / NNUE_FV_SCALE
+    return np.where(records["side"] == BLACK, found, -found)
 
 
 @dataclass
@@ -224,14 +247,8 @@ class NetworkTraining:
         return self.trainer.loss
 
     def values(self, records: Records) -> npt.NDArray[np.float64]:
-        """Centipawns for Black, by the weights of the forward pass as they are."""
-        found = np.empty(len(records))
-        for at in range(0, len(records), self.plan.batch):
-            part = records[at : at + self.plan.batch]
-            self.trainer.begin(part, self.plan.score_scale)
-            self.work(VALUE_PHASES)
-            found[at : at + len(part)] = self.trainer.outputs() / NNUE_FV_SCALE
-        return np.where(records["side"] == BLACK, found, -found)
+        """Centipawns for Black."""
+        return values_of(self.trainer, records, self.plan.batch, self.work)
 
     def held_out_figures(self, rounded: bool) -> dict[str, float]:
         """Divergence from the targets and correlation with the search's win probabilities, as for the KPP model."""
