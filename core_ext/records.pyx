@@ -173,3 +173,37 @@ cdef class GameReader:
                 written += 1
             undo_move(&self.pos)
         return written
+
+    def read_reached(self, sfen: str, lines, records):
+        """Write the positions to which lines of moves lead from one position, but for those in check; returns how many.
+
+        The records have game 0, no result and, until they are given another one, a score of 0. 0 where a king is
+        missing. ValueError for an illegal move.
+        """
+        cdef Record[::1] out = records
+        cdef int written = 0
+        if not self._set_up(sfen):
+            return 0
+        for line in lines:
+            if written == out.shape[0]:
+                break
+            written += self._follow(line, &out[written])
+        return written
+
+    cdef int _follow(self, list line, Record *out) except -1:
+        """Write the position after these moves, and take them back; returns how many records."""
+        cdef int made = 0, written = 0, move
+        reserve_plies(&self.pos, <int>len(line))
+        try:
+            for text in line:
+                move = parse_move(&self.pos, text)
+                do_move(&self.pos, <Move>move)
+                made += 1
+            if not in_check(&self.pos):
+                write_record(&self.pos, out, 0, UNFINISHED, 0)
+                written = 1
+        finally:
+            while made:
+                undo_move(&self.pos)
+                made -= 1
+        return written

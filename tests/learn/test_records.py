@@ -7,7 +7,7 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import Weights
-from core_ext.records import NO_SCORE, RECORD, GameReader
+from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from tests.learn.helpers import records_of
 from usi_engine.learn.game import START
 from usi_engine.learn.sources import parse_game_line
@@ -74,3 +74,27 @@ def test_a_position_without_score_is_left_out_unless_all_are() -> None:
 def test_illegal_moves_are_rejected() -> None:
     with pytest.raises(ValueError, match="7g7e"):
         GameReader().read(START, ["7g7e"], [0], 1, 0, np.zeros(4, RECORD))
+
+
+def test_positions_that_lines_reach() -> None:
+    """Each at the end of its line, but for those in check; of no game, without result and as yet of score 0."""
+    reader, out = GameReader(), np.zeros(8, RECORD)
+    lines = [["7g7f", "3c3d"], [], ["7g7f", "3c3d", "8h2b+", "8b2b", "B*6e"], ["7g7f", "5a4b", "8h3c+"]]
+    assert reader.read_reached(START, lines, out) == 3
+    wanted = [Board(START) for _ in range(3)]
+    for board, line in zip(wanted, lines, strict=False):
+        for move in line:
+            board.push(move)
+    assert [int(record["key"]) for record in out[:3]] == [board.key for board in wanted]
+    assert {(int(record["score"]), int(record["result"]), int(record["game"])) for record in out[:3]} == {
+        (0, NO_RESULT, 0)
+    }
+    assert reader.read_reached(START, [[]] * 9, out) == 8  # as many as there is room for
+
+
+def test_a_line_with_an_illegal_move_is_refused() -> None:
+    reader, out = GameReader(), np.zeros(8, RECORD)
+    with pytest.raises(ValueError, match="7g7e"):
+        reader.read_reached(START, [["2g2f", "3c3d", "7g7e"]], out)
+    assert reader.read_reached(START, [["2g2f"]], out) == 1
+    assert reader.read_reached("4k4/9/9/9/9/9/9/9/9 b -", [[]], out) == 0

@@ -155,6 +155,18 @@ def add_distil(commands: Commands) -> None:
     distil.add_argument(
         "--share", type=share, default=0.85, help="of the mean value; the rest is the score (default 0.85)"
     )
+    distil.add_argument(
+        "--searched", metavar="GAMES", nargs="+", type=Path, default=[],
+        help="add positions that searches of these games evaluate: some 600 of each of two searches a game",
+    )  # fmt: skip
+    distil.add_argument(
+        "--searched-share", type=share, default=1.0, help="of these games, chosen by chance (default 1: all)"
+    )
+    distil.add_argument(
+        "--weights", default=INTERNAL, help="of these searches, best the network that will learn (default the packaged)"
+    )
+    distil.add_argument("--threads", type=at_most(MOST_THREADS), default=1, help="games searched at a time (default 1)")
+    distil.add_argument("--seed", type=whole, default=1, help="of the choice of games and positions (default 1)")
 
 
 def add_selfplay(commands: Commands) -> None:
@@ -282,8 +294,11 @@ def run_join(chosen: argparse.Namespace) -> None:
 
 def run_distil(chosen: argparse.Namespace) -> None:
     from usi_engine.learn.distil import distil  # noqa: PLC0415
+    from usi_engine.learn.searched import Searched  # noqa: PLC0415
 
-    card = distil(chosen.corpus, chosen.networks, chosen.out, chosen.share)
+    searched = Searched(chosen.searched, chosen.searched_share, chosen.weights, chosen.threads, chosen.seed)
+    card = distil(chosen.corpus, chosen.networks, chosen.out, chosen.share, searched if chosen.searched else None)
+    print_refused(card["distilled"].get("not_used", ""))
     print(f"{card['training']} positions to train with in {chosen.out}")
 
 

@@ -137,23 +137,29 @@ class Totals:
     refused: Refused = field(default_factory=Refused)
 
 
-def collect(parts: Iterable[Part], buckets: Buckets, totals: Totals) -> None:
-    """All records into the buckets, the games numbered through."""
-    waiting: list[Records] = []
+def numbered_through(parts: Iterable[Part], totals: Totals) -> Iterator[Records]:
+    """The records of each part, the games numbered through."""
     progress = Progress("games")
     for part in parts:
         numbers = part.records["game"]
         numbers[numbers > 0] += totals.items
-        waiting.append(part.records)
         totals.items += part.items
         totals.positions += len(part.records)
         totals.refused.join(part.refused)
         progress.add(part.items, len(part.records))
+        yield part.records
+
+
+def joined(parts: Iterable[Records]) -> Iterator[Records]:
+    """The same records in fewer arrays, of at least BATCH but for the last."""
+    waiting: list[Records] = []
+    for part in parts:
+        waiting.append(part)
         if sum(map(len, waiting)) >= BATCH:
-            buckets.add(np.concatenate(waiting))
+            yield np.concatenate(waiting)
             waiting = []
     if waiting:
-        buckets.add(np.concatenate(waiting))
+        yield np.concatenate(waiting)
 
 
 def read_item(reader: GameReader, item: Item, number: int, out: Records) -> int:
@@ -225,7 +231,9 @@ def build_corpus(
     folder.mkdir(parents=True, exist_ok=True)
     buckets, totals = Buckets(folder, seed), Totals()
     try:
-        collect(Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads), buckets, totals)
+        parts = Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads)
+        for records in joined(numbered_through(parts, totals)):
+            buckets.add(records)
         buckets.close()
         training, held = finish(buckets, folder, every, seed, totals.refused)
     finally:

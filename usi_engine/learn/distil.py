@@ -8,7 +8,6 @@ J. Dean, "Distilling the knowledge in a neural network", 2015; figures: docs/lab
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,13 @@ import numpy.typing as npt
 
 from core_ext.records import NO_SCORE
 from core_ext.training import NetworkTrainer
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, write_records
-from usi_engine.learn.corpus_files import load_card, training_file
-from usi_engine.learn.files import write_text, written_whole
+from usi_engine.learn.corpus import CARD, HELD_OUT, Buckets, Records, finish, joined
+from usi_engine.learn.corpus_files import PositionFile, load_card, training_file
+from usi_engine.learn.files import write_text
 from usi_engine.learn.nnue import set_network, values_of, with_tempo
 from usi_engine.learn.progress import POSITIONS, Progress
+from usi_engine.learn.searched import Searched
+from usi_engine.learn.sources import Refused
 
 BATCH = 4096
 BLOCK = 64 * BATCH
@@ -60,23 +61,53 @@ def rescored_by(teachers: Sequence[Teacher], records: Records, share: float) -> 
     return found
 
 
-def distil(corpus: Path, networks: Sequence[str], out: Path, share: float) -> dict[str, Any]:
-    """Write a copy of the corpus with these scores into the folder `out`; returns its card.
+def distil(
+    corpus: Path, networks: Sequence[str], out: Path, share: float, searched: Searched | None = None
+) -> dict[str, Any]:
+    """Write a corpus of the same positions with these scores, and of those searched, into `out`; returns its card.
 
     The held-out positions keep their scores, so that figures stay comparable. ValueError, OSError, WeightsError.
     """
     if out.resolve() == corpus.resolve():
         raise ValueError(f"--out {out}: is also read")
-    card, positions = load_card(corpus), training_file(corpus)
-    teachers = [Teacher(name) for name in networks]
+    card, teachers = load_card(corpus), [Teacher(name) for name in networks]
+    try:
+        every, seed = int(card["every"]), int(card["seed"])
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{corpus / CARD} does not tell which games are held out: make it anew") from None
     out.mkdir(parents=True, exist_ok=True)
-    progress = Progress(POSITIONS, positions.count)
-    with written_whole(out / TRAINING) as part, open(part, "wb") as file:
-        for start in range(0, positions.count, BLOCK):
-            records = rescored_by(teachers, positions.read(start, min(BLOCK, positions.count - start)), share)
-            write_records(file, records)
-            progress.add(len(records), len(records))
-    shutil.copyfile(corpus / HELD_OUT, out / HELD_OUT)
-    card |= {"distilled": {"networks": [Path(name).name for name in networks], "share": share}}
+    buckets, refused = Buckets(out, seed), Refused()
+    try:
+        fill(buckets, corpus, teachers, share)
+        added = add_searched(buckets, searched, teachers, refused) if searched else 0
+        buckets.close()
+        training, held = finish(buckets, out, every, seed, refused)
+    finally:
+        buckets.remove()
+    made = {"networks": [Path(name).name for name in networks], "share": share}
+    if searched:
+        made |= {"searched": added, "games": [path.name for path in searched.games], "not_used": refused.line}
+    card |= {"training": training, "held_out": held, "distilled": made}
     write_text(out / CARD, json.dumps(card, indent=1) + "\n")
     return card
+
+
+def fill(buckets: Buckets, corpus: Path, teachers: Sequence[Teacher], share: float) -> None:
+    """All positions of a corpus into the buckets, those for training with new scores."""
+    positions, held = training_file(corpus), PositionFile(corpus / HELD_OUT)
+    progress = Progress(POSITIONS, positions.count)
+    for start in range(0, held.count, BLOCK):
+        buckets.add(held.read(start, BLOCK))
+    for start in range(0, positions.count, BLOCK):
+        records = rescored_by(teachers, positions.read(start, BLOCK), share)
+        buckets.add(records)
+        progress.add(len(records), len(records))
+
+
+def add_searched(buckets: Buckets, searched: Searched, teachers: Sequence[Teacher], refused: Refused) -> int:
+    """The positions of searches, valued, into the buckets; returns how many."""
+    count = 0
+    for records in joined(searched.positions(refused)):
+        buckets.add(rescored_by(teachers, records, 1.0))
+        count += len(records)
+    return count

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import filecmp
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from core_ext.board import BLACK, Board
@@ -20,7 +21,8 @@ from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING
 from usi_engine.learn.distil import MOST_VALUE, Teacher, distil, rescored_by
 from usi_engine.learn.network_card import tempo_left_out
 from usi_engine.learn.nnue import shifted
-from usi_engine.learn.sources import parse_game_line
+from usi_engine.learn.searched import Searched
+from usi_engine.learn.sources import Refused, parse_game_line
 from usi_engine.nnue_file import read_network, write_network
 
 
@@ -48,11 +50,16 @@ def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
     assert compared > 10 and tempo > 0
 
 
+def by_position(path: Path) -> npt.NDArray[Any]:
+    """The records of a file in the order of their keys."""
+    return np.sort(np.fromfile(path, RECORD), order="key")
+
+
 def test_scores_are_blended_with_the_mean(corpus: Path, tmp_path: Path, other: str) -> None:
     """Of two networks; without a score the mean is all."""
-    old = np.fromfile(corpus / TRAINING, RECORD)
+    old = by_position(corpus / TRAINING)
     card = distil(corpus, [INTERNAL, other], tmp_path, 0.75)
-    new = np.fromfile(tmp_path / TRAINING, RECORD)
+    new = by_position(tmp_path / TRAINING)
     mean = (Teacher(INTERNAL).values(old) + Teacher(other).values(old)) / 2
     wanted = np.clip(0.75 * mean + 0.25 * old["score"], -MOST_VALUE, MOST_VALUE)
     assert np.abs(new["score"] - wanted).max() <= 0.51
@@ -68,12 +75,34 @@ def test_the_new_corpus_can_be_trained_on(corpus: Path, tmp_path: Path, other: s
     """By the commands; the held-out positions and the rest of the card are those of the old one."""
     out = tmp_path / "distilled"
     assert main(["distil", str(corpus), "--networks", other, "--out", str(out), "--share", "1"]) == 0
-    assert filecmp.cmp(corpus / HELD_OUT, out / HELD_OUT, shallow=False)
+    assert np.array_equal(by_position(corpus / HELD_OUT), by_position(out / HELD_OUT))
     card = json.loads((out / CARD).read_text())
     assert card.pop("distilled") == {"networks": ["other.bin"], "share": 1.0}
     assert card == json.loads((corpus / CARD).read_text())
     small = ["--network", "128x2-8-8", "--model", "nnue", "--epochs", "1", "--out", str(tmp_path / "small.bin")]
     assert main(["train", str(out), *small]) == 0
+
+
+def test_positions_of_searches_are_added(corpus: Path, games: Path, tmp_path: Path, other: str) -> None:
+    """Those that searches evaluate, mostly off the games, with the network's values; what is held out stays so."""
+    few = tmp_path / "few.tsv"
+    few.write_text("".join(games.read_text().splitlines(keepends=True)[:2]) + "b\tresign\tstartpos\t7g7f 1 7g7f 1\n")
+    out = tmp_path / "added"
+    assert main(["distil", str(corpus), "--networks", other, "--out", str(out), "--searched", str(few)]) == 0
+    new, old, held = (by_position(path) for path in (out / TRAINING, corpus / TRAINING, out / HELD_OUT))
+    added = new[~np.isin(new["key"], old["key"])]
+    assert len(added) > 400 and np.isin(old["key"], new["key"]).all()
+    assert np.abs(added["score"] - np.clip(Teacher(other).values(added), -MOST_VALUE, MOST_VALUE)).max() <= 0.51
+    assert len(np.unique(new["key"])) == len(new) and not np.isin(held["key"], new["key"]).any()
+    assert np.array_equal(held, by_position(corpus / HELD_OUT))
+    card = json.loads((out / CARD).read_text())
+    assert card["training"] == len(new) and card["distilled"]["searched"] >= len(added)
+    assert "7g7f" in card["distilled"]["not_used"]
+
+
+def test_no_game_is_searched_without_a_share(games: Path) -> None:
+    searched, refused = Searched([games], share=0.0), Refused()
+    assert sum(map(len, searched.positions(refused))) == 0 == refused.count
 
 
 @pytest.mark.parametrize(

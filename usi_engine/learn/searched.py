@@ -1,0 +1,85 @@
+"""Positions that the searches of games' positions evaluate, for networks to value (see distil).
+
+A search evaluates positions that games hardly contain, and goes where its evaluation is too high. A network that values
+those positions as the mean of several does is taken in by fewer of them. Searches by the network that will learn give
+the positions it will meet.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from core_ext.board import Board
+from core_ext.records import RECORD, GameReader
+from usi_engine.core import INTERNAL
+from usi_engine.learn.corpus import Records
+from usi_engine.learn.game import Game
+from usi_engine.learn.off_game import OffGame, plies_to_search
+from usi_engine.learn.pool import Work
+from usi_engine.learn.progress import Progress
+from usi_engine.learn.selfplay import Player, PlayRules, new_player
+from usi_engine.learn.sources import GameSource, Refused
+
+SEARCHES = 2  # of each game
+NODES = (3000, 10000, 30000)  # of a search: one of these by chance
+RULES = PlayRules(max(NODES))  # for the size of the table
+EVALUATED = 1200  # positions of each search, about; half of them are in check or after a null move
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Of which games positions are searched, and by which weights."""
+
+    games: Sequence[Path]
+    share: float = 1.0  # of the games
+    weights: str = INTERNAL
+    threads: int = 1
+    seed: int = 1
+
+    def positions(self, refused: Refused) -> Iterator[Records]:
+        """Those of each game, of score 0; what could not be used goes into `refused`.
+
+        SourceError, OSError, WeightsError.
+        """
+        source = GameSource(self.games)
+        progress = Progress("games", sum(1 for _ in GameSource(self.games).placed()))
+        tasks = ((self, *placed) for placed in source.placed())
+        for records, fault in Work(new_player, (self.weights, RULES), of_game).results(tasks, self.threads):
+            refused.join(fault)
+            progress.add(1, len(records))
+            yield records
+        refused.join(source.refused)
+
+
+def evaluated(player: Player, sfen: str, nodes: int) -> Records:
+    """Positions that a search of one position evaluates, but for those in check and after null moves."""
+    found = np.zeros(2 * EVALUATED, dtype=RECORD)
+    player.new_game()
+    player.worker.sample(max(1, nodes // EVALUATED), len(found))
+    player.think(Board(sfen), nodes=nodes)
+    lines = player.worker.samples()
+    player.worker.sample(0)
+    return found[: GameReader().read_reached(sfen, lines, found)]
+
+
+def of_game(player: Player, task: tuple[Searched, int, str, Game]) -> tuple[Records, Refused]:
+    """The positions of some searches of a game, if it is drawn."""
+    plan, number, place, game = task
+    rng, refused = random.Random(f"{plan.seed} {number}"), Refused()
+    found = [np.zeros(0, dtype=RECORD)]
+    if rng.random() < plan.share:
+        chosen = plies_to_search(game, rng, OffGame(positions=SEARCHES, samples=1))
+        board = Board(game.start)
+        try:
+            for ply, move in enumerate(game.moves):
+                if ply in chosen and board.legal_moves():
+                    found.append(evaluated(player, board.sfen(), rng.choice(NODES)))
+                board.push(move)
+        except ValueError as error:
+            refused.add(place, str(error))
+    return np.concatenate(found), refused
