@@ -138,6 +138,12 @@ def add_train(commands: Commands) -> None:
     train.add_argument(
         "--rate", type=share, default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
     )
+    train.add_argument(
+        "--decay",
+        type=share,
+        default=0.3,
+        help="of the weights of a network's first layer, times the rate (default 0.3; 0 to learn distilled scores)",
+    )
     train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
 
 

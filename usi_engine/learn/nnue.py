@@ -345,6 +345,7 @@ def train_nnue(chosen: argparse.Namespace) -> None:
         result_share=chosen.results,
         tempo=chosen.tempo,
         warm_start=chosen.warm_start,
+        decay=chosen.decay,
         rate=chosen.rate or (WARM_START_RATE if chosen.warm_start else NetworkPlan.rate),
     )
     training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)

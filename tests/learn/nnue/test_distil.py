@@ -80,7 +80,8 @@ def test_the_new_corpus_can_be_trained_on(corpus: Path, tmp_path: Path, other: s
     assert card.pop("distilled") == {"networks": ["other.bin"], "share": 1.0}
     assert card == json.loads((corpus / CARD).read_text())
     small = ["--network", "128x2-8-8", "--model", "nnue", "--epochs", "1", "--out", str(tmp_path / "small.bin")]
-    assert main(["train", str(out), *small]) == 0
+    assert main(["train", str(out), *small, "--decay", "0"]) == 0
+    assert json.loads((tmp_path / "small.card.json").read_text())["plan"]["decay"] == 0
 
 
 def test_positions_of_searches_are_added(corpus: Path, games: Path, tmp_path: Path, other: str) -> None:
