@@ -8,7 +8,7 @@ J. Dean, "Distilling the knowledge in a neural network", 2015; figures: docs/lab
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -71,15 +71,13 @@ def distil(
     if out.resolve() == corpus.resolve():
         raise ValueError(f"--out {out}: is also read")
     card, teachers = load_card(corpus), [Teacher(name) for name in networks]
-    try:
-        every, seed = int(card["every"]), int(card["seed"])
-    except (KeyError, TypeError, ValueError):
-        raise ValueError(f"{corpus / CARD} does not tell which games are held out: make it anew") from None
+    every, seed = split_of(card, corpus)
+    games = searched.count() if searched else 0
     out.mkdir(parents=True, exist_ok=True)
     buckets, refused = Buckets(out, seed), Refused()
     try:
         fill(buckets, corpus, teachers, share)
-        added = add_searched(buckets, searched, teachers, refused) if searched else 0
+        added = add_valued(buckets, searched.positions(refused, games), teachers) if searched else 0
         buckets.close()
         training, held = finish(buckets, out, every, seed, refused)
     finally:
@@ -90,6 +88,14 @@ def distil(
     card |= {"training": training, "held_out": held, "distilled": made}
     write_text(out / CARD, json.dumps(card, indent=1) + "\n")
     return card
+
+
+def split_of(card: dict[str, Any], corpus: Path) -> tuple[int, int]:
+    """One game in how many is held out, and the seed by which they are drawn. ValueError."""
+    every, seed = card.get("every"), card.get("seed")
+    if not (isinstance(every, int) and isinstance(seed, int) and every > 0 and seed >= 0):
+        raise ValueError(f"{corpus / CARD} does not tell which games are held out (every {every}, seed {seed})")
+    return every, seed
 
 
 def fill(buckets: Buckets, corpus: Path, teachers: Sequence[Teacher], share: float) -> None:
@@ -104,10 +110,10 @@ def fill(buckets: Buckets, corpus: Path, teachers: Sequence[Teacher], share: flo
         progress.add(len(records), len(records))
 
 
-def add_searched(buckets: Buckets, searched: Searched, teachers: Sequence[Teacher], refused: Refused) -> int:
-    """The positions of searches, valued, into the buckets; returns how many."""
+def add_valued(buckets: Buckets, parts: Iterable[Records], teachers: Sequence[Teacher]) -> int:
+    """Positions without scores of their own into the buckets, with the teachers' values; returns how many."""
     count = 0
-    for records in joined(searched.positions(refused)):
+    for records in joined(parts):
         buckets.add(rescored_by(teachers, records, 1.0))
         count += len(records)
     return count

@@ -16,7 +16,7 @@ import numpy as np
 
 from core_ext.board import Board
 from core_ext.records import RECORD, GameReader
-from usi_engine.core import INTERNAL
+from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.corpus import Records
 from usi_engine.learn.game import Game
 from usi_engine.learn.off_game import OffGame, plies_to_search
@@ -41,13 +41,17 @@ class Searched:
     threads: int = 1
     seed: int = 1
 
-    def positions(self, refused: Refused) -> Iterator[Records]:
-        """Those of each game, of score 0; what could not be used goes into `refused`.
+    def count(self) -> int:
+        """How many games there are. SourceError, OSError, WeightsError where games or weights cannot be read."""
+        load_weights(self.weights)
+        return sum(1 for _ in GameSource(self.games).placed())
+
+    def positions(self, refused: Refused, total: int) -> Iterator[Records]:
+        """Those of each of so many games, of score 0; what could not be used goes into `refused`.
 
         SourceError, OSError, WeightsError.
         """
-        source = GameSource(self.games)
-        progress = Progress("games", sum(1 for _ in GameSource(self.games).placed()))
+        source, progress = GameSource(self.games), Progress("games", total)
         tasks = ((self, *placed) for placed in source.placed())
         for records, fault in Work(new_player, (self.weights, RULES), of_game).results(tasks, self.threads):
             refused.join(fault)

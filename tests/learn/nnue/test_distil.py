@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,37 @@ def test_positions_of_searches_are_added(corpus: Path, games: Path, tmp_path: Pa
 
 def test_no_game_is_searched_without_a_share(games: Path) -> None:
     searched, refused = Searched([games], share=0.0), Refused()
-    assert sum(map(len, searched.positions(refused))) == 0 == refused.count
+    assert sum(map(len, searched.positions(refused, searched.count()))) == 0 == refused.count
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--searched", "no/such.tsv"], r"no.such\.tsv"),
+        (["--searched", "games.txt"], r"games\.txt: expected a name"),
+        (["--weights", "no/such.bin"], r"no.such\.bin.*no such file"),
+    ],
+)
+def test_searches_that_cannot_be_made_are_refused_first(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
+) -> None:
+    """Before the corpus is scored: nothing is written."""
+    out, games = tmp_path / "out", tmp_path / "games.tsv"
+    games.write_text("")
+    chosen = ["--searched", str(games), *options, "--out", str(out)]
+    assert main(["distil", str(corpus), "--networks", INTERNAL, *chosen]) == 1
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1 and re.search(message, said) and not out.exists()
+
+
+def test_a_card_without_its_split_is_refused(corpus: Path, tmp_path: Path) -> None:
+    """By it the held-out positions are kept apart."""
+    copied = tmp_path / "copied"
+    shutil.copytree(corpus, copied)
+    card = json.loads((copied / CARD).read_text()) | {"every": 0}
+    (copied / CARD).write_text(json.dumps(card))
+    with pytest.raises(ValueError, match=r"which games are held out \(every 0, seed 1\)"):
+        distil(copied, [INTERNAL], tmp_path / "out", 1.0)
 
 
 @pytest.mark.parametrize(
