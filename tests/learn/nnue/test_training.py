@@ -330,12 +330,13 @@ def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.Ca
         corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
     )
     chosen.tempo = 45
-    chosen.features, chosen.network, chosen.warm_start, chosen.rate = "K+P", "192x2-8-16", "", 0.002
+    chosen.features, chosen.network, chosen.warm_start, chosen.rate, chosen.decay = "K+P", "192x2-8-16", "", 0.002, 0.1
     train_nnue(chosen)
     assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
     assert " a second, divergence " in capsys.readouterr().out
     card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["note"] == "short" and card["plan"]["tempo"] == 45 and card["plan"]["rate"] == 0.002
+    assert card["note"] == "short"
+    assert [card["plan"][name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
     assert (tmp_path / "nn.bin.run" / "curve.json").exists()
 
 
