@@ -142,7 +142,7 @@ def add_train(commands: Commands) -> None:
         "--decay",
         type=share,
         default=0.3,
-        help="of the weights of a network's first layer, times the rate (default 0.3; 0 to learn distilled scores)",
+        help="of the weights of a network's first layer, times the rate (default 0.3; 0: none)",
     )
     train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
 

@@ -1,8 +1,8 @@
 """Positions that the searches of games' positions evaluate, for networks to value (see distil).
 
-A search evaluates positions that games hardly contain, and goes where its evaluation is too high. A network that values
-those positions as the mean of several does is taken in by fewer of them. Searches by the network that will learn give
-the positions it will meet.
+A search evaluates positions that games hardly contain, and goes where its evaluation is too high. Searches by the
+network that will learn give the positions it will meet. What this gained, and what not:
+docs/lab/2026-11-25-distillation.md.
 """
 
 from __future__ import annotations
