@@ -44,18 +44,20 @@ class OffGame:
     plies: int = 0  # of the search that scores; 0 = by the rules' nodes
 
 
-def plies_to_search(game: Game, rng: random.Random, plan: OffGame) -> list[int]:
-    """The plies at which to search, enough for so many samples, in their order."""
-    open_plies = [ply for ply, score in enumerate(game.scores) if score is not None and abs(score) < DECIDED_SCORE]
-    return sorted(rng.sample(open_plies, min(-(-plan.positions // plan.samples), len(open_plies))))
+def places_to_search(game: Game, rng: random.Random, count: int) -> Iterator[Board]:
+    """So many undecided positions of a game, in their order, as a board that goes on. ValueError for a broken rule."""
+    undecided = [ply for ply, score in enumerate(game.scores) if score is not None and abs(score) < DECIDED_SCORE]
+    chosen = set(rng.sample(undecided, min(count, len(undecided))))
+    board = Board(game.start)
+    for ply, move in enumerate(game.moves):
+        if ply in chosen and board.legal_moves():
+            yield board
+        board.push(move)
 
 
 def sampled(player: Player, board: Board, rng: random.Random, samples: int) -> list[Board]:
     """Some positions that a short search evaluates; none where the game is over."""
-    player.worker.sample(max(1, SEARCH_NODES // (NOTED * samples)), SEARCH_NODES)
-    player.think(board, nodes=SEARCH_NODES)
-    lines = player.worker.samples()
-    player.worker.sample(0)
+    lines = player.evaluated(board, SEARCH_NODES, SEARCH_NODES // (NOTED * samples))
     places = [Board(board.sfen()) for _ in range(min(samples, len(lines)))]
     for place, line in zip(places, rng.sample(lines, len(places)), strict=True):
         for move in line:
@@ -97,14 +99,12 @@ def scored(player: Player, places: list[Board], plies: int) -> list[tuple[str, i
 def off_game_lines(player: Player, number: int, game: Game, plan: OffGame) -> str:
     """The lines of one game. ValueError where it breaks a rule."""
     rng = random.Random(f"{player.rules.seed} {number}")
-    chosen = plies_to_search(game, rng, plan)
-    board, lines = Board(game.start), []
+    lines = []
     player.new_game()
-    for ply, move in enumerate(game.moves):
-        places = sampled(player, board, rng, plan.samples) if ply in chosen and board.legal_moves() else []
+    for board in places_to_search(game, rng, -(-plan.positions // plan.samples)):
+        places = sampled(player, board, rng, plan.samples)
         for place, (best, value) in zip(places, scored(player, places, plan.plies), strict=True):
             lines.append(f"{LETTERS[game.result]}\toff-game {number}\t{place.sfen()}\t{best} {value}\n")
-        board.push(move)
     return "".join(lines[: plan.positions])
 
 

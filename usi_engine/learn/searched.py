@@ -19,7 +19,7 @@ from core_ext.records import RECORD, GameReader
 from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.corpus import Records
 from usi_engine.learn.game import Game
-from usi_engine.learn.off_game import OffGame, plies_to_search
+from usi_engine.learn.off_game import places_to_search
 from usi_engine.learn.pool import Work
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.selfplay import Player, PlayRules, new_player
@@ -60,15 +60,12 @@ class Searched:
         refused.join(source.refused)
 
 
-def evaluated(player: Player, sfen: str, nodes: int) -> Records:
+def evaluated(player: Player, board: Board, nodes: int) -> Records:
     """Positions that a search of one position evaluates, but for those in check and after null moves."""
-    found = np.zeros(2 * EVALUATED, dtype=RECORD)
     player.new_game()
-    player.worker.sample(max(1, nodes // EVALUATED), len(found))
-    player.think(Board(sfen), nodes=nodes)
-    lines = player.worker.samples()
-    player.worker.sample(0)
-    return found[: GameReader().read_reached(sfen, lines, found)]
+    lines = player.evaluated(board, nodes, nodes // EVALUATED)
+    found = np.zeros(len(lines), dtype=RECORD)
+    return found[: GameReader().read_reached(board.sfen(), lines, found)]
 
 
 def of_game(player: Player, task: tuple[Searched, int, str, Game]) -> tuple[Records, Refused]:
@@ -77,13 +74,9 @@ def of_game(player: Player, task: tuple[Searched, int, str, Game]) -> tuple[Reco
     rng, refused = random.Random(f"{plan.seed} {number}"), Refused()
     found = [np.zeros(0, dtype=RECORD)]
     if rng.random() < plan.share:
-        chosen = plies_to_search(game, rng, OffGame(positions=SEARCHES, samples=1))
-        board = Board(game.start)
         try:
-            for ply, move in enumerate(game.moves):
-                if ply in chosen and board.legal_moves():
-                    found.append(evaluated(player, board.sfen(), rng.choice(NODES)))
-                board.push(move)
+            boards = places_to_search(game, rng, SEARCHES)
+            found += [evaluated(player, board, rng.choice(NODES)) for board in boards]
         except ValueError as error:
             refused.add(place, str(error))
     return np.concatenate(found), refused

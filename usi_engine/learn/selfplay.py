@@ -93,6 +93,14 @@ class Player:
         self.table.clear()
         self.worker.new_game()
 
+    def evaluated(self, board: Board, nodes: int, every: int) -> list[list[str]]:
+        """The lines to every so many-th position that a search evaluates, but for those after a null move."""
+        self.worker.sample(max(1, every), nodes)
+        self.think(board, nodes=nodes)
+        lines = self.worker.samples()
+        self.worker.sample(0)
+        return lines
+
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
         """The best move (of `moves`, if given) and its value for the side to move. `nodes`: in place of the rules'."""
         limit = nodes or self.rules.nodes
