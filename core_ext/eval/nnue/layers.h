@@ -27,6 +27,7 @@
 #include <immintrin.h>
 #if defined(__AVX512VNNI__)
 #define NNUE_INSTRUCTIONS "AVX-512 VNNI"
+#define NNUE_CHAINS 4           /* its products add to a sum themselves, so that each waits for the one before */
 #else
 #define NNUE_INSTRUCTIONS "AVX-512"
 #endif
@@ -90,13 +91,17 @@ typedef __m256i NnueVector;
 #define NNUE_ADD32 _mm256_add_epi32
 #define NNUE_SPREAD32 _mm256_set1_epi32
 #define NNUE_ZERO _mm256_setzero_si256
-/* A bit for each group of four bytes that are all 0. */
-#define NNUE_ZERO_GROUPS(vector) _mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(vector, NNUE_ZERO())))
 
 static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector weights)
 {
     NnueVector pairs = _mm256_maddubs_epi16(inputs, weights);
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
+/* A bit for each of eight groups of four inputs that are all 0. */
+static inline unsigned nnue_zero_groups(const uint8_t *in)
+{
+    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(NNUE_LOAD(in), NNUE_ZERO())));
 }
 
 static inline void nnue_activate_block(uint8_t *out, const int16_t *sums)
@@ -129,12 +134,17 @@ typedef __m128i NnueVector;
 #define NNUE_ADD32 _mm_add_epi32
 #define NNUE_SPREAD32 _mm_set1_epi32
 #define NNUE_ZERO _mm_setzero_si128
-#define NNUE_ZERO_GROUPS(vector) _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(vector, NNUE_ZERO())))
 
 static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector weights)
 {
     NnueVector pairs = _mm_maddubs_epi16(inputs, weights);
     return _mm_add_epi32(sum, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
+}
+
+static inline unsigned nnue_zero_groups(const uint8_t *in)
+{
+    NnueVector low = _mm_cmpeq_epi32(NNUE_LOAD(in), NNUE_ZERO()), high = _mm_cmpeq_epi32(NNUE_LOAD(in + 16), NNUE_ZERO());
+    return (unsigned)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 }
 
 static inline void nnue_activate_block(uint8_t *out, const int16_t *sums)
@@ -249,6 +259,9 @@ static inline int32_t nnue_output(const uint8_t *in, int inputs, const int8_t *w
 #define NNUE_LANES16 (NNUE_BYTES / 2)
 #define NNUE_LANES32 (NNUE_BYTES / 4)
 #define NNUE_TILE 8             /* vectors held in registers at a time */
+#if !defined(NNUE_CHAINS)
+#define NNUE_CHAINS 1           /* sums side by side for the same outputs, at most: only additions wait */
+#endif
 
 /* `vectors` of them, a constant at each call. */
 static inline void nnue_accumulate_tile(int16_t *out, const int16_t *in, int width, const int16_t *rows,
@@ -300,13 +313,30 @@ static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
 }
 
 #if NNUE_BYTES < 64
+/* The places of the bits of a byte, a byte each, the lowest first. */
+#define NNUE_PLACE(byte, bit, behind) \
+    ((uint64_t)(behind) << 8 * ((byte) >> (bit) & 1) | (uint64_t)((bit) * ((byte) >> (bit) & 1)))
+#define NNUE_PLACES(byte) \
+    NNUE_PLACE(byte, 0, NNUE_PLACE(byte, 1, NNUE_PLACE(byte, 2, NNUE_PLACE(byte, 3, \
+    NNUE_PLACE(byte, 4, NNUE_PLACE(byte, 5, NNUE_PLACE(byte, 6, NNUE_PLACE(byte, 7, 0))))))))
+#define NNUE_4_BYTES(byte) NNUE_PLACES(byte), NNUE_PLACES((byte) + 1), NNUE_PLACES((byte) + 2), NNUE_PLACES((byte) + 3)
+#define NNUE_16_BYTES(byte) \
+    NNUE_4_BYTES(byte), NNUE_4_BYTES((byte) + 4), NNUE_4_BYTES((byte) + 8), NNUE_4_BYTES((byte) + 12)
+#define NNUE_64_BYTES(byte) \
+    NNUE_16_BYTES(byte), NNUE_16_BYTES((byte) + 16), NNUE_16_BYTES((byte) + 32), NNUE_16_BYTES((byte) + 48)
+
+static const uint64_t nnue_places[256] = {NNUE_64_BYTES(0), NNUE_64_BYTES(64), NNUE_64_BYTES(128), NNUE_64_BYTES(192)};
+
+/* Eight at a time from a table: a loop over the bits is predicted badly. */
 static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first)
 {
     int count = 0, at;
-    for (at = 0; at < 64; at += NNUE_BYTES) {
-        unsigned some = ~(unsigned)NNUE_ZERO_GROUPS(NNUE_LOAD(in + at)) & ((1u << NNUE_LANES32) - 1);
-        for (; some; some &= some - 1)
-            groups[count++] = (uint16_t)(first + at / 4 + lowest_bit(some));
+    for (at = 0; at < 64; at += 32) {
+        unsigned some = nnue_zero_groups(in + at) ^ 0xFF;
+        __m128i places = _mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)(const void *)(nnue_places + some)));
+        places = _mm_add_epi16(places, _mm_set1_epi16((short)(first + at / 4)));
+        _mm_storeu_si128((__m128i *)(void *)(groups + count), places);
+        count += count_bits(some);
     }
     return count;
 }
@@ -336,11 +366,12 @@ static inline void nnue_add_group(NnueVector *sum, const uint8_t *in, const int8
                           NNUE_LOAD(weights + (group * (size_t)outputs + (size_t)i * NNUE_LANES32) * 4));
 }
 
-/* `vectors` of outputs, from `chains` sums side by side that hide the latency of the products; both constants. Over the
- * `count` groups that `groups` lists, or the first `count` where it is NULL. */
+/* `vectors` of outputs, a constant at each call, over the `count` groups that `groups` lists, or the first `count` where
+ * it is NULL. */
 static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
-                                     const int8_t *weights, const int32_t *bias, const int vectors, const int chains)
+                                     const int8_t *weights, const int32_t *bias, const int vectors)
 {
+    const int chains = NNUE_TILE / vectors < NNUE_CHAINS ? NNUE_TILE / vectors : NNUE_CHAINS;
     NnueVector sum[NNUE_TILE];
     int k = 0, chain, i;
     for (i = 0; i < vectors; i++)
@@ -360,18 +391,14 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint
         NNUE_STORE(out + i * NNUE_LANES32, sum[i]);
 }
 
-#define NNUE_CHAINS(vectors) (NNUE_TILE / (vectors) < 4 ? NNUE_TILE / (vectors) : 4)
-
 /* A block of outputs from `at` on, of 32 or 16. */
 static inline void nnue_affine_groups(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
                                       const int8_t *weights, const int32_t *bias, int at)
 {
     if (at + NNUE_BLOCK <= outputs)
-        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32,
-                          NNUE_CHAINS(32 / NNUE_LANES32));
+        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32);
     else
-        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32,
-                          NNUE_CHAINS(16 / NNUE_LANES32));
+        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32);
 }
 
 /* Of a wide layer only the groups that are not all 0 are multiplied, as in Stockfish's sparse layer, and of these only
