@@ -22,7 +22,7 @@ from typing import Protocol
 import numpy as np
 
 KEPT_FILES = 1  # of about 415 MB
-LAYOUT = b"3"  # changes with the order or meaning of Weights.memory()
+LAYOUT = b"4"  # changes with the order or meaning of Weights.memory(), and with what is refused as out of range
 PAGE, SAMPLE = 4096, 64  # bytes; of each page so many are checked: to check all would take as long as to read them
 DIGEST = 16
 ABANDONED_SECONDS = 3600  # age of a file with a temporary name whose writer was ended
