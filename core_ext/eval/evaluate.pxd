@@ -9,7 +9,7 @@ from core_ext.base.debug cimport ASSERT
 from core_ext.eval.kpp.sums cimport KppState, kpp_value
 from core_ext.eval.material cimport MaterialState, material_value
 from core_ext.eval.nnue.accumulator cimport NnueState
-from core_ext.eval.nnue.network cimport nnue_evaluate, nnue_prepare
+from core_ext.eval.nnue.network cimport nnue_evaluate
 from core_ext.shogi.position cimport Position, has_both_kings
 from core_ext.shogi.types cimport MAX_EVALUATION
 
@@ -39,15 +39,6 @@ cdef list evaluate_terms(Evaluator *evaluator, const Position *pos)
 cdef inline int clamp_value(int value) noexcept nogil:
     """To the range of evaluations."""
     return max(-MAX_EVALUATION, min(MAX_EVALUATION, value))
-
-
-cdef inline void prepare_evaluation(Evaluator *evaluator, const Position *pos) noexcept nogil:
-    """Bring a network's sums up to date, the part of evaluate() that the positions below need too.
-
-    The search does it while the table's entry is fetched from memory.
-    """
-    if evaluator.kind == NNUE_EVALUATION and has_both_kings(pos):
-        nnue_prepare(&evaluator.nnue, pos)
 
 
 cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:

@@ -5,7 +5,7 @@ table, static value, the bookkeeping of its moves.
 from libc.string cimport memcpy
 
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.eval.evaluate cimport evaluate, prepare_evaluation
+from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport mean_error
 from core_ext.search.history cimport capture_value, continuation_value, move_slot, pawn_history
@@ -161,9 +161,6 @@ cdef inline bint game_over(Searcher *s, const Node *node, int *value) noexcept n
 
 cdef inline void probe_table(Searcher *s, Node *node) noexcept nogil:
     """Fill in node.tt; a move that is not legal here comes from another position with the same key."""
-    # The entry, prefetched before the move was made, is still under way: that time is used.
-    if not node.in_check:
-        prepare_evaluation(s.evaluator, &s.pos)
     tt_probe(s.table, full_key(&s.pos), &node.tt)
     node.tt_value = NO_VALUE
     node.ss.tt_hit = node.tt.hit

@@ -25,7 +25,5 @@ cdef void nnue_free(NnueState *state) noexcept nogil
 # Centipawns for the side to move, below the values that say mate. Both kings must be on the board. The position may be
 # any: the state recognises it by its key and its ply.
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil
-# Bring the sums up to date: the next nnue_evaluate of this position need not.
-cdef void nnue_prepare(NnueState *state, const Position *pos) noexcept nogil
 # The same from scratch and by the portable kernels, the oracle of the tests.
 cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil

@@ -69,11 +69,6 @@ cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
     return propagate(state.weights, sums[pos.side], sums[pos.side ^ 1], False)
 
 
-cdef void nnue_prepare(NnueState *state, const Position *pos) noexcept nogil:
-    cdef const int16_t *sums[COLORS]
-    accumulate(state, pos, sums)
-
-
 cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil:
     cdef int16_t sums[COLORS * MAX_WIDTH]
     accumulate_from_scratch(weights, pos, sums)
