@@ -327,7 +327,7 @@ static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
 
 static const uint64_t nnue_places[256] = {NNUE_64_BYTES(0), NNUE_64_BYTES(64), NNUE_64_BYTES(128), NNUE_64_BYTES(192)};
 
-/* Eight at a time from a table: a loop over the bits is predicted badly. */
+/* Eight at a time from a table, as in Stockfish: a loop over the bits is predicted badly. */
 static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first)
 {
     int count = 0, at;
