@@ -61,7 +61,7 @@ def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main([str(file), *SMALL]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[:2] == [f"problems.tsv, line {number}: mate in 1: G*5b" for number in (2, 3)]
-    assert lines[-1].split()[:6] == ["all", "2", "2", "0", "0", "0"]
+    assert lines[-1].split()[:7] == ["all", "2", "2", "0", "0", "0", "0"]
     assert main([str(file), *SMALL, "--summary"]) == 0
     assert capsys.readouterr().out.splitlines()[0].startswith("length")
 
@@ -71,7 +71,9 @@ def test_unsolved_problems_are_printed(tmp_path: Path, capsys: pytest.CaptureFix
     file.write_text(f"{NO_MATE}\nnonsense\n{BARE_KING}\n", encoding="utf-8")
     assert main([str(file), *SMALL, "--nodes", "1000", "--summary"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(": ")[1] for line in lines[:6:2]] == ["no mate", "not a position", "undecided"]
+    assert [line.split(": ")[1] for line in lines[:6:2]] == ["no mate", "cannot be read", "undecided"]
+    assert lines[2].endswith("cannot be read: an sfen has 3 or 4 fields: 'nonsense'")
+    assert lines[-1].split()[:7] == ["all", "3", "0", "1", "1", "1", "0"]
     assert [line.strip() for line in lines[1:6:2]] == [NO_MATE, "nonsense", BARE_KING]
 
 

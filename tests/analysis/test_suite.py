@@ -86,3 +86,12 @@ def test_files_that_hold_nothing(text: str, message: str, tmp_path: Path, capsys
     assert main([str(file), *QUICK]) == 2
     assert message in capsys.readouterr().err
     assert main([str(tmp_path / "none"), *QUICK]) == 2
+
+
+@pytest.mark.parametrize("option", ["--threads=513", "--hash=300000", "--nodes=0", "--seconds=0"])
+def test_limits_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["file", option])
+    name, _, number = option.partition("=")
+    assert ended.value.code == 2
+    assert f"argument {name}: '{number}' is not a" in capsys.readouterr().err

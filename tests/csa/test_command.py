@@ -49,7 +49,6 @@ def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
         (["--game", "a b-1-2"], "--game 'a b-1-2'"),
         (["--option", "Threads"], "--option 'Threads' is not NAME=VALUE"),
         (["--user", "two words"], "--user 'two words'"),
-        (["--games", "-1"], "--games -1"),
         (["--password", "two words"], "the password must"),
         (["--engine", "/no/such/engine"], "/no/such/engine does not start"),
     ],
@@ -67,10 +66,20 @@ def test_missing_variable(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_options_and_settings() -> None:
     chosen = arguments_of(
-        [*LEAST, "--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "1"]
+        [*LEAST, "--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "31"]
     )
     assert options_of(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
-    assert settings_of(chosen).keep_alive == 30.0  # the protocol's least
+    assert settings_of(chosen).keep_alive == 31.0
+
+
+@pytest.mark.parametrize("option", ["--games=-1", "--margin=inf", "--margin=nan", "--margin=-1", "--keep-alive=1"])
+def test_numbers_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """argparse's error and status, with the number; 30 seconds are the protocol's least silence."""
+    with pytest.raises(SystemExit) as ended:
+        main([*LEAST, option])
+    name, _, number = option.partition("=")
+    assert ended.value.code == 2
+    assert f"argument {name}: '{number}' is not a" in capsys.readouterr().err
 
 
 def test_without_rsshogi() -> None:

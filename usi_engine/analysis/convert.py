@@ -61,10 +61,12 @@ def convert_each(games: list[Game], kind: str, chosen: argparse.Namespace) -> No
 
 
 def main(words: list[str]) -> int:
-    """Returns 0, 1 where a record could not be read, 2 where nothing could be done."""
+    """Returns 0, 1 where a record could not be read, 2 where nothing could be done, 130 after Ctrl-C."""
     chosen = parser().parse_args(words)
     try:
         return run(chosen, load_core())
+    except KeyboardInterrupt:
+        return 130
     except (OSError, RecordError, CoreError) as error:
         print(error, file=sys.stderr)
         return 2

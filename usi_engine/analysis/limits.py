@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
+from usi_engine.arguments import real, spin, whole
 from usi_engine.core import INTERNAL
+
+MOST_NODES = 1 << 48
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,10 @@ class Limits:
 def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
     """The options; `nodes`: the limit without any."""
     limit = parser.add_mutually_exclusive_group()
-    limit.add_argument("--nodes", type=positive, help=f"nodes for each position (default {nodes})")
-    limit.add_argument("--seconds", type=positive_seconds, help="seconds for each position instead")
-    parser.add_argument("--threads", type=positive, default=1, help="search threads (1)")
-    parser.add_argument("--hash", type=positive, default=64, help="size of the transposition table in MB (64)")
+    limit.add_argument("--nodes", type=whole(1, MOST_NODES), help=f"nodes for each position (default {nodes})")
+    limit.add_argument("--seconds", type=real(0.001, 86400), help="seconds for each position instead")
+    parser.add_argument("--threads", type=spin("Threads"), default=1, help="search threads (1)")
+    parser.add_argument("--hash", type=spin("USI_Hash"), default=64, help="size of the transposition table in MB (64)")
     parser.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
     parser.set_defaults(default_nodes=nodes)
 
@@ -39,19 +42,3 @@ def limits_of(chosen: argparse.Namespace) -> Limits:
 def in_words(limits: Limits) -> str:
     """The limit of a position."""
     return f"{limits.nodes} nodes" if limits.nodes else f"{limits.seconds:g} s"
-
-
-def positive(text: str) -> int:
-    """A whole number from 1. ValueError."""
-    number = int(text)
-    if not 1 <= number < 1 << 48:
-        raise ValueError
-    return number
-
-
-def positive_seconds(text: str) -> float:
-    """Seconds from a millisecond to a day. ValueError."""
-    seconds = float(text)
-    if not 0.001 <= seconds <= 86400:
-        raise ValueError
-    return seconds

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from usi_engine.analysis.formats import RecordError, decoded, format_of, rsshogi
 from usi_engine.analysis.notation import named
 from usi_engine.analysis.records import Game, read_games
+from usi_engine.arguments import whole
 from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.tools.mate import (
     MateProblem,
@@ -25,18 +26,7 @@ from usi_engine.tools.mate import (
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
 RECORDS = ("kif", "ki2", "csa", "jkf")
-VERDICTS = {"nomate": "no mate", "unknown": "undecided", "illegal": "not a position"}
-
-
-def at_least(least: int, most: int = 2**31 - 1) -> Callable[[str], int]:
-    """Reads a number of the command line."""
-
-    def number(text: str) -> int:
-        if not least <= int(text) <= most:
-            raise argparse.ArgumentTypeError(f"'{text}' is not {least} to {most}")
-        return int(text)
-
-    return number
+VERDICTS = {"nomate": "no mate", "unknown": "undecided"}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,9 +34,9 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("usi_engine mate", description="Find mates.")
     what = "a position, files of problems (an sfen a line) or game records, - for standard input"
     made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
-    made.add_argument("--hash", type=at_least(1), default=256, help="size of the proof table in MB (256)")
-    made.add_argument("--nodes", type=at_least(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
-    made.add_argument("--seconds", type=at_least(1), default=60, help="time limit per problem (60)")
+    made.add_argument("--hash", type=whole(1), default=256, help="size of the proof table in MB (256)")
+    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
+    made.add_argument("--seconds", type=whole(1), default=60, help="time limit per problem (60)")
     made.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
     made.add_argument("--japanese", action="store_true", help="write moves as ▲５二金打 too; needs rsshogi")
     made.add_argument("--summary", action="store_true", help="print only what is not solved, and the table")
@@ -102,7 +92,9 @@ def problem_of(game: Game, core: Core) -> MateProblem:
 
 
 def verdict(result: MateResult) -> str:
-    """In words, with the length of a mate."""
+    """In words, with the length of a mate or the reason why there is no position."""
+    if result.fault:
+        return f"cannot be read: {result.fault}"
     if result.status != "mate":
         return VERDICTS[result.status]
     return f"mate in {len(result.moves)}" + ", WRONG" * result.wrong
@@ -158,7 +150,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def main(words: list[str]) -> int:
-    """Returns 0 if every problem was solved, 1 if not, 2 if something cannot be read, 130 after Ctrl-C."""
+    """Returns 0 if every problem was solved, 1 if not, 2 if a file or an argument cannot be read, 130 after Ctrl-C."""
     chosen = parser().parse_args(words)
     try:
         return run(chosen)

@@ -20,20 +20,18 @@ from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.analysis.records import Game
 from usi_engine.cache import cache_folder
-from usi_engine.nnue_file import FILE_NAME
+from usi_engine.evaluation import evaluation_file
 
 KEPT_FILES = 500  # of about 40 KB each
 
 
 def store_path(game: Game, limits: Limits) -> Path | None:
-    """The file for this game and these limits; None without a cache folder."""
+    """The file for this game and these limits; None without a cache folder. WeightsError, OSError."""
     folder = cache_folder()
     if folder is None:
         return None
-    weights = Path(limits.evaluation).expanduser()
-    if weights.is_dir():
-        weights /= FILE_NAME
-    state = [weights.stat().st_size, weights.stat().st_mtime_ns] if weights.is_file() else []
+    weights = evaluation_file(limits.evaluation)
+    state = [weights.stat().st_size, weights.stat().st_mtime_ns] if weights and weights.is_file() else []
     key = json.dumps([__version__, game.start, game.moves, asdict(limits), state])
     return folder / "analysis" / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.jsonl"
 

@@ -12,9 +12,10 @@ from usi_engine import __version__
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.files import write_text
 from usi_engine.analysis.formats import RecordError, rsshogi
-from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of, positive
+from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.suite import board_of
+from usi_engine.arguments import whole
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
 from usi_engine.book_tool.journal import Journal
@@ -23,7 +24,7 @@ from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
 from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core, text_of
-from usi_engine.evaluation import packaged_network
+from usi_engine.evaluation import evaluation_file
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000
@@ -45,13 +46,13 @@ def add_build(made: argparse.ArgumentParser) -> None:
     """The options of `build`."""
     made.add_argument("games", nargs="*", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     made.add_argument("--out", type=Path, required=True, help="the book to write; FILE.journal keeps what was searched")
-    made.add_argument("--plies", type=positive, default=16, help="length of the lines in plies (16)")
-    made.add_argument("--min-games", type=positive, default=2, help="least number of games that played a move (2)")
-    made.add_argument("--positions", type=positive, help="grow the book by search to so many (1000 without games)")
+    made.add_argument("--plies", type=whole(1), default=16, help="length of the lines in plies (16)")
+    made.add_argument("--min-games", type=whole(1), default=2, help="least number of games that played a move (2)")
+    made.add_argument("--positions", type=whole(1), help="grow the book by search to so many (1000 without games)")
     made.add_argument(
-        "--lines", type=positive, default=4, help="moves a search values; more get more nodes or time (4)"
+        "--lines", type=whole(1), default=4, help="moves a search values; more get more nodes or time (4)"
     )
-    made.add_argument("--margin", type=positive, default=40, help="greatest loss of a move, in centipawns (40)")
+    made.add_argument("--margin", type=whole(1), default=40, help="greatest loss of a move, in centipawns (40)")
     made.add_argument("--start", default="startpos", help="the position that grows: an sfen")
     add_limits(made, DEFAULT_NODES)
 
@@ -137,9 +138,9 @@ def searcher_of(core: Core, chosen: argparse.Namespace) -> Searcher:
 
 
 def settings(limits: Limits, lines: int) -> dict[str, str | int | float]:
-    """What the results depend on."""
-    file = packaged_network() if limits.evaluation == INTERNAL else Path(limits.evaluation).expanduser()
-    weights = hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else limits.evaluation
+    """What the results depend on. WeightsError, OSError."""
+    file = evaluation_file(limits.evaluation)
+    weights = hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file and file.is_file() else limits.evaluation
     limit = {"nodes": limits.nodes, "seconds": limits.seconds, "threads": limits.threads, "hash": limits.megabytes}
     return {"version": __version__, "evaluation": weights, "lines": lines, **limit}
 

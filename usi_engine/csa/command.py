@@ -14,13 +14,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from usi_engine.arguments import real, whole
+
 if TYPE_CHECKING:
     from usi_engine.csa.client import Client, Settings
     from usi_engine.csa.driver import Engine
 
 PORT = 4081
-# The protocol allows an empty line every 30 seconds at most.
-LEAST_KEEP_ALIVE = 30.0
+LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows an empty line every 30 seconds at most
+DAY = 86400  # seconds
 NAME = re.compile(r"[!-+\--~]{1,32}")  # visible ASCII without a comma
 GAME = re.compile(r"[\w@.-]+-\d+-\d+F?(-[BbWw])?", re.ASCII)
 MISSING = "usi_engine csa needs rsshogi: pip install rsshogi"
@@ -43,14 +45,17 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     secret.add_argument("--password", help="the password; other users of this machine can see it in the process list")
     secret.add_argument("--password-env", metavar="VARIABLE", help="the environment variable that holds the password")
     add("--game", default="", help="the kind of game, e.g. floodgate-300-10F; shogi-server takes it with the password")
-    add("--games", type=int, default=0, metavar="N", help="stop after so many games (0: play until Ctrl-C)")
+    add("--games", type=whole(), default=0, metavar="N", help="stop after so many games (0: play until Ctrl-C)")
     add("--engine", type=Path, metavar="PATH", help="a USI engine (default: this engine)")
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; repeatable")
     add("--ponder", action="store_true", help="think on the opponent's time")
-    add("--margin", type=float, default=0.0, metavar="SECONDS", help="taken off the times the engine is told (0)")
+    add(
+        "--margin", type=real(0, DAY), default=0.0, metavar="SECONDS", help="taken off the times the engine is told (0)"
+    )
     add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help="for the games (csa-games)")
     add("--log", type=Path, metavar="FILE", help="append every line sent and received, without the password")
-    add("--keep-alive", type=float, default=60.0, metavar="SECONDS", help="empty line after so long a silence (60)")
+    add("--keep-alive", type=real(LEAST_KEEP_ALIVE, DAY), default=60.0, metavar="SECONDS",
+        help="empty line after so long a silence (60, at least 30)")  # fmt: skip
     return parser.parse_args(words)
 
 
@@ -93,8 +98,6 @@ def settings_of(chosen: argparse.Namespace) -> Settings:
 
     if not NAME.fullmatch(chosen.user):
         raise UsageError(f"--user '{chosen.user}' is not a login name of at most 32 characters")
-    if chosen.games < 0:
-        raise UsageError(f"--games {chosen.games} is less than 0")
     host, port = address_of(chosen.server)
     return Settings(
         host=host,
@@ -103,9 +106,9 @@ def settings_of(chosen: argparse.Namespace) -> Settings:
         password=password_of(chosen),
         games=chosen.games,
         ponder=chosen.ponder,
-        margin=max(chosen.margin, 0.0),
+        margin=chosen.margin,
         records=chosen.records,
-        keep_alive=max(chosen.keep_alive, LEAST_KEEP_ALIVE),
+        keep_alive=chosen.keep_alive,
     )
 
 

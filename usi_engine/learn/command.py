@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from usi_engine.arguments import real, spin, whole
 from usi_engine.core import INTERNAL, KPP, MATERIAL, CoreError, WeightsError, load_core, text_of
 from usi_engine.learn.network_card import MOST_TEMPO
 
@@ -17,7 +17,6 @@ DESCRIPTION = (
     "them; selfplay, off-game and rescore make training data; export writes it for other trainers."
 )
 GAMES_HELP = "files of games"
-MOST_THREADS = 512
 MOST_EPOCHS = 1000
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # that are searched without pruning late moves
@@ -41,42 +40,6 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def whole(text: str) -> int:
-    """A whole number, 0 or more."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise argparse.ArgumentTypeError(f"not a whole number: '{text}'")
-    return int(text)
-
-
-def positive(text: str) -> int:
-    """A whole number above 0."""
-    if whole(text) == 0:
-        raise argparse.ArgumentTypeError(f"not a number above 0: '{text}'")
-    return int(text)
-
-
-def at_most(most: int, number: Callable[[str], int] = positive) -> Callable[[str], int]:
-    """Reads a whole number from 1, or the least that `number` takes, to `most`."""
-
-    def read(text: str) -> int:
-        if number(text) > most:
-            raise argparse.ArgumentTypeError(f"{text} is more than {most}")
-        return int(text)
-
-    return read
-
-
-def share(text: str) -> float:
-    """A number from 0 to 1."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = -1.0
-    if not 0 <= found <= 1:
-        raise argparse.ArgumentTypeError(f"not a number from 0 to 1: '{text}'")
-    return found
-
-
 def add_corpus(commands: Commands) -> None:
     corpus = commands.add_parser("corpus", help="games to training positions")
     corpus.add_argument(
@@ -84,10 +47,10 @@ def add_corpus(commands: Commands) -> None:
     )
     corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
     corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
-    corpus.add_argument("--every", type=positive, default=50, help="one game in so many is held out (default 50)")
-    corpus.add_argument("--seed", type=whole, default=1, help="of the order of the positions (default 1)")
+    corpus.add_argument("--every", type=whole(1), default=50, help="one game in so many is held out (default 50)")
+    corpus.add_argument("--seed", type=whole(), default=1, help="of the order of the positions (default 1)")
     corpus.add_argument(
-        "--threads", type=at_most(MOST_THREADS), default=1, help="processes; the corpus is the same (default 1)"
+        "--threads", type=spin("Threads"), default=1, help="processes; the corpus is the same (default 1)"
     )
     corpus.add_argument(
         "--leaves",
@@ -115,16 +78,16 @@ def add_train(commands: Commands) -> None:
     )
     train.add_argument("--features", choices=["K+P", "HalfKP"], default="K+P", help="inputs for nnue (default K+P)")
     train.add_argument(
-        "--epochs", type=at_most(MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1"
+        "--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1"
     )
     train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
-    train.add_argument("--positions", type=whole, default=0, help="use only so many (default: all)")
+    train.add_argument("--positions", type=whole(), default=0, help="use only so many (default: all)")
     train.add_argument(
-        "--results", type=share, default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
+        "--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
     )
     train.add_argument(
         "--tempo",
-        type=at_most(MOST_TEMPO, whole),
+        type=whole(0, MOST_TEMPO),
         default=120,
         help="centipawns of each score for the right to move, left out of a network's values (default 120; 0: none)",
     )
@@ -136,11 +99,11 @@ def add_train(commands: Commands) -> None:
         "a network may be narrower than --network",
     )
     train.add_argument(
-        "--rate", type=share, default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
+        "--rate", type=real(0, 1), default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
     )
     train.add_argument(
         "--decay",
-        type=share,
+        type=real(0, 1),
         default=0.3,
         help="of the weights of a network's first layer, times the rate (default 0.3; 0: none)",
     )
@@ -159,44 +122,44 @@ def add_distil(commands: Commands) -> None:
     distil.add_argument("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
     distil.add_argument("--out", type=Path, required=True, help="folder of the new corpus")
     distil.add_argument(
-        "--share", type=share, default=0.85, help="of the mean value; the rest is the score (default 0.85)"
+        "--share", type=real(0, 1), default=0.85, help="of the mean value; the rest is the score (default 0.85)"
     )
     distil.add_argument(
         "--searched", metavar="GAMES", nargs="+", type=Path, default=[],
         help="add positions that searches of these games evaluate: some 600 of each of two searches a game",
     )  # fmt: skip
     distil.add_argument(
-        "--searched-share", type=share, default=1.0, help="of these games, chosen by chance (default 1: all)"
+        "--searched-share", type=real(0, 1), default=1.0, help="of these games, chosen by chance (default 1: all)"
     )
     distil.add_argument(
         "--weights", default=INTERNAL, help="of these searches, best the network that will learn (default the packaged)"
     )
-    distil.add_argument("--threads", type=at_most(MOST_THREADS), default=1, help="games searched at a time (default 1)")
-    distil.add_argument("--seed", type=whole, default=1, help="of the choice of games and positions (default 1)")
+    distil.add_argument("--threads", type=spin("Threads"), default=1, help="games searched at a time (default 1)")
+    distil.add_argument("--seed", type=whole(), default=1, help="of the choice of games and positions (default 1)")
 
 
 def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
     play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=positive, required=True, help="games in the file when it is complete")
+    play.add_argument("--games", type=whole(1), required=True, help="games in the file when it is complete")
     play.add_argument(
         "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
     )
     play.add_argument(
-        "--opening-plies", type=whole, default=8, help="plies after the opening that chance may choose (default 8)"
+        "--opening-plies", type=whole(), default=8, help="plies after the opening that chance may choose (default 8)"
     )
     play.add_argument(
         "--opening-margin",
         metavar="CENTIPAWNS",
-        type=whole,
+        type=whole(),
         default=0,
         help="choose all of these from the moves so near to the best one (default 0: half of them, from all moves)",
     )
     play.add_argument(
-        "--random-moves", type=share, default=0.0, help="share of random moves after the opening (default 0)"
+        "--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)"
     )
     play.add_argument(
-        "--play-out", type=share, default=0.1, help="share of the games that go on to mate (default 0.1: a tenth)"
+        "--play-out", type=real(0, 1), default=0.1, help="share of the games that go on to mate (default 0.1: a tenth)"
     )
     add_search_options(play, nodes=1500)
 
@@ -205,13 +168,13 @@ def add_off_game(commands: Commands) -> None:
     off_game = commands.add_parser("off-game", help="positions that searches of games evaluate, labelled by a search")
     off_game.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
     off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
-    off_game.add_argument("--positions", type=positive, default=20, help="of each game (default 20)")
+    off_game.add_argument("--positions", type=whole(1), default=20, help="of each game (default 20)")
     off_game.add_argument(
-        "--samples", type=at_most(MOST_SAMPLES), default=4, help="positions of each search, at most (default 4)"
+        "--samples", type=whole(1, MOST_SAMPLES), default=4, help="positions of each search, at most (default 4)"
     )
     off_game.add_argument(
         "--plies",
-        type=at_most(MOST_PLIES),
+        type=whole(1, MOST_PLIES),
         default=0,
         help="score by a search of so many plies that prunes and reduces no late move (default: by --nodes)",
     )
@@ -222,7 +185,9 @@ def add_rescore(commands: Commands) -> None:
     again = commands.add_parser("rescore", help="games with the scores of new searches; moves and results stay")
     again.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
     again.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
-    again.add_argument("--share", type=share, default=1.0, help="of the positions; others keep their score (default 1)")
+    again.add_argument(
+        "--share", type=real(0, 1), default=1.0, help="of the positions; others keep their score (default 1)"
+    )
     add_search_options(again, nodes=800)
 
 
@@ -234,10 +199,10 @@ def add_export(commands: Commands) -> None:
 
 def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     """The options of a command that searches."""
-    command.add_argument("--nodes", type=at_most(MOST_NODES), default=nodes, help=f"of each search (default {nodes})")
-    command.add_argument("--threads", type=at_most(MOST_THREADS), default=1, help="games treated at a time (default 1)")
+    command.add_argument("--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"of each search (default {nodes})")
+    command.add_argument("--threads", type=spin("Threads"), default=1, help="games treated at a time (default 1)")
     command.add_argument("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
-    command.add_argument("--seed", type=whole, default=1, help="of the random choices (default 1)")
+    command.add_argument("--seed", type=whole(), default=1, help="of the random choices (default 1)")
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
@@ -401,10 +366,7 @@ def main(arguments: list[str]) -> int:
     except KeyboardInterrupt:
         print(f"stopped; the same command {AGAIN[chosen.command]}", file=sys.stderr)
         return 130
-    except (OSError, ValueError, CoreError, WeightsError) as error:
-        print(f"{error}", file=sys.stderr)
-        return 1
-    except MemoryError as error:
+    except (OSError, ValueError, CoreError, WeightsError, MemoryError) as error:
         print(text_of(error), file=sys.stderr)
         return 1
     return 0

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from usi_engine.analysis.formats import RecordError
+from usi_engine.arguments import real
 from usi_engine.core import INTERNAL, Core, CoreError, load_core, text_of
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play.game import HANDICAPS, START, Game
@@ -26,15 +27,7 @@ MEGABYTES = 64
 # Exit statuses.
 NOTHING_DONE, INTERRUPTED = 2, 130
 SIDES = {"black": "b", "white": "w", "both": ""}
-LONGEST_SECONDS = 86400.0
-
-
-def seconds(text: str) -> float:
-    """From 0 to a day. ValueError."""
-    number = float(text)
-    if not 0 <= number <= LONGEST_SECONDS:
-        raise ValueError
-    return number
+DAY = 86400  # seconds
 
 
 def parser() -> argparse.ArgumentParser:
@@ -46,10 +39,12 @@ def parser() -> argparse.ArgumentParser:
                       help=f"strength, 20 is full (default {DEFAULT_LEVEL})")  # fmt: skip
     made.add_argument("--side", choices=[*SIDES, "random"], help="yours (default black); both: two people")
     made.add_argument("--handicap", choices=list(HANDICAPS), help="White plays without these pieces and moves first")
-    made.add_argument("--seconds", type=seconds, default=2.0, help="the engine's time for a move without a clock (2)")
-    made.add_argument("--minutes", type=seconds, default=0.0, help="with a clock: main time of each side")
-    made.add_argument("--byoyomi", type=seconds, default=0.0, help="with a clock: seconds for each move after it")
-    made.add_argument("--increment", type=seconds, default=0.0, help="with a clock: seconds added at each move")
+    made.add_argument(
+        "--seconds", type=real(0, DAY), default=2.0, help="the engine's time for a move without a clock (2)"
+    )
+    made.add_argument("--minutes", type=real(0, DAY / 60), default=0.0, help="with a clock: main time of each side")
+    made.add_argument("--byoyomi", type=real(0, DAY), default=0.0, help="with a clock: seconds for each move after it")
+    made.add_argument("--increment", type=real(0, DAY), default=0.0, help="with a clock: seconds added at each move")
     made.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
     made.add_argument("--letters", action="store_true", help="letters for pieces, USI for moves")
     return made

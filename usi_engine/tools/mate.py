@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core_ext.engine import MateSolver, StopToken
 
 BAR = 40
+WIDTHS = (7, 8, 9, 11, 12, 7, 9, 8, 13)  # of the numbers in the table
 QUOTED = 60  # characters of a text that a message shows
 
 
@@ -35,8 +36,8 @@ class MateProblem:
 
 @dataclass(frozen=True)
 class MateResult:
-    """The result of a problem: `status` is the solver's, or `illegal` for text that is no position; `wrong` marks moves
-    that do not mate.
+    """The result of a problem: `status` is the solver's, or `unreadable` for text that is no position, with the reason
+    in `fault`; `wrong` marks moves that do not mate.
     """
 
     problem: MateProblem
@@ -45,6 +46,7 @@ class MateResult:
     nodes: int
     seconds: float
     wrong: bool = False
+    fault: str = ""
 
     @property
     def length(self) -> int:
@@ -99,8 +101,8 @@ def attempt(
     begun = time.perf_counter()
     try:
         board = set_up(core, problem.sfen)
-    except ValueError:
-        return MateResult(problem, "illegal", [], 0, 0.0)
+    except ValueError as error:
+        return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
     stop.clear()
     stop.set_in(limits.seconds)
     status, moves = solve_interruptibly(solver, stop, board, limits)
@@ -171,7 +173,7 @@ def mates_after(board: Board, move: str) -> bool:
 
 def table(results: list[MateResult]) -> Iterator[str]:
     """A heading, a line for each length, and the totals."""
-    yield "length  count  solved  no mate  undecided  wrong  shorter  longer        nodes   seconds"
+    yield "length  count  solved  no mate  undecided  unreadable  wrong  shorter  longer        nodes   seconds"
     for length in sorted({result.length for result in results}):
         yield row(str(length or "-"), [result for result in results if result.length == length])
     yield row("all", results)
@@ -180,13 +182,14 @@ def table(results: list[MateResult]) -> Iterator[str]:
 def row(title: str, results: list[MateResult]) -> str:
     """One line of the table."""
     solved = [result for result in results if result.status == "mate"]
+    unsolved = [sum(result.status == status for result in results) for status in ("nomate", "unknown", "unreadable")]
+    wrong = sum(result.wrong for result in results)
     shorter = sum(len(result.moves) < result.length for result in solved)
     longer = sum(len(result.moves) > result.length for result in solved)
-    no_mate, unknown = (sum(result.status == status for result in results) for status in ("nomate", "unknown"))
-    wrong, nodes = sum(result.wrong for result in results), sum(result.nodes for result in results)
-    seconds = sum(result.seconds for result in results)
-    return (f"{title:>6}{len(results):>7}{len(solved):>8}{no_mate:>9}{unknown:>11}{wrong:>7}{shorter:>9}{longer:>8}"
-            f"{nodes:>13}{seconds:>10.3f}")  # fmt: skip
+    nodes, seconds = sum(result.nodes for result in results), sum(result.seconds for result in results)
+    counts = (len(results), len(solved), *unsolved, wrong, shorter, longer, nodes)
+    cells = (f"{count:>{width}}" for count, width in zip(counts, WIDTHS, strict=True))
+    return f"{title:>6}{''.join(cells)}{seconds:>10.3f}"
 
 
 class Progress:
