@@ -13,7 +13,7 @@ help:
 	@echo "make test       set up, build, run the tests; test-all: with the slow ones"
 	@echo "make debug      the tests with C asserts and bounds checks; sanitize: under ASan and UBSan too"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
-	@echo "make wine       the tests with CPython for Windows under Wine, which are installed (TESTS=tests/engine: a part)"
+	@echo "make wine       installs Wine and CPython for Windows and runs the tests with them (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"

@@ -133,9 +133,8 @@ def main() -> int:
     try:
         try:
             return _run(sys.argv[1:])
-        except (
-            ModuleNotFoundError
-        ) as error:  # of an optional library, or of the folder without Python, which lacks some
+        # Of an optional library, or in the folder without Python, which lacks some.
+        except ModuleNotFoundError as error:
             print(f"this installation lacks '{error.name}', which the command needs", file=sys.stderr)
             return 1
         finally:  # also where a help text leaves by SystemExit

@@ -186,7 +186,6 @@ TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
 COUNTS = frozenset({"depth", "nodes"})
 LIMITS = COUNTS | {"movetime"}
 COUNT = "a number from 1 on"
-GO_WORDS = TIMES | LIMITS | {"ponder", "infinite", "mate", "searchmoves"}
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 
 

@@ -55,7 +55,7 @@ class Skill:
 
     @property
     def sees_mates(self) -> bool:
-        """Whether it overlooks no mate in one."""
+        """Whether it sees every mate in one."""
         return self.level > BLIND_LEVEL
 
 

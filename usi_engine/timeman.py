@@ -28,7 +28,7 @@ SERVER_SHARE = 0.2
 # The most that is taken off a movetime.
 MOVETIME_MARGIN = 30
 MIN_TIME = 10
-# The time of a move where only that reserve is left.
+# The time of a move where only the reserve is left (RESERVED_MOVES).
 EMERGENCY_TIME = 2
 # What a move costs beyond its thinking time, and for how many moves a clock without increment reserves that.
 MOVE_OVERHEAD = 5

@@ -16,7 +16,6 @@ from usi_engine.options import DECLARED, Options
 from usi_engine.output import Writer
 from usi_engine.protocol import (
     EMPTY_VALUES,
-    GO_WORDS,
     LONGEST_TIME,
     QUESTIONS,
     READERS,
@@ -42,6 +41,7 @@ START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
 COUNTS = st.one_of(st.none(), st.integers(1, 2**53))
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)
+GO_WORDS = {"btime", "wtime", "byoyomi", "binc", "winc", "depth", "nodes", "movetime", "ponder", "mate", "searchmoves"}
 KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves", "infinite"})
 LINES = st.one_of(
     st.text(),

@@ -41,8 +41,10 @@ def open_book(name: str) -> Book:
     if suffix == ".sbk":
         return ShogiHomeBook(path)
     if suffix == ".bin":
-        from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (brings numpy)
-
+        try:
+            from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (brings numpy)
+        except ModuleNotFoundError as error:
+            raise BookError(f"book '{path}' cannot be read without the Python module '{error.name}'") from None
         return AperyBook(path)
     return YaneuraOuBook(path)
 

@@ -52,7 +52,7 @@ class YaneuraOuBook:
         """The moves of this position."""
         key = key_of(sfen.encode("utf-8", "replace"))
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
-        return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_MOVES])
+        return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_LINES])
 
     def _begin(self, file: BinaryIO) -> None:
         if not file.readline(LONGEST_POSITION).removeprefix(BOM).startswith(MARK):

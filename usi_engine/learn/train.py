@@ -15,6 +15,7 @@ import numpy.typing as npt
 from core_ext.board import BLACK, WHITE
 from core_ext.records import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
+from usi_engine.core import WeightsError
 from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
 from usi_engine.learn.corpus import HELD_OUT, Records
 from usi_engine.learn.corpus_files import PositionFile, fingerprint, load_card, training_file
@@ -139,7 +140,11 @@ class Training:
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.trainer = Trainer(MODELS[plan.model])
         if plan.warm_start:
-            load_model(self.trainer, read_folded(plan.warm_start))
+            folded = read_folded(plan.warm_start)
+            try:
+                load_model(self.trainer, folded)
+            except WeightsError as error:
+                raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
         for name in self.trainer.terms:
             self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
         self.state = State()

@@ -35,7 +35,7 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
         rows[zone, :, slot, 0] = words * (folded.kpp_step / UNIT)
     no_relative = np.zeros(SIZES["relative_pp"], np.float32)
     if not np.array_equal(quantised(coalesce_pairs(trainer.parameters("pp")[:, 0], no_relative)), folded.pp):
-        raise WeightsError("no warm start from these weights: their pairs differ by colour, as before generation 6")
+        raise WeightsError("a pair and the same pair turned round have different weights, as in old files")
 
 
 def black_numbers() -> list[int]:
