@@ -70,7 +70,9 @@ cdef Move longest_defence(Solver *s) noexcept nogil:
 
 
 cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
-    """The evasion with the longest of the shortest mates; `remaining` gets its length. NO_MOVE if all are futile."""
+    """The evasion with the longest of the shortest mates; `remaining` gets its length. NO_MOVE if all are futile, or if
+    stopped.
+    """
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last = generate_evasions(&s.pos, moves, True)
@@ -80,6 +82,8 @@ cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
         make_move(s, move[0], False)
         plies = shortest_mate(s, remaining[0] - 1)
         undo_move(&s.pos)
+        if s.stopped:       # now, as the proof for the next evasion forgets it
+            return NO_MOVE
         if plies > most:
             most = plies
             best = move[0]
@@ -113,10 +117,10 @@ cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
     cdef Stop never
     cdef int length
     clear_stop(&never)
-    s.stop = &never
+    s.stop = s.table.stop = &never
     s.node_limit = 0
     length = mating_line(s, line, room, UNLIMITED)
-    s.stop = stop
+    s.stop = s.table.stop = stop
     return length
 
 

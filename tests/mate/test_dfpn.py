@@ -12,6 +12,7 @@ from tests.conftest import MateProblem
 from tests.mate.test_mate_in_one import random_walk, scattered
 from tests.positions import turned_move, turned_sfen
 from tests.shogi.slow_shogi import Position, other
+from usi_engine.tools.mate import is_mate
 
 # The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
@@ -343,6 +344,23 @@ def test_stopped_by_its_deadline() -> None:
         begun = time.monotonic()
         assert solver.solve(hard, 2_000_000) == ("unknown", [])
         assert 0.25 < time.monotonic() - begun < 0.5
+
+
+def test_a_deadline_in_the_search_for_the_shortest_line() -> None:
+    """Where it ends, between two evasions of one check too, the line is the first one or a whole shortest one."""
+    board = Board("7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RBGSN2Ps3p 1")
+    begun = time.perf_counter()
+    shortest = len(new_solver().solve(board, 0, "shortest")[1])
+    whole = time.perf_counter() - begun
+    for percent in range(2, 110, 3):
+        stop = StopToken()
+        solver = MateSolver(16, stop)
+        stop.set_in(whole * percent / 100)
+        status, line = solver.solve(board, 0, "shortest")
+        if status == "mate":
+            assert is_mate(board, line)
+            assert len(line) == shortest or not solver.proved_shortest
+            assert len(line) >= shortest
 
 
 def test_a_bad_size_is_refused() -> None:
