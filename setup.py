@@ -12,6 +12,7 @@ Each combination builds in a directory of its own, so changing back and forth co
 """
 
 import ctypes
+import itertools
 import os
 import platform
 import subprocess
@@ -36,7 +37,8 @@ DIRECTIVES = {
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 UNCHECKED = dict.fromkeys(CHECKED, False)
 CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED, "count": UNCHECKED}
-# The level that the core checks at its start; 0: what the compiler's own macros say.
+# CORE_EXT_LEVEL, by which simd.h and layers.h choose code under MSVC, which has no macros for SSE4.1 and POPCNT; 0:
+# native, 1: portable.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
 PF_AVX2 = 40  # the name of that question in winnt.h is PF_AVX2_INSTRUCTIONS_AVAILABLE
@@ -78,6 +80,11 @@ INSTRUCTION_SETS = [
     "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
     "AVX512VNNI",
 ]  # fmt: skip
+
+
+def program_of(command: list[str]) -> list[str]:
+    """The compiler without its options: one word, or two as in `ccache gcc`."""
+    return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
 
 
 def instructions_used(compiler: list[str]) -> list[str]:
@@ -145,7 +152,7 @@ class BuildExt(build_ext):
 
     def build_extensions(self) -> None:
         msvc = self.compiler.compiler_type == "msvc"
-        used = msvc_instructions() if msvc else instructions_used(self.compiler.compiler_so[:1])
+        used = msvc_instructions() if msvc else instructions_used(program_of(self.compiler.compiler_so))
         for extension in self.extensions:
             extension.extra_compile_args = msvc_flags() if msvc else unix_flags() + target_flags()
             if extension.name == "core_ext.base.processor":

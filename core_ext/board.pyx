@@ -23,7 +23,7 @@ from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, free_position,
-    full_key, game_repetition, in_check, occupied, reserve_plies, to_move32, try_move, undo_move,
+    full_key, game_repetition, has_tried, in_check, occupied, reserve_plies, to_move32, try_move, undo_move,
 )
 from core_ext.shogi.see cimport see
 from core_ext.shogi.sfen cimport (
@@ -43,7 +43,6 @@ _RULES = {
     "CSARule27H": RULE_27_HANDICAP, "TryRule": RULE_TRY,
 }
 _REPETITIONS = {REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose"}
-_TRY_SQUARES = ("5a", "5i")     # by colour: where the other king stands at the start
 
 
 cdef int declaration_rule(str rule) except -1:
@@ -265,7 +264,7 @@ cdef class Board:
         reached its square), and after `max_moves` moves (0: no limit). ValueError for another rule.
         """
         cdef int us = self.pos.side, them = us ^ 1, rule = declaration_rule(declaration)
-        if rule == RULE_TRY and self.king_square(them) == _TRY_SQUARES[them]:
+        if rule == RULE_TRY and has_tried(&self.pos, them):
             return Outcome(Termination.TRY, them)
         if not self._can_move():
             return Outcome(Termination.CHECKMATE if in_check(&self.pos) else Termination.NO_MOVES, them)

@@ -10,4 +10,4 @@ def processor_error() -> str | None:
     if missing == NULL:
         return None
     return (f"this build of Komadori needs a processor with {missing.decode()}: "
-            "install it from source on this machine, or build it with CORE_EXT_ARCH=x86-64-v2")
+            "install it from source on this machine, or build it with CORE_EXT_ARCH=portable")

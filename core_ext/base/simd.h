@@ -50,7 +50,7 @@ static inline int count_bits(uint64_t word)
 
 static inline void prefetch(const void *address)
 {
-#if defined(CORE_EXT_PORTABLE)
+#if defined(CORE_EXT_PORTABLE) || (defined(_MSC_VER) && !defined(_M_X64))
     (void)address;
 #elif defined(_MSC_VER)
     _mm_prefetch((const char *)address, _MM_HINT_T0);

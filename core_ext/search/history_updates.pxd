@@ -1,5 +1,5 @@
 """Which histories a node updates, and by how much: forms and numbers as in YaneuraOu 9.70, which has them from
-Stockfish."""
+Stockfish. Numbers that stand here, and not in tune.h, weigh the parts of an update against each other."""
 
 from core_ext.search.history cimport (
     BUTTERFLY_LIMIT, HASH_MOVE_LIMIT, LOW_PLIES, move_slot, update_capture, update_continuation_entry, update_entry,
@@ -19,7 +19,7 @@ cdef inline bint is_move(Move32 move32) noexcept nogil:
 
 
 cdef inline bint is_quiet_piece(Move32 move32) noexcept nogil:
-    """A move of a piece that neither captures nor promotes, and no pawn: it leaves the pawn structure as it was."""
+    """Neither of a pawn nor a promotion. Of a move that does not capture: it leaves the pawn structure as it was."""
     return type_of(placed_piece(move32)) != PAWN and not is_promotion(move32)
 
 

@@ -19,7 +19,7 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
 from core_ext.shogi.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
-    do_move, do_null, to_move32, find_repetition, full_key, in_check, key_after, key_after_null, try_move,
+    do_move, do_null, to_move32, find_repetition, full_key, has_tried, in_check, key_after, key_after_null, try_move,
 )
 from core_ext.shogi.types cimport (
     INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
@@ -154,6 +154,9 @@ cdef inline bint game_over(Searcher *s, const Node *node, int *value) noexcept n
                           or (s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE)):
         value[0] = MATE - node.ply - 1
         return True
+    if s.declaration == RULE_TRY and has_tried(&s.pos, s.pos.side ^ 1):     # by a root move of `searchmoves`
+        value[0] = node.ply - MATE
+        return True
     return False
 
 
@@ -207,7 +210,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     node.raw_value = node.tt.static_value if node.tt.hit and not node.in_check else NO_VALUE
     if node.in_check:
         ss.static_value = node.value = (ss - 2).static_value
-        node.improving = node.worsening = False
+        node.improving = node.opponent_worsening = False
         return
     if node.raw_value == NO_VALUE:
         node.raw_value = evaluate(s.evaluator, &s.pos)
@@ -217,7 +220,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
             node.value = node.tt_value
     node.improving = ss.static_value > (ss - 2).static_value
-    node.worsening = ss.static_value > -(ss - 1).static_value
+    node.opponent_worsening = ss.static_value > -(ss - 1).static_value
 
 
 # ---- moves ----
@@ -253,7 +256,7 @@ cdef inline void add_tried_move(Node *node, const Candidate *candidate) noexcept
 
 
 cdef inline bint update_best(Node *node, Move move, int value) noexcept nogil:
-    """Raise the best value, alpha and the principal variation to a move's value; returns whether it beats beta."""
+    """Raise the best value, alpha and the principal variation to a move's value; returns whether it reaches beta."""
     if value <= node.best_value:
         return False
     node.best_value = value

@@ -27,8 +27,8 @@ cdef inline bint bound_cuts(const Node *node) noexcept nogil:
 
 
 cdef inline bint tt_cuts(const Node *node) noexcept nogil:
-    """An earlier search of at least this depth, deeper for a fail-low, has a bound outside the window. Deep nodes alone
-    are cut by a value against their expectation."""
+    """A search of at least this depth, of a greater one where its value is above beta, has a bound outside the window.
+    A node of depth 5 and less is cut only where it was expected to fail to that side."""
     if node.pv or node.ss.excluded or node.tt.depth <= node.depth - (node.tt_value <= node.beta):
         return False
     return bound_cuts(node) and (node.depth > 5 or node.cut == (node.tt_value >= node.beta))
@@ -38,17 +38,12 @@ cdef inline bint quiescence_cuts(const Node *node) noexcept nogil:
     return not node.pv and node.tt.depth >= 0 and bound_cuts(node)
 
 
-cdef inline bint may_prune_node(const Node *node) noexcept nogil:
-    """A static value is needed, and the table's move must not be excluded (a singular search)."""
-    return not node.in_check and not node.ss.excluded
-
-
 # ---- hindsight: depth by what the last move's reduction missed ----
 
 cdef inline int hindsight(const Node *node) noexcept nogil:
     """A ply more where a move was reduced much and did not make things worse for its side; a ply less where it was
     reduced and the two static values agree that it lost."""
-    cdef int plies = node.prior_reduction >= tune.hindsight_deeper and not node.worsening
+    cdef int plies = node.prior_reduction >= tune.hindsight_deeper and not node.opponent_worsening
     if (node.prior_reduction >= tune.hindsight_shallower and node.depth + plies >= 2
             and node.ss.static_value + (node.ss - 1).static_value > tune.hindsight_margin):
         plies -= 1
@@ -66,7 +61,8 @@ cdef inline bint razors(const Node *node) noexcept nogil:
 
 cdef inline int reverse_futility_margin(const Node *node) noexcept nogil:
     cdef int slope = tune.reverse_futility_slope - tune.reverse_futility_new * (not node.tt.hit)
-    cdef int less = tune.reverse_futility_improving * node.improving + tune.reverse_futility_worsening * node.worsening
+    cdef int less = (tune.reverse_futility_improving * node.improving
+                     + tune.reverse_futility_worsening * node.opponent_worsening)
     return slope * node.depth - less * slope // 1024 + tune.reverse_futility_error * node.error // 1024
 
 
@@ -86,7 +82,7 @@ cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
 cdef inline int iir_reduction(const Node *node) noexcept nogil:
     """Without a hash move a shallower search is cheaper, and stores a move for the next time (E. Schröder)."""
     return (not node.tt.move and node.depth >= tune.iir_depth and not node.all and not node.ss.follows_pv
-            and node.prior_reduction <= tune.iir_reduction)
+            and node.prior_reduction <= tune.iir_prior_reduction)
 
 
 # ---- small ProbCut: the table's value beats beta by a margin ----

@@ -2,7 +2,7 @@
 
 `search_node` lists the steps of a node in order. The selective rules that search stand before it, each with its
 condition and its action together; those that do not are in pruning.pxd, and the amounts by which moves are extended
-and reduced in depths.pxd. The constants are in tune.h.
+and reduced in depths.pxd. Constants that a tuner may change are in tune.h.
 """
 
 from libc.math cimport log
@@ -30,7 +30,7 @@ from core_ext.search.node cimport (
     prefetch_next, probe_table, set_picker_histories, set_static_value, store_node, update_best,
 )
 from core_ext.search.pruning cimport (
-    hindsight, iir_reduction, late_move_limit, may_prune_moves, may_prune_node, prune_in_quiescence, prunes_move,
+    hindsight, iir_reduction, late_move_limit, may_prune_moves, prune_in_quiescence, prunes_move,
     quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
 )
 from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
@@ -94,7 +94,7 @@ cdef void clear_searcher(Searcher *s) noexcept nogil:
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
     """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off."""
-    return (may_prune_node(node) and node.cut and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
+    return (node.cut and not node.ss.excluded and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
             and node.ply >= s.null_min_ply and node.ss.static_value >= node.beta - tune.null_slope * node.depth
             - tune.null_improving * node.improving + tune.null_margin)
 
@@ -135,7 +135,7 @@ cdef inline int probcut_beta(const Node *node) noexcept nogil:
 
 cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
     """Not where the table has a value below the raised beta."""
-    if node.in_check or node.depth < tune.probcut_depth or is_decisive(node.beta):
+    if node.depth < tune.probcut_depth or is_decisive(node.beta):
         return False
     return not (node.tt.bound and node.tt_value < raised_beta)
 
@@ -198,7 +198,7 @@ cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) 
     cdef int beta, value
     if not may_be_singular(s, node, candidate.move):
         return False
-    beta = singular_beta(node)      # once: the search of the alternatives can change the node's mark
+    beta = singular_beta(node)      # once: the search of the alternatives can change node.ss.on_pv
     value = search_alternatives(s, node, candidate.move, beta)
     if not s.stopped and multi_cut(node, beta - value, value):
         punish_hash_move(s, node)
@@ -232,8 +232,8 @@ cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int
 
 cdef inline int unreduced_depth(const Node *node, int amount, int depth) noexcept nogil:
     """Of a zero-window search that late move reduction does not apply to: a ply or two less where it would be large."""
-    amount += 1057 * (node.tt.move == NO_MOVE)
-    return depth - (amount > 4628) - (amount > 5772 and depth > 2)
+    amount += tune.unreduced_no_hash * (node.tt.move == NO_MOVE)
+    return depth - (amount > tune.unreduced_one_ply) - (amount > tune.unreduced_two_plies and depth > 2)
 
 
 cdef int search_move(Searcher *s, Node *node, const Candidate *candidate, int new_depth) noexcept nogil:

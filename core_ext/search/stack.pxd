@@ -94,10 +94,10 @@ cdef struct Node:
     bint all                # expected to fail low: neither pv nor cut
     bint in_check
     bint improving          # the static value is better than two plies ago, or above beta
-    bint worsening          # for the opponent: the static value is better than after its last move
+    bint opponent_worsening  # the static value is better than before the opponent's move
     int prior_reduction     # plies by which the search of this node was reduced
     TTData tt
-    int tt_value            # counted from the root; NO_VALUE without a hit
+    int tt_value            # counted from the root; NO_VALUE without a bound
     bint tt_capture         # the table's move is not quiet
     int raw_value           # static value before correction
     int error               # size of the correction: how wrong the evaluation is in positions like this one

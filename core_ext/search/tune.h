@@ -33,7 +33,7 @@
     X(null_verify_share, 75, 0, 100)        /* percent of the reduced depth searched without null moves */ \
     /* internal iterative reduction */ \
     X(iir_depth, 6, 1, 127) \
-    X(iir_reduction, 3, 0, 20)              /* not after a greater reduction of the last move */ \
+    X(iir_prior_reduction, 3, 0, 20)        /* not after a greater reduction of the last move */ \
     /* ProbCut */ \
     X(probcut_depth, 3, 2, 127) \
     X(probcut_margin, 224, 50, 800) \
@@ -99,6 +99,9 @@
     X(lmr_history, 428, 0, 4000)            /* 1/4096 of 1/1024 ply */ \
     X(lmr_all, 273, 0, 2000) \
     X(lmr_error, 3932, 0, 20000)            /* 1/1024 of the size of the correction, less */ \
+    X(unreduced_no_hash, 1057, 0, 5000)     /* of a search that is not reduced: plies less as if it were, by steps */ \
+    X(unreduced_one_ply, 4628, 0, 20000) \
+    X(unreduced_two_plies, 5772, 0, 20000) \
     X(deeper_margin, 48, 0, 300) \
     X(shallower_margin, 9, 0, 300) \
     X(after_alpha, 2, 0, 4)                 /* plies less for the moves after one that raises alpha */ \

@@ -22,7 +22,7 @@ cdef extern from "search/tune.h" nogil:
         int null_verify
         int null_verify_share
         int iir_depth
-        int iir_reduction
+        int iir_prior_reduction
         int probcut_depth
         int probcut_margin
         int probcut_improving
@@ -84,6 +84,9 @@ cdef extern from "search/tune.h" nogil:
         int lmr_history
         int lmr_all
         int lmr_error
+        int unreduced_no_hash
+        int unreduced_one_ply
+        int unreduced_two_plies
         int deeper_margin
         int shallower_margin
         int after_alpha

@@ -90,6 +90,7 @@ cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil
 cdef Repetition game_repetition(const Position *pos) noexcept nogil
 cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil
 cdef Move try_move(const Position *pos) noexcept nogil
+cdef bint has_tried(const Position *pos, int color) noexcept nogil
 
 
 cdef inline Bitboard occupied(const Position *pos) noexcept nogil:

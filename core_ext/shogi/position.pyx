@@ -421,10 +421,19 @@ cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
     return count(inside) + 4 * large_pieces(pos, inside) + hand_points(pos.state.hand[us]) >= points_needed(pos, rule)
 
 
+cdef inline int try_square(int color) noexcept nogil:
+    """5a for Black, 5i for White."""
+    return make_square(4, 0) if color == BLACK else make_square(4, 8)
+
+
+cdef bint has_tried(const Position *pos, int color) noexcept nogil:
+    """Whether the king stands where it has won by the try rule."""
+    return pos.king[color] == try_square(color)
+
+
 cdef Move try_move(const Position *pos) noexcept nogil:
-    """The king's legal move to 5a (White: 5i), which wins by the try rule; else NO_MOVE."""
-    cdef int us = pos.side, king = pos.king[us]
-    cdef int goal = make_square(4, 0) if us == BLACK else make_square(4, 8)
+    """The king's legal move to its try square, which wins by the try rule; else NO_MOVE."""
+    cdef int us = pos.side, king = pos.king[us], goal = try_square(us)
     if king == NO_SQUARE or not has(step_attacks(us, KING, king), goal) or has(pos.color[us], goal):
         return NO_MOVE
     if attacked(pos, goal, us ^ 1, without(occupied(pos), tables.square[king])):

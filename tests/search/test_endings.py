@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from core_ext.board import Board
+from core_ext.engine import INFINITE, MATE, StopToken, Table, Worker
 from tests import positions
 from tests.shogi.slow_shogi import START, Game, Position
 
@@ -206,6 +207,17 @@ def test_no_declaration_in_check_outside_or_with_nine() -> None:
     assert not Board(DECLARED.replace("GGGG5", "GGGG1s3").format("RB")).can_declare()
     assert not Board("1+R+B6/GGGG5/+P+P+P+P5/4K4/9/9/9/9/k8 b RB 1").can_declare()
     assert not Board("1+R+B1K4/GGGG5/+P+P+P6/9/9/9/9/9/4k4 b RB2P 1").can_declare()
+
+
+def test_a_try_wins_where_searchmoves_names_it() -> None:
+    """Without `searchmoves` it is declared before the search."""
+    for sfen, move in (("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"), ("8K/9/9/9/9/9/9/4k4/9 w - 1", "5h5i")):
+        worker = Worker(Table(1), StopToken())
+        for rule, value in (("TryRule", MATE - 1), ("CSARule27", 0)):
+            worker.configure(declaration=rule)
+            worker.set_root(Board(sfen), [move])
+            found = worker.search(2, -INFINITE, INFINITE)
+            assert found == value if value else abs(found) < MATE // 2
 
 
 @pytest.mark.parametrize(
