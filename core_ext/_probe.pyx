@@ -427,7 +427,7 @@ cdef class TableProbe:
         tt_free(&self.table)
 
     def clear(self):
-        tt_clear(&self.table)
+        tt_clear(&self.table, 0, 1)
 
     def new_search(self):
         tt_new_search(&self.table)

@@ -112,10 +112,15 @@ cdef class Table:
     def __dealloc__(self):
         tt_free(&self.table)
 
-    def clear(self):
-        """Remove every entry."""
+    def clear(self, part: int = 0, parts: int = 1):
+        """Remove every entry, or those of one of so many equal parts, which several threads may clear side by side.
+        ValueError where there is no such part.
+        """
+        cdef int number = part, count = parts
+        if not 0 <= number < count:
+            raise ValueError(f"part {part} of {parts}")
         with nogil:
-            tt_clear(&self.table)
+            tt_clear(&self.table, number, count)
 
     def new_search(self):
         """Age every entry by one search."""
@@ -127,10 +132,10 @@ cdef class Table:
 
 
 cdef class RootLine:
-    """A root move with the result of its last search.
+    """A root move with its result in the last search of the root.
 
-    value     of the last search of this move, exact or a bound; -INFINITE before the first
-    previous  its value one depth earlier; -INFINITE where there is none
+    value     exact or a bound; -INFINITE where that search did not reach the move or found it not to beat alpha
+    previous  its value in the search before, which may have been of the same depth; -INFINITE where there is none
     bound     `exact`, `lower` or `upper`: the kind of `value`
     seldepth  greatest ply reached below it
     nodes     nodes spent below it since set_root
@@ -169,8 +174,8 @@ cdef list parse_moves(const Position *pos, list texts):
 
 
 cdef class Worker:
-    """The search of one thread. Except for `nodes`, everything belongs to the thread that runs it: while it searches,
-    other threads get a RuntimeError.
+    """The search of one thread. Except for `nodes`, `seldepth` and `stopped`, everything belongs to the thread that
+    runs it: while it searches, other threads get a RuntimeError.
 
     Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
     workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights

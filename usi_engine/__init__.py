@@ -39,7 +39,10 @@ _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'usi_engine' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    home = _HOMES[name]
+    if home.startswith("core_ext."):
+        import_module("usi_engine.core").load_core()  # CoreError where this processor lacks an instruction set
+    return getattr(import_module(home), name)
 
 
 def __dir__() -> list[str]:

@@ -11,6 +11,7 @@ from usi_engine.book.entry import BookError
 from usi_engine.book.player import BookPlayer, open_book
 from usi_engine.core import INTERNAL, MATERIAL, Core, WeightsError, text_of
 from usi_engine.evaluation import evaluation_title
+from usi_engine.memory import check_free
 from usi_engine.options import Options
 from usi_engine.output import Writer, repeated
 from usi_engine.threads import ThreadPool
@@ -46,7 +47,7 @@ class Resources:
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
-        self._failed = False  # weights or a book could not be read
+        self._weights_failed = self._book_failed = False  # to be read
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
 
@@ -103,18 +104,24 @@ class Resources:
 
     def retry_failed(self) -> None:
         """Let the next load try again to read weights and a book that could not be read."""
-        if self._failed:
-            self._failed, self._weights_key, self._book_path = False, None, ""
+        if self._weights_failed:
+            self._weights_failed, self._weights_key = False, None
+        if self._book_failed:
+            self._book_failed, self._book_path = False, ""
 
     def mate_solver(self, most: float) -> MateSolver:
         """A new mate solver with a table of USI_Hash or `most` megabytes, or half of that and so on. MemoryError"""
         megabytes = int(min(self._options.number("USI_Hash"), most))
-        return self._halved(megabytes, lambda size: self.core.mate_solver(size, self.stop))
+        return self._halved(megabytes, self._new_mate_solver)
 
-    def load_with_keepalive(self) -> None:
-        """`load`, printing an empty line every second, so that a GUI does not time out."""
+    def load_with_keepalive(self, between_games: bool) -> None:
+        """`load`, printing an empty line every second, so that a GUI does not time out. `between_games`: clear here for
+        the next game, before its clock runs.
+        """
         with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
             self.load()
+            if between_games:
+                self.new_game()
 
     def new_game(self) -> None:
         """Clear table and histories; another seed for the errors of a level."""
@@ -158,7 +165,7 @@ class Resources:
                 self._weights = self.core.load_weights(name, key[1])
                 return
             except (WeightsError, MemoryError) as error:
-                self._failed = True
+                self._weights_failed = True
                 self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
 
     def _evaluation_name(self) -> str:
@@ -179,6 +186,10 @@ class Resources:
         if started < threads:
             self._options.set("Threads", str(started))
             self._writer.info(f"{threads} threads cannot be had; searching with {started}")
+
+    def _new_mate_solver(self, megabytes: int) -> MateSolver:
+        check_free(megabytes)
+        return self.core.mate_solver(megabytes, self.stop)
 
     def _new_pool(self, megabytes: int) -> ThreadPool:
         return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
@@ -214,7 +225,7 @@ class Resources:
         try:
             self._book = BookPlayer(open_book(path), self._writer.info)
         except BookError as error:
-            self._failed = True
+            self._book_failed = True
             self._writer.info(f"{error}; playing without a book")
 
 

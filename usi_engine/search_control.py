@@ -35,10 +35,10 @@ class SearchControl:
         infinite: bool = False,
         begun: float | None = None,
     ) -> None:
-        """`begun`: when the go arrived, by time.monotonic; by default now."""
+        """`begun`: when the go arrived, by time.perf_counter; by default now."""
         self._stop = stop
         self._changed = threading.Condition()
-        self._begun = self._clock_start = time.monotonic() if begun is None else begun
+        self._begun = self._clock_start = time.perf_counter() if begun is None else begun
         self._limits = limits
         self._pondering = pondering
         self._infinite = infinite
@@ -58,12 +58,12 @@ class SearchControl:
     @property
     def total(self) -> int:
         """Milliseconds since the go."""
-        return int((time.monotonic() - self._begun) * 1000)
+        return int((time.perf_counter() - self._begun) * 1000)
 
     @property
     def elapsed(self) -> int:
         """Milliseconds on this move's clock: since the go, or since the ponderhit."""
-        return int((time.monotonic() - self._clock_start) * 1000)
+        return int((time.perf_counter() - self._clock_start) * 1000)
 
     @property
     def must_wait(self) -> bool:
@@ -82,7 +82,7 @@ class SearchControl:
         with self._changed:
             if not self._pondering:
                 return
-            self._clock_start = time.monotonic() if begun is None else begun
+            self._clock_start = time.perf_counter() if begun is None else begun
             self._pondering, self._limits, self._infinite = False, limits, infinite
             self._set_deadline(self._moment(limits.maximum))
             if limits.optimum is not None and self._stop_on_ponderhit:
@@ -112,7 +112,7 @@ class SearchControl:
 
     def answer_sent(self) -> None:
         """The answer is written. Measures how late, unless `stop` ended the search."""
-        now = time.monotonic()
+        now = time.perf_counter()
         with self._changed:
             self._answered_at = now
             if self._deadline is not None and not self._stopped:
@@ -125,7 +125,7 @@ class SearchControl:
 
     @property
     def answered_at(self) -> float:
-        """When the answer was written, by time.monotonic; before that, when the go arrived."""
+        """When the answer was written, by time.perf_counter; before that, when the go arrived."""
         return self._answered_at
 
     def _moment(self, milliseconds: int | None) -> float | None:
@@ -138,4 +138,4 @@ class SearchControl:
     def _set_deadline(self, moment: float | None) -> None:
         self._deadline = moment
         if moment is not None:
-            self._stop.set_in(moment - time.monotonic())
+            self._stop.set_in(moment - time.perf_counter())

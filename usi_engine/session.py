@@ -90,15 +90,15 @@ class Session:
         self._job: Job | None = None
         self._board: Board | None = None
         self._position_refused = False
-        self._quit_by: float | None = None  # by time.monotonic, once `quit` has been received
+        self._quit_by: float | None = None  # by time.perf_counter, once `quit` has been received
         self._lateness = Lateness(INITIAL_LATENESS)
-        self._clock_start = time.monotonic()
-        self._ended = False
+        self._clock_start = time.perf_counter()
+        self._game_over = self._ended = False
         self._handlers = self._command_handlers()
 
     def post(self, command: Posted) -> None:
         """Queue a command, from any thread."""
-        self._events.put((time.monotonic(), command))
+        self._events.put((time.perf_counter(), command))
 
     def run(self) -> None:
         """Carry out commands until quit. RuntimeError where the thread for jobs cannot be started."""
@@ -111,7 +111,7 @@ class Session:
 
     def _seconds_to_quit(self) -> float | None:
         """What is left of QUIT_SECONDS; None before `quit`."""
-        return None if self._quit_by is None else max(self._quit_by - time.monotonic(), 0.0)
+        return None if self._quit_by is None else max(self._quit_by - time.perf_counter(), 0.0)
 
     def _step(self, at: float, event: Posted | JobDone) -> None:
         if isinstance(event, JobDone):
@@ -144,7 +144,7 @@ class Session:
     def _note_end(self, command: Posted) -> None:
         """Stop the running search where this command ends it, whatever is queued."""
         if isinstance(command, Quit) and self._quit_by is None:
-            self._quit_by = time.monotonic() + QUIT_SECONDS
+            self._quit_by = time.perf_counter() + QUIT_SECONDS
         if isinstance(command, STOPS_SEARCH):
             self._stop(command)
 
@@ -195,7 +195,7 @@ class Session:
             except Exception as error:
                 self._writer.info(f"error: {type(error).__name__}: {error}")
             finally:
-                self._events.put((time.monotonic(), JobDone()))
+                self._events.put((time.perf_counter(), JobDone()))
 
     # Commands.
 
@@ -210,7 +210,7 @@ class Session:
             protocol.Go: self._go,
             protocol.GoMate: self._go_mate,
             protocol.Stop: self._stop,
-            protocol.GameOver: self._stop,
+            protocol.GameOver: self._gameover,
             protocol.PonderHit: self._ponderhit,
             protocol.Question: self._question,
             protocol.Perft: self._perft,
@@ -254,10 +254,12 @@ class Session:
         self._writer.lines(lines or [f"info string no option is named '{command.name}'"])
 
     def _isready(self, command: protocol.IsReady) -> None:
+        between_games, self._game_over = self._game_over, False
+
         def work() -> None:
             try:
                 self._resources.retry_failed()
-                self._resources.load_with_keepalive()
+                self._resources.load_with_keepalive(between_games)
             except (CoreError, MemoryError) as error:
                 self._writer.info(text_of(error))
             finally:
@@ -303,6 +305,7 @@ class Session:
         return self._board
 
     def _go(self, command: Go) -> None:
+        self._game_over = False  # analysis of it: what it finds is kept
         self._name_faults(command)
         control = self._control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root()
@@ -342,8 +345,8 @@ class Session:
             return None
         try:
             return self._current().copy()
-        except CoreError as error:
-            self._writer.info(str(error))
+        except (CoreError, MemoryError) as error:
+            self._writer.info(text_of(error))
             return None
 
     def _time_limits(self, command: Go) -> TimeLimits:
@@ -357,6 +360,10 @@ class Session:
     def _stop(self, command: protocol.Stop | protocol.GameOver | Quit | QuitWhenDone) -> None:
         if self._job and self._job.stop:
             self._job.stop()
+
+    def _gameover(self, command: protocol.GameOver) -> None:
+        self._stop(command)
+        self._game_over = True
 
     def _ponderhit(self, command: protocol.PonderHit) -> None:
         job = self._job

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
+from usi_engine.memory import check_free
 from usi_engine.options import Options, usable_cores
 from usi_engine.report import SearchResult
 from usi_engine.timeman import LastMove
@@ -112,6 +113,7 @@ class ThreadPool:
         self._results: dict[Worker, SearchResult] = {}
         self._used = False
         self.last_move = LastMove()
+        check_free(megabytes)
         self.table: Table = core.table(megabytes)
         self.main: Worker = self._new_worker()
         self.resize(threads)
@@ -143,14 +145,22 @@ class ThreadPool:
         return self._core.worker(self.table, self._stop, self._weights, lazy)
 
     def new_game(self) -> None:
-        """Clear the table and the histories, unless nothing was searched since."""
+        """Clear the table and the histories, unless nothing was searched since; each thread clears a part."""
         if not self._used:
             return
         self._used = False
         self.last_move = LastMove()
-        self.table.clear()
-        for worker in self.workers:
+        self.join_helpers()
+        workers = self.workers
+
+        def clear(worker: Worker) -> None:
+            self.table.clear(workers.index(worker), len(workers))
             worker.new_game()
+
+        for helper in self._helpers:
+            helper.start(clear)
+        clear(self.main)
+        self.join_helpers()
 
     def set_root(self, board: Board, moves: Sequence[str] | None, options: Options) -> int:
         """Prepare all workers for this position; returns the number of root moves."""

@@ -31,7 +31,8 @@ cdef struct TranspositionTable:
     void *block
     int generation
 
-# A copy of what an entry holds. Without a hit there is no move and no bound, and the rest is undefined.
+# A copy of what an entry holds. Without a hit: no move, no bound, not on_pv, the depth less than that of any entry; the
+# two values are undefined.
 cdef struct TTData:
     bint hit
     Move move
@@ -46,7 +47,8 @@ cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1
 # Have the system back a new table with memory now, and not at the first writes.
 cdef void tt_touch(TranspositionTable *table) noexcept nogil
 cdef void tt_free(TranspositionTable *table) noexcept nogil
-cdef void tt_clear(TranspositionTable *table) noexcept nogil
+# One of `parts` equal parts, from 0 on: threads may clear one each.
+cdef void tt_clear(TranspositionTable *table, int part, int parts) noexcept nogil
 # Starts a new generation: what is stored from now on is one search newer.
 cdef void tt_new_search(TranspositionTable *table) noexcept nogil
 # Permille of entries written in this generation, from a sample of the first thousand.

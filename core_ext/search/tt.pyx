@@ -26,9 +26,11 @@ cdef void tt_free(TranspositionTable *table) noexcept nogil:
     table.block = NULL
 
 
-cdef void tt_clear(TranspositionTable *table) noexcept nogil:
-    memset(table.entries, 0, table.buckets * BUCKET * sizeof(TTEntry))
-    table.generation = 0
+cdef void tt_clear(TranspositionTable *table, int part, int parts) noexcept nogil:
+    cdef uint64_t begin = table.buckets * part // parts, end = table.buckets * (part + 1) // parts
+    memset(table.entries + begin * BUCKET, 0, (end - begin) * BUCKET * sizeof(TTEntry))
+    if part == 0:
+        table.generation = 0
 
 
 cdef void tt_new_search(TranspositionTable *table) noexcept nogil:

@@ -34,6 +34,7 @@ class Script:
     shorten_seconds: float = 0.0  # for the shortest
     shortest: list[str] = field(default_factory=list)  # where it is another than that of the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
+    cleared: set[tuple[int, int]] = field(default_factory=set)  # parts of the table, each with their number
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
     crash: bool = False
@@ -79,9 +80,10 @@ class ScriptedTable:
         self.script, self.megabytes = script, megabytes
         script.made["tables"] += 1
 
-    def clear(self) -> None:
-        time.sleep(self.script.clear_seconds)
-        self.script.made["cleared"] += 1
+    def clear(self, part: int = 0, parts: int = 1) -> None:
+        time.sleep(self.script.clear_seconds / parts)
+        self.script.made["cleared"] += part == 0
+        self.script.cleared.add((part, parts))
 
     def new_search(self) -> None:
         """No entries, no generations."""

@@ -281,6 +281,58 @@ def test_new_game_clears_only_what_was_used(scripted: ScriptedEngine) -> None:
     assert script.made == {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
 
 
+def test_isready_after_a_game_clears_for_the_next(scripted: ScriptedEngine) -> None:
+    """What is not on the clock: usinewgame has nothing left to do. After a go the game is being analysed."""
+    script = Script()
+    engine = scripted(script)
+    engine.send("isready", "go depth 1", "isready", "gameover win", "go depth 1", "isready")
+    for pattern in ("^readyok$", "^bestmove", "^readyok$", "^bestmove", "^readyok$"):
+        engine.expect(pattern)
+    assert script.made["cleared"] == 0
+    engine.send("gameover win", "isready", "usinewgame", "isready")
+    for _ in range(2):
+        engine.expect("^readyok$")
+    assert script.made == {"tables": 1, "workers": 1, "cleared": 1, "new_games": 1}
+
+
+def test_every_thread_clears_its_part(scripted: ScriptedEngine) -> None:
+    script = Script(clear_seconds=0.3)
+    engine = scripted(script)
+    engine.send("setoption name Threads value 3", "isready", "go depth 1", "usinewgame", "isready")
+    for pattern in ("^readyok$", "^bestmove", "^readyok$"):
+        engine.expect(pattern)
+    assert (script.made["cleared"], script.made["new_games"], script.cleared) == (1, 3, {(0, 3), (1, 3), (2, 3)})
+
+
+def test_a_missing_book_costs_isready_nothing_else(scripted: ScriptedEngine) -> None:
+    """It is tried again at each, but the table and what it holds stay."""
+    script = Script()
+    engine = scripted(script)
+    engine.send("setoption name BookFile value /no/such/book.db", "isready", "isready", "isready")
+    for _ in range(3):
+        engine.expect("^info string book '/no/such/book.db'")
+        engine.expect("^readyok$")
+    assert script.made["tables"] == 1
+
+
+def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The go has an answer all the same."""
+    engine = scripted(Script())
+    engine.send("isready")
+    engine.expect("^readyok$")
+
+    def refuse(own: session.Session) -> Board:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(session.Session, "_current", refuse)
+        engine.send("go mate nodes 10")
+        engine.expect("^info string out of memory$")
+        engine.expect("^checkmate")
+    engine.send("go depth 1")
+    engine.expect("^bestmove [1-9]")
+
+
 def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:
     """Draw values, move limit, declaration rule and GenerateAllLegalMoves reach the workers."""
     script = Script()

@@ -8,7 +8,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the text of the protocol up to the program; packages stand for all modules in them.
 ORDER = [
-    "protocol", "options", "arguments", "output", "core", "timeman", "book", "cache", "weights", "nnue_file",
+    "protocol", "options", "arguments", "output", "core", "timeman", "memory", "book", "cache", "weights", "nnue_file",
     "piece_values", "evaluation", "report", "search_control", "threads", "iterative", "skill", "engine", "resources",
     "console", "thinking", "mating", "tools", "analysis", "session", "usi", "learn", "book_tool", "csa", "play",
     "__main__",

@@ -23,6 +23,25 @@ def test_fills_as_the_search_goes_and_empties() -> None:
     assert table.hashfull() == 0
 
 
+def test_cleared_in_parts() -> None:
+    """Each thread clears one; hashfull looks at the first."""
+    table = Table(1)
+    worker = Worker(table, StopToken())
+    worker.configure()
+    worker.set_root(Board())
+    for depth in range(1, 10):
+        worker.search(depth, -INFINITE, INFINITE)
+    filled = table.hashfull()
+    table.clear(2, 3)
+    table.clear(1, 3)
+    assert table.hashfull() == filled > 0
+    table.clear(0, 3)
+    assert table.hashfull() == 0
+    for part, parts in ((-1, 3), (3, 3), (0, 0)):
+        with pytest.raises(ValueError, match=f"part {part} of {parts}"):
+            table.clear(part, parts)
+
+
 def test_a_second_search_uses_the_table() -> None:
     """The second search of a window by another worker takes far fewer nodes: the table cuts the nodes off the root."""
     table = Table(16)

@@ -1,0 +1,66 @@
+"""How much memory is free where the system promises more than it has: Linux kills who uses what is not there.
+
+Elsewhere an allocation fails, which is enough.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+# Names of limit, use and the reclaimable part of the use (of memory.stat), in cgroups of version 2 and 1.
+CGROUP_FILES = (
+    ("memory.max", "memory.current", "inactive_file"),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+)
+# Of the free memory, for all that is not a table.
+LEFT_FREE = 64
+
+
+def check_free(megabytes: int) -> None:
+    """MemoryError where so much is known not to be free."""
+    free = free_megabytes()
+    if free is not None and megabytes + LEFT_FREE > free:
+        raise MemoryError(f"no memory for a table of {megabytes} MB: {free} MB are free")
+
+
+def free_megabytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
+    """What this process can still use, by the machine's memory and its containers' limits; None where unknown."""
+    if sys.platform != "linux":
+        return None
+    found = [*machine(proc), *containers(proc, cgroups)]
+    return max(min(found), 0) >> 20 if found else None
+
+
+def machine(proc: Path) -> Iterator[int]:
+    """Bytes that are free or can be freed, by /proc/meminfo."""
+    with suppress(OSError, ValueError, KeyError):
+        yield 1024 * int(fields(proc / "meminfo")["MemAvailable:"])
+
+
+def containers(proc: Path, cgroups: Path) -> Iterator[int]:
+    """Bytes left of each limit of the cgroups (containers, services) that hold this process."""
+    with suppress(OSError, ValueError):
+        for line in (proc / "self" / "cgroup").read_text(encoding="utf-8").splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers in ("", "memory"):
+                inner = cgroups / controllers / path.strip("/")
+                for folder in (inner, *inner.parents):
+                    yield from left_in(folder)
+
+
+def left_in(cgroup: Path) -> Iterator[int]:
+    """Bytes left in a cgroup; nothing where it has no limit."""
+    for limit, use, reclaimable in CGROUP_FILES:
+        with suppress(OSError, ValueError, KeyError):
+            left = int((cgroup / limit).read_text(encoding="ascii")) - int((cgroup / use).read_text(encoding="ascii"))
+            yield left + int(fields(cgroup / "memory.stat")[reclaimable])
+
+
+def fields(file: Path) -> dict[str, str]:
+    """First word of each line -> its second. OSError."""
+    lines = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
+    return {words[0]: words[1] for words in lines if len(words) > 1}
