@@ -1,6 +1,6 @@
-# The engine in a container, compiled for the machine that builds it. Not tested yet.
+# The engine in a container, compiled for the machine that builds it. Not tested yet. Needs BuildKit.
 #
-#   docker build --tag komadori .
+#   DOCKER_BUILDKIT=1 docker build --tag komadori .
 #   docker run --interactive --rm komadori
 FROM python:3.13-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends gcc libc6-dev

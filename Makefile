@@ -109,8 +109,7 @@ wine: build
 
 # Both print their report even where a test fails: some of them measure time.
 coverage: $(VENV)/.coverage build
-	-$(PYTEST) tests/engine tests/eval/test_cache.py tests/eval/test_weights.py tests/learn tests/tools tests/analysis tests/book_tool \
-		--cov --cov-report=html:coverage/python --cov-report=term
+	-$(PYTEST) --cov --cov-report=html:coverage/python --cov-report=term
 
 # The core compiled for gcc's gcov, which counts Cython's lines without slow tracing; `make build` restores the fast one.
 # Cython's functions count as internal by their names, and its fragments of code without a file are no error.
@@ -118,7 +117,7 @@ coverage-core: export CORE_EXT_PROFILE = coverage
 coverage-core: $(VENV)/.coverage
 	$(BUILD)
 	@find build -name '*.gcda' -delete ; mkdir -p coverage/core
-	-$(PYTEST) tests/shogi tests/eval tests/mate tests/search tests/learn
+	-$(PYTEST) tests/shogi tests/eval tests/mate tests/search tests/learn tests/api
 	$(BIN)/gcovr --root . --filter core_ext/ --include-internal-functions --gcov-ignore-errors=all \
 		--html-details coverage/core/index.html --txt -
 

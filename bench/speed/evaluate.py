@@ -15,6 +15,7 @@ import time
 from bench.speed.nps import CASES, measure
 from bench.table import show
 from core_ext._probe import walk_evaluator
+from usi_engine.arguments import whole
 from usi_engine.core import KPP
 from usi_engine.weights import load_weights
 
@@ -24,8 +25,8 @@ AIMS = {"start position": 1.2, "207 moves": 0.9}
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=5_000_000)
-    parser.add_argument("--hash", type=int, default=256)
+    parser.add_argument("--nodes", type=whole(1), default=5_000_000)
+    parser.add_argument("--hash", type=whole(1), default=256)
     parser.add_argument("--weights", default=KPP)
     chosen = parser.parse_args()
     begun = time.perf_counter()

@@ -176,7 +176,7 @@ def survives(solver: MateSolver, board: Board, seen: dict[int, bool]) -> bool:
 
 
 def check_without() -> int:
-    """Solve the positions in which cshogi finds no mate; returns how many mates were false."""
+    """Solve the positions in which cshogi finds no mate; returns 1 where a mate was false."""
     solver, statuses, false_mates = MateSolver(MEGABYTES, StopToken()), Counter[str](), 0
     spent = 0.0
     for board in without_mate(1500, 1973):
@@ -189,11 +189,11 @@ def check_without() -> int:
             false_mates += wrong
             print(f"cshogi found no mate, here one in {len(line)}, {'FALSE' if wrong else 'holds'}: {board.sfen()}")
     print(f"{dict(statuses)} in {spent:.1f} s; false mates: {false_mates}")
-    return false_mates
+    return int(false_mates > 0)
 
 
 def main() -> int:
-    """The command line; the status is the number of wrong answers."""
+    """The command line; the status is 1 where an answer was wrong."""
     parser = argparse.ArgumentParser("python -m bench.speed.mate", description="Mate problems beside cshogi's DfPn.")
     parser.add_argument("file", nargs="?", type=Path, default=MATE_PROBLEMS, help="length, sfen and a solution a line")
     parser.add_argument("--without", action="store_true", help="positions in which cshogi finds no mate instead")
@@ -205,8 +205,11 @@ def main() -> int:
     except (OSError, ValueError) as error:
         print(f"{chosen.file}: {error}", file=sys.stderr)
         return 1
+    if not rows:
+        print(f"{chosen.file}: no problem", file=sys.stderr)
+        return 1
     show(rows, refused)
-    return sum(row.wrong for row in rows.values())
+    return int(any(row.wrong for row in rows.values()))
 
 
 if __name__ == "__main__":

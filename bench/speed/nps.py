@@ -12,6 +12,7 @@ import argparse
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
+from usi_engine.arguments import whole
 from usi_engine.core import FV_SCALE, load_core
 from usi_engine.evaluation import load_evaluation
 from usi_engine.iterative import iterative_deepening
@@ -62,8 +63,8 @@ def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = 
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--nodes", type=int, default=5_000_000)
-    parser.add_argument("--hash", type=int, default=256)
+    parser.add_argument("--nodes", type=whole(1), default=5_000_000)
+    parser.add_argument("--hash", type=whole(1), default=256)
     parser.add_argument("--network", metavar="FILE")
     arguments = parser.parse_args()
     weights = load_evaluation(arguments.network, FV_SCALE) if arguments.network else None

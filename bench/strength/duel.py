@@ -26,12 +26,14 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
+from bench.kept import same_conditions
 from bench.strength.booked import BookedPlayer
 from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
+from usi_engine.arguments import whole
 from usi_engine.core import WeightsError, load_weights
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
@@ -40,6 +42,8 @@ LONGEST = 320
 ADJUDICATION_SCORE = 2000
 ADJUDICATION_PLIES = 6
 TIME_CONSTANTS = time_constants()
+# What may change where a duel goes on.
+FREE = ("name", "games", "elo0", "elo1", "processes", "keep")
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
 AnyPlayer = Player | ClockPlayer | BookedPlayer
@@ -176,8 +180,9 @@ def run(arguments: argparse.Namespace) -> None:
         load_weights(setting.weights)  # a fault ends the duel here; the pool would replace its workers for ever
     openings = read_openings(arguments.openings)
     openings = random.Random(arguments.seed).sample(openings, len(openings))
+    check_openings(arguments, len(openings))
     file = Path(arguments.keep) / "pairs.jsonl"
-    file.parent.mkdir(parents=True, exist_ok=True)
+    same_conditions(file.parent, arguments, FREE)
     kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
@@ -193,6 +198,12 @@ def run(arguments: argparse.Namespace) -> None:
                 if test_ended(kept, arguments):
                     break
     print(standing(arguments, kept), flush=True)
+
+
+def check_openings(arguments: argparse.Namespace, openings: int) -> None:
+    """SystemExit where a pair would be played again: without a book the same one gives the same games."""
+    if (arguments.games + 1) // 2 > openings and not (arguments.book or arguments.book_b):
+        raise SystemExit(f"duel: {openings} openings make {2 * openings} games, not {arguments.games}")
 
 
 def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
@@ -239,15 +250,15 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--weights-b", default="<internal>")
     parser.add_argument("--book", default="", help="a file, or <internal>; none without it")
     parser.add_argument("--book-b", default="")
-    parser.add_argument("--games", type=int, default=400)
-    parser.add_argument("--nodes", type=int, default=20000)
-    parser.add_argument("--nodes-b", type=int, default=0, help="0: as side A")
+    parser.add_argument("--games", type=whole(1), default=400)
+    parser.add_argument("--nodes", type=whole(1), default=20000)
+    parser.add_argument("--nodes-b", type=whole(), default=0, help="0: as side A")
     parser.add_argument("--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="NODES: in a millisecond")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
     parser.add_argument("--elo0", type=float, default=0.0)
     parser.add_argument("--elo1", type=float)
-    parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--processes", type=whole(1), default=max((os.cpu_count() or 2) // 2, 1))
     parser.add_argument("--keep", required=True, help="folder of the record")
     return parser.parse_args()
 

@@ -71,8 +71,9 @@ def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> fl
     approximation, as in Fishtest). Use the mean of each pair of games from one opening as a score: it varies less.
     """
     mean, variance = spread_of(scores)
+    variance = (len(scores) * variance + PRIOR_VARIANCE) / (len(scores) + 1)
     low, high = expected(worse), expected(better)
-    return len(scores) * (high - low) * (2 * mean - low - high) / (2 * max(variance, 1e-4))
+    return len(scores) * (high - low) * (2 * mean - low - high) / (2 * variance)
 
 
 def verdict(ratio: float, risk: float = 0.05) -> str:

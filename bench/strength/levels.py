@@ -23,9 +23,11 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
+from bench.kept import same_conditions
 from bench.strength.elo import Estimate, estimate
 from bench.table import print_table, progress
 from core_ext.board import BLACK, Board
+from usi_engine.arguments import whole
 from usi_engine.core import INTERNAL, load_core, load_weights
 from usi_engine.iterative import Search, SearchLimits
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
@@ -106,9 +108,15 @@ def play(players: Players, opening: str, black: int, white: int, seed: int) -> t
 def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int) -> dict[str, Any]:
     """Both games of a pair of players from one opening: the points of the first player."""
     first, second = pair
-    as_black, plies = play(players, opening, first, second, 2 * number)
-    as_white, more = play(players, opening, second, first, 2 * number + 1)
+    seed = 2 * place_of(pair, number)
+    as_black, plies = play(players, opening, first, second, seed)
+    as_white, more = play(players, opening, second, first, seed + 1)
     return {"pair": pair, "number": number, "points": [as_black, 1 - as_white], "plies": [plies, more]}
+
+
+def place_of(pair: tuple[int, int], number: int) -> int:
+    """Where in the openings a pair of games is: in a row for two players, elsewhere for others, who err elsewhere."""
+    return random.Random(f"{pair}").randrange(1 << 16) + number
 
 
 def schedule(levels: Sequence[int], games: int, neighbours: int) -> Iterator[tuple[tuple[int, int], int]]:
@@ -209,7 +217,7 @@ def figures(rows: Iterable[Row]) -> str:
 def run(chosen: argparse.Namespace) -> None:
     """Play what is missing, then print the table."""
     file = Path(chosen.keep) / "games.jsonl"
-    file.parent.mkdir(parents=True, exist_ok=True)
+    same_conditions(file.parent, chosen, ("levels", "games", "neighbours", "figure", "keep"))
     kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
     played = {(*record["pair"], record["number"]) for record in kept}
     below = [CAPTURER] if 0 in chosen.levels else []
@@ -220,7 +228,7 @@ def run(chosen: argparse.Namespace) -> None:
     players = Players(chosen.full)
     with progress(len(wanted), "pair") as bar, file.open("a", encoding="utf-8") as record:
         for pair, number in wanted:
-            kept.append(play_pair(players, openings[number % len(openings)], pair, number))
+            kept.append(play_pair(players, openings[place_of(pair, number) % len(openings)], pair, number))
             record.write(json.dumps(kept[-1]) + "\n")
             record.flush()
             bar.update()
@@ -234,9 +242,9 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--levels", type=int, nargs="+", default=list(range(0, FULL_STRENGTH + 1, 2)))
-    parser.add_argument("--games", type=int, default=2, help="of each pair of players")
-    parser.add_argument("--neighbours", type=int, default=20, help="games of neighbours")
-    parser.add_argument("--full", type=int, default=200_000, help="nodes a move of level 20")
+    parser.add_argument("--games", type=whole(1), default=2, help="of each pair of players")
+    parser.add_argument("--neighbours", type=whole(1), default=20, help="games of neighbours")
+    parser.add_argument("--full", type=whole(1), default=200_000, help="nodes a move of level 20")
     parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
     parser.add_argument("--keep", required=True, help="folder of the record")
     parser.add_argument("--figure", type=Path, help="write the figures of the chart to this file")

@@ -29,6 +29,7 @@ from cshogi.usi import Engine
 from bench import OPENINGS
 from bench.strength.elo import estimate
 from usi_engine.analysis.convert import main as convert
+from usi_engine.arguments import whole
 
 ENDINGS = {
     "反則負け": "illegal",
@@ -245,7 +246,7 @@ def runner_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "engine2": program(arguments.engine2),
         "options1": options(arguments.options1, arguments.engine1),
         "options2": options(arguments.options2, arguments.engine2),
-        "names": [arguments.name1, arguments.name2],
+        "names": names(arguments),
         "byoyomi": arguments.byoyomi,
         "time": arguments.time,
         "inc": arguments.inc,
@@ -254,6 +255,12 @@ def runner_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "opening": arguments.opening,
         "multi_csa": True,
     }
+
+
+def names(arguments: argparse.Namespace) -> list[str]:
+    """Of the engines in the records, and by which their clocks are told apart."""
+    first, second = (arguments.name1 or Path(arguments.engine1).stem, arguments.name2 or Path(arguments.engine2).stem)
+    return [first, second if second != first else f"{second} 2"]
 
 
 def program(name: str) -> str:
@@ -313,12 +320,12 @@ def parse() -> argparse.Namespace:
             f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; Threads:1 and no book unless set"
         )
         parser.add_argument(f"--name{number}")
-    parser.add_argument("--games", type=int, default=10)
+    parser.add_argument("--games", type=whole(1), default=10)
     for name in ("byoyomi", "time", "inc"):
         parser.add_argument(f"--{name}", type=int, nargs="+", help="milliseconds; two numbers: one for each engine")
     text = "MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds, instead of the three above"
     parser.add_argument("--clock", type=clock, default={}, help=text)
-    parser.add_argument("--draw", type=int, default=320, help="a game is drawn after so many moves")
+    parser.add_argument("--draw", type=whole(1), default=320, help="a game is drawn after so many moves")
     parser.add_argument("--ponder", action="store_true")
     parser.add_argument("--opening", default=str(OPENINGS), help="file of lines `startpos moves ...`")
     parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")

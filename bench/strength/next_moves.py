@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from core_ext.board import Board
+from usi_engine.arguments import whole
 from usi_engine.core import load_weights
 from usi_engine.learn.selfplay import Player, PlayRules
 
@@ -37,12 +38,14 @@ def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
-    parser.add_argument("--nodes", type=int, default=100_000)
-    parser.add_argument("--count", type=int, default=400)
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--nodes", type=whole(1), default=100_000)
+    parser.add_argument("--count", type=whole(1), default=400)
+    parser.add_argument("--first", type=whole(), default=0)
     parser.add_argument("--eval", default="<internal>", help="a file of weights, <internal> or material")
     chosen = parser.parse_args()
     rows = read_rows(chosen.file, chosen.first, chosen.count)
+    if not rows:
+        raise SystemExit(f"{chosen.file}: no position from number {chosen.first} on")
     player = Player(load_weights(chosen.eval), PlayRules(nodes=chosen.nodes))
     started = time.process_time()
     hits = sum(chosen_move(player, sfen) == move for sfen, move in rows)

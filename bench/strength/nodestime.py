@@ -41,6 +41,8 @@ class NodeTime:
         """`10000+100` or `10000+100/50`. ValueError."""
         times, _, nodes = text.partition("/")
         main, _, increment = times.partition("+")
+        if int(nodes or cls.nodes) < 1:
+            raise ValueError(f"'{nodes}' nodes a millisecond")
         return cls(int(main), int(increment or 0), int(nodes or cls.nodes))
 
 

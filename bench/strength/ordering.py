@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 
 from bench import ROOT
 from bench.table import print_table
+from usi_engine.arguments import whole
 from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
 from usi_engine.iterative import iterative_deepening
 from usi_engine.tools.bench import POSITIONS as BENCH_POSITIONS
@@ -123,7 +124,7 @@ def main() -> None:
     """Search and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--eval", default=INTERNAL, help="a file of weights, <internal> or material")
-    parser.add_argument("--nodes", type=int, default=500_000, help="a position")
+    parser.add_argument("--nodes", type=whole(1), default=500_000, help="a position")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of tune.h")
     parser.add_argument("--sfen", action="append", help="this position instead; may be repeated")
     chosen = parser.parse_args()

@@ -21,9 +21,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from pathlib import Path
 
 from bench import OPENINGS
+from bench.kept import same_conditions
 from bench.strength.duel import Duel, Setting
 from bench.table import progress
 from core_ext.engine import tunables
+from usi_engine.arguments import whole
 from usi_engine.core import INTERNAL
 from usi_engine.learn.selfplay import read_openings
 
@@ -104,6 +106,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Play and learn until the pairs are played."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
     file = Path(arguments.keep) / "state.json"
+    same_conditions(file.parent, arguments, ("pairs", "processes", "keep"))
     tuning.load(file)
     openings = read_openings(arguments.openings)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
@@ -140,13 +143,13 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("constants", nargs="+", type=constant, metavar="NAME:STEP")
-    parser.add_argument("--pairs", type=int, default=4000)
-    parser.add_argument("--nodes", type=int, default=10000)
+    parser.add_argument("--pairs", type=whole(1), default=4000)
+    parser.add_argument("--nodes", type=whole(1), default=10000)
     parser.add_argument("--rate", type=float, default=0.012, help="of the last pairs: share of a step a won pair moves")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--processes", type=int, default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--processes", type=whole(1), default=max((os.cpu_count() or 2) // 2, 1))
     parser.add_argument("--keep", required=True, help="folder of the state")
     return parser.parse_args()
 

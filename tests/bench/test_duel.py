@@ -28,7 +28,7 @@ def settings(first: int, second: int) -> tuple[duel.Setting, duel.Setting]:
 
 
 def test_more_nodes_win() -> None:
-    stronger = duel.Duel(settings(400, 8), [START])
+    stronger = duel.Duel(settings(400, 8), OPENINGS)
     points = [point for number in range(3) for point in stronger.play_pair(number)["points"]]
     assert sum(points) >= 5
 
@@ -69,6 +69,27 @@ def test_a_record_is_resumed(
     duel.run(duel.parse())
     assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines() == first
     assert re.search(r"of 4, score [0-9.]+ % \(.* to .*\), Elo \S+ \(.* to .*\)", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("change", ["--nodes 31", "--set LmrBase=500", "--weights-b <internal>", "--seed 2"])
+def test_a_record_of_other_conditions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    line = f"duel A --games 2 --nodes 30 --weights material --weights-b material --processes 1 --keep {tmp_path}"
+    monkeypatch.setattr("sys.argv", line.split())
+    duel.run(duel.parse())
+    before = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")
+    monkeypatch.setattr("sys.argv", f"{line} {change}".split())
+    with pytest.raises(SystemExit, match="other conditions: name another folder"):
+        duel.run(duel.parse())
+    assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8") == before
+
+
+def test_no_pair_is_played_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cleared tables and histories would give the same games again, which say nothing new."""
+    openings = tmp_path / "openings.sfen"
+    openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
+    monkeypatch.setattr("sys.argv", f"duel A --games 5 --openings {openings} --keep {tmp_path}".split())
+    with pytest.raises(SystemExit, match="2 openings make 4 games, not 5"):
+        duel.run(duel.parse())
 
 
 def test_weights_that_are_missing_end_the_duel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

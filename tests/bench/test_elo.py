@@ -67,3 +67,4 @@ def test_sequential_test_decides_both_ways() -> None:
     assert elo.verdict(elo.likelihood_ratio(good, 0, 50)) == "better"
     assert elo.verdict(elo.likelihood_ratio(bad, 0, 50)) == "worse"
     assert elo.verdict(elo.likelihood_ratio([0.5, 1.0, 0.0] * 4, 0, 20)) == "open"
+    assert elo.verdict(elo.likelihood_ratio([0.5] * 20, 0, 10)) == "open"  # few equal scores are no certainty

@@ -35,6 +35,8 @@ class Script:
     shortest: list[str] = field(default_factory=list)  # where it is another than that of the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
     cleared: set[tuple[int, int]] = field(default_factory=set)  # parts of the table, each with their number
+    solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls
+    constants: dict[str, int] = field(default_factory=lambda: {"MateScout": 5})  # of the search, for tuning
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
     crash: bool = False
@@ -170,6 +172,7 @@ class ScriptedSolver:
             raise MemoryError(f"no memory for a mate table of {megabytes} MB")
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
+        self.script.solved.append(aim)
         seconds = self.script.shorten_seconds if aim == "shortest" else self.script.solve_seconds
         stopped = stopped_within(self.stop, seconds)
         if stopped:
@@ -190,8 +193,8 @@ def make_core(script: Script) -> Core:
         infinite=INFINITE,
         max_depth=MAX_DEPTH,
         max_evaluation=MAX_EVALUATION,
-        set_tunable=lambda name, value: None,
-        tunable=lambda name: 5,
+        set_tunable=script.constants.__setitem__,
+        tunable=script.constants.__getitem__,
         load_weights=lambda name, fv_scale: None,
         **scripted,
     )

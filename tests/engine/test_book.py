@@ -22,7 +22,7 @@ from usi_engine.analysis.formats import USI_MOVE
 from usi_engine.book import apery, yaneuraou
 from usi_engine.book.apery import ENTRY, AperyBook
 from usi_engine.book.choice import Rules, allowed, choose, rules_of
-from usi_engine.book.entry import Book, BookError, BookMove, position_key
+from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.player import BookPlayer, open_book, packaged_book
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.turned import turned_move, turned_sfen
@@ -504,9 +504,3 @@ def test_the_packaged_book_varies() -> None:
         games = [play_line(player, rng) for _ in range(20)]
         assert len({tuple(line) for line, _ in games}) >= 15
         assert sum(length for _, length in games) / 20 >= 4
-
-
-def test_books_of_every_kind_are_books() -> None:
-    """The classes have what the protocol of a book asks for."""
-    kinds: list[type[Book]] = [YaneuraOuBook, ShogiHomeBook, AperyBook]
-    assert all(callable(kind.probe) for kind in kinds)

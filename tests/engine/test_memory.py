@@ -88,4 +88,4 @@ def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: p
 
 def test_this_machine() -> None:
     found = free_megabytes()
-    assert found is None or found > 0
+    assert found is not None and found > 0

@@ -14,36 +14,6 @@ DECLARATION = re.compile(
     r"(spin default -?\d+ min -?\d+ max -?\d+|check default (true|false)|"
     r"combo default \S+( var \S+)+|(string|filename) default \S+)"
 )
-DEFAULTS = {
-    "USI_Hash": "256",
-    "USI_Ponder": "false",
-    "MultiPV": "1",
-    "USI_OwnBook": "true",
-    "BookFile": "<internal>",
-    "BookMoves": "16",
-    "BookEvalDiff": "30",
-    "BookEvalBlackLimit": "-50",
-    "BookEvalWhiteLimit": "-140",
-    "NarrowBook": "false",
-    "ConsiderBookMoveCount": "true",
-    "BookIgnoreRate": "0",
-    "FlippedBook": "true",
-    "NetworkDelay": "120",
-    "NetworkDelay2": "1120",
-    "MinimumThinkingTime": "2000",
-    "SlowMover": "100",
-    "RoundUpToFullSecond": "true",
-    "ResignValue": "99999",
-    "MaxMovesToDraw": "0",
-    "EnteringKingRule": "CSARule27",
-    "DrawValueBlack": "-2",
-    "DrawValueWhite": "-2",
-    "GenerateAllLegalMoves": "false",
-    "PvInterval": "300",
-    "ConsiderationMode": "false",
-    "DepthLimit": "0",
-    "NodesLimit": "0",
-}
 
 
 @pytest.mark.parametrize(("cores", "threads"), [(1, 1), (2, 2), (4, 4), (64, 4)])
@@ -59,13 +29,6 @@ def test_declarations_have_the_protocols_form() -> None:
     lines = Options().declarations()
     assert len(lines) == len(DECLARED)
     assert all(DECLARATION.fullmatch(line) for line in lines)
-
-
-def test_defaults() -> None:
-    """The documented defaults."""
-    options = Options()
-    for name, value in DEFAULTS.items():
-        assert options.listing(name) == [f"{name} = {value}"]
 
 
 @pytest.mark.parametrize("name", DECLARED)

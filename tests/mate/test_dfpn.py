@@ -347,20 +347,27 @@ def test_stopped_by_its_deadline() -> None:
 
 
 def test_a_deadline_in_the_search_for_the_shortest_line() -> None:
-    """Where it ends, between two evasions of one check too, the line is the first one or a whole shortest one."""
+    """Where it ends, between two evasions of one check too, the line is the first one or a whole shortest one. Both
+    come about: one is there from the first proof on.
+    """
     board = Board("7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RBGSN2Ps3p 1")
     begun = time.perf_counter()
     shortest = len(new_solver().solve(board, 0, "shortest")[1])
     whole = time.perf_counter() - begun
-    for percent in range(2, 110, 3):
+    seen = set()
+    for percent in [*range(2, 110, 3), 3000]:
         stop = StopToken()
         solver = MateSolver(16, stop)
         stop.set_in(whole * percent / 100)
         status, line = solver.solve(board, 0, "shortest")
+        seen.add((status, solver.proved_shortest))
         if status == "mate":
             assert is_mate(board, line)
             assert len(line) == shortest or not solver.proved_shortest
             assert len(line) >= shortest
+        else:
+            assert (status, line) == ("unknown", [])
+    assert ("mate", True) in seen
 
 
 def test_a_bad_size_is_refused() -> None:
