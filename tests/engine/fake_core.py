@@ -35,7 +35,8 @@ class Script:
     shortest: list[str] = field(default_factory=list)  # where it is another than that of the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
     cleared: set[tuple[int, int]] = field(default_factory=set)  # parts of the table, each with their number
-    solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls
+    solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls, and their limits of nodes
+    solved_within: list[int] = field(default_factory=list)
     constants: dict[str, int] = field(default_factory=lambda: {"MateScout": 5})  # of the search, for tuning
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
@@ -173,6 +174,7 @@ class ScriptedSolver:
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter") -> tuple[str, list[str]]:
         self.script.solved.append(aim)
+        self.script.solved_within.append(node_limit)
         seconds = self.script.shorten_seconds if aim == "shortest" else self.script.solve_seconds
         stopped = stopped_within(self.stop, seconds)
         if stopped:

@@ -41,6 +41,21 @@ def test_try_stop_brings_the_deadline_forward() -> None:
     assert stop.is_set()
 
 
+def test_what_more_time_would_not_change_waits_for_no_minimum() -> None:
+    """A forced move or a proved mate; a full second is not waited for either, nor after ponderhit."""
+    slow = TimeLimits(optimum=5_000, maximum=10_000, minimum=2_000)
+    assert not SearchControl(StopToken(), slow).try_stop()
+    stop = StopToken()
+    assert SearchControl(stop, slow).try_stop(without_minimum=True)
+    assert stop.is_set()
+    stop = StopToken()
+    control = SearchControl(stop, slow, pondering=True)
+    assert not control.try_stop(without_minimum=True)  # not before ponderhit
+    assert not stop.is_set()
+    control.ponderhit(slow)
+    assert stop.is_set()
+
+
 def test_lateness_is_measured_where_the_deadline_passed() -> None:
     """An answer before the deadline is not late; of one after a stop, or without a clock, nothing is known."""
     control = SearchControl(StopToken(), TimeLimits(maximum=10_000))

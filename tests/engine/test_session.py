@@ -16,6 +16,8 @@ from tests.engine.usi_transport import InProcess
 from usi_engine import session
 from usi_engine.console import perft
 from usi_engine.core import Core, CoreError, load_core
+from usi_engine.mating import PATIENCE_NODES
+from usi_engine.usi import LONGEST_LINE
 
 
 def depth_of(line: str) -> int:
@@ -331,6 +333,26 @@ def test_no_memory_for_the_position(scripted: ScriptedEngine, monkeypatch: pytes
         engine.expect("^checkmate")
     engine.send("go depth 1")
     engine.expect("^bestmove [1-9]")
+
+
+def test_a_line_beyond_the_longest_is_cut(scripted: ScriptedEngine) -> None:
+    """What is behind counts as another line, and the next lines are read as ever."""
+    engine = scripted(Script())
+    engine.send("x" * (LONGEST_LINE + 10), "isready", "go depth 1")
+    engine.expect("^readyok$")
+    engine.expect("^bestmove [1-9]")
+
+
+def test_the_search_for_the_shortest_mate_has_a_limit(scripted: ScriptedEngine) -> None:
+    """go mate infinite: ten times the nodes of the proof, and ten million at least; with a time the time alone."""
+    script = Script(solution=("mate", ["G*2b"]), solve_seconds=0)
+    engine = scripted(script)
+    engine.send("isready", "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1")
+    engine.expect("^readyok$")
+    for go in ("go mate infinite", "go mate 1000"):
+        engine.send(go)
+        engine.expect("^checkmate G\\*2b$")
+    assert script.solved_within == [0, PATIENCE_NODES, 0, 0]
 
 
 def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:

@@ -1,0 +1,54 @@
+"""When info lines are printed."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from usi_engine.core import load_core
+from usi_engine.output import Writer
+from usi_engine.report import FIRST_BOUND_TIME, Line, Reporter, SearchResult, SearchStats
+
+
+class Clock:
+    """Makes a reporter whose time is set by hand, and counts what it prints."""
+
+    def __init__(self, interval: int) -> None:
+        self.time, self._stream = 0, io.BytesIO()
+        self.reporter = Reporter(Writer(self._stream), load_core(), interval, lambda: SearchStats(10, self.time, 0))
+
+    def bounds_at(self, *times: int) -> list[int]:
+        """The times at which a bound is printed."""
+        return [time for time in times if self._prints(time, "lower")]
+
+    def iterations_at(self, *times: int) -> list[int]:
+        """The times at which an iteration's line is printed."""
+        return [time for time in times if self._prints(time, "exact")]
+
+    def _prints(self, time: int, bound: str) -> bool:
+        self.time, before = time, len(self._stream.getvalue())
+        line = Line(("7g7f",), 30, 5, 7, bound)
+        if bound == "exact":
+            self.reporter.iteration(SearchResult(5, (line,)))
+        else:
+            self.reporter.bound(line, 1)
+        return len(self._stream.getvalue()) > before
+
+
+def test_bounds_come_late_in_a_search_and_at_most_once_an_interval() -> None:
+    first = FIRST_BOUND_TIME
+    clock = Clock(300)
+    assert clock.bounds_at(0, first - 1, first, first + 299, first + 300, first + 599) == [first, first + 300]
+
+
+def test_lines_of_iterations_come_at_most_once_an_interval() -> None:
+    clock = Clock(300)
+    assert clock.iterations_at(0, 299, 300, 301, 599, 600, 5000) == [300, 600, 5000]
+    assert clock.bounds_at(5100, 5300) == [5300]  # they share the interval
+
+
+@pytest.mark.parametrize("time", [0, 1])
+def test_without_an_interval_everything_is_printed(time: int) -> None:
+    clock = Clock(0)
+    assert clock.bounds_at(time, time) == clock.iterations_at(time, time) == [time, time]
