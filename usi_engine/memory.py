@@ -11,10 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-# Names of limit, use and the reclaimable part of the use (of memory.stat), in cgroups of version 2 and 1.
+# Names of limit, use and of the parts of the use that can be freed (in memory.stat), in cgroups of version 2 and 1.
 CGROUP_FILES = (
-    ("memory.max", "memory.current", "inactive_file"),
-    ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ("memory.max", "memory.current", ("inactive_file", "active_file")),
+    ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")),
 )
 # Of the free memory, for all that is not a table.
 LEFT_FREE = 64
@@ -54,10 +54,11 @@ def containers(proc: Path, cgroups: Path) -> Iterator[int]:
 
 def left_in(cgroup: Path) -> Iterator[int]:
     """Bytes left in a cgroup; nothing where it has no limit."""
-    for limit, use, reclaimable in CGROUP_FILES:
+    for limit, use, freeable in CGROUP_FILES:
         with suppress(OSError, ValueError, KeyError):
             left = int((cgroup / limit).read_text(encoding="ascii")) - int((cgroup / use).read_text(encoding="ascii"))
-            yield left + int(fields(cgroup / "memory.stat")[reclaimable])
+            stat = fields(cgroup / "memory.stat")
+            yield left + sum(int(stat[name]) for name in freeable)
 
 
 def fields(file: Path) -> dict[str, str]:

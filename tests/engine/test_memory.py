@@ -33,7 +33,7 @@ def free(folder: Path, files: dict[str, str]) -> int | None:
 def cgroup(limit: str, use: int, reclaimable: int) -> dict[str, str]:
     """The files of a cgroup of version 2; in MB."""
     bytes_of = limit if limit == "max" else str(int(limit) * MB)
-    stat = f"anon 1\nfile 2\ninactive_file {reclaimable * MB}\n"
+    stat = f"anon 1\nfile 2\ninactive_file {(reclaimable - 10) * MB}\nactive_file {10 * MB}\n"
     return {"memory.max": f"{bytes_of}\n", "memory.current": f"{use * MB}\n", "memory.stat": stat}
 
 
@@ -58,7 +58,7 @@ def test_version_1(tmp_path: Path) -> None:
     files = {
         "memory.limit_in_bytes": str(500 * MB),
         "memory.usage_in_bytes": str(100 * MB),
-        "memory.stat": f"inactive_file 1\ntotal_inactive_file {50 * MB}\n",
+        "memory.stat": f"inactive_file 1\ntotal_inactive_file {20 * MB}\ntotal_active_file {30 * MB}\n",
     }
     text = "9:name=systemd:/\n4:memory:/docker/ab\n0::/\n"
     named = {f"cgroup/memory/docker/ab/{name}": text for name, text in files.items()}
