@@ -1,4 +1,4 @@
-"""How much memory is free where the system promises more than it has: Linux kills who uses what is not there.
+"""How much memory is free, as Linux promises more than it has and kills the process that uses it.
 
 Elsewhere an allocation fails, which is enough.
 """
@@ -16,13 +16,14 @@ CGROUP_FILES = (
     ("memory.max", "memory.current", ("inactive_file", "active_file")),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")),
 )
-# Of the free memory, for all that is not a table.
+# Megabytes of the free memory for all that is not a table, and of a table that is tried all the same.
 LEFT_FREE = 64
+ALWAYS_TRIED = 16
 
 
 def check_free(megabytes: int) -> None:
-    """MemoryError where so much is known not to be free."""
-    free = free_megabytes()
+    """MemoryError where a table of so much is known not to fit; a small one is tried, as the engine must play."""
+    free = free_megabytes() if megabytes > ALWAYS_TRIED else None
     if free is not None and megabytes + LEFT_FREE > free:
         raise MemoryError(f"no memory for a table of {megabytes} MB: {free} MB are free")
 

@@ -86,6 +86,14 @@ def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: p
     assert script.made["tables"] == 1
 
 
+def test_a_small_table_is_always_tried(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "free_megabytes", lambda: 10)
+    engine = scripted(Script())
+    engine.send("setoption name USI_Hash value 64", "isready", "getoption USI_Hash", "go depth 1")
+    engine.expect("^USI_Hash = 16$")
+    engine.expect("^bestmove [1-9]")
+
+
 def test_this_machine() -> None:
     found = free_megabytes()
     assert found is not None and found > 0
