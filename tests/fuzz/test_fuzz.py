@@ -1,5 +1,5 @@
-"""A minute of fuzzing with a fixed seed and two games of the soak; the slow tests take a fresh seed, `make fuzz` and
-`make soak` go on.
+"""Half a minute of fuzzing with a fixed seed and two games of the soak; the slow tests take a fresh seed, `make fuzz`
+and `make soak` go on.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.fuzz.__main__ import option_files
 from tests.fuzz.conversation import fuzz_usi
 from tests.fuzz.soak import soak, summary
 
-SECONDS = 30.0  # of each test
+SECONDS = 15.0  # of each test
 CLOCK_SHARE = 0.1  # of the usual times of the soak
 FIXED = 20261122
 FRESH = random.SystemRandom().randrange(1 << 32)  # a failure names its seed

@@ -64,6 +64,7 @@ def write_without_tempo(path: Path, features: str) -> None:
     path.write_bytes(OLDER_MAGIC + len(text).to_bytes(4, "little") + text + rest)
 
 
+@pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py
 def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
     """Saved and read again, with tempo blocks and, as an older file, without."""
     path = tmp_path / "again.kpp"
