@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from usi_engine.options import DECLARED, Spin
 
+DAY = 86400  # seconds
+
 
 def whole(least: int = 0, most: int = 2**31 - 1) -> Callable[[str], int]:
     """Reads a whole number of the range. It raises ArgumentTypeError."""

@@ -33,17 +33,16 @@ def evaluation_file(name: str) -> Path | None:
     """The file that an EvalFile names, which need not exist; None for `material`. WeightsError where there is no such
     user.
     """
-    from usi_engine.nnue_file import FILE_NAME  # noqa: PLC0415  (when it is needed)
+    from usi_engine.nnue_file import file_of  # noqa: PLC0415  (when it is needed)
 
     if name == MATERIAL:
         return None
     if name in (INTERNAL, KPP):
         return packaged_network() if name == INTERNAL else packaged_network().with_name("komadori.kpp")
     try:
-        path = Path(name).expanduser()
+        return file_of(Path(name).expanduser())
     except RuntimeError as error:
         raise WeightsError(f"cannot read the evaluation '{name}': {error}") from None
-    return path / FILE_NAME if path.is_dir() else path
 
 
 def load_network(path: Path, fv_scale: int) -> Network:

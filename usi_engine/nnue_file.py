@@ -96,13 +96,16 @@ def check_sizes(architecture: Architecture) -> None:
             raise _Fault(f"its hidden layer of {units} units is not of {HIDDEN[0]} to {HIDDEN[-1]}")
 
 
+def file_of(path: Path) -> Path:
+    """The nn.bin of a folder; any other path as it is."""
+    return path / FILE_NAME if path.is_dir() else path
+
+
 def read_network(path: str | Path) -> NetworkFile:
     """The network in a file, or in the nn.bin of a folder. WeightsError with one line that names file and fault."""
     file = Path(path)
     try:
-        file = file.expanduser()
-        if file.is_dir():
-            file = file / FILE_NAME
+        file = file_of(file.expanduser())
         return parse_network(_read_bytes(file))
     except _Fault as fault:
         raise WeightsError(f"cannot play with the network '{file}': {fault}") from None
@@ -114,8 +117,7 @@ def read_network(path: str | Path) -> NetworkFile:
 
 def read_architecture(path: Path) -> Architecture:
     """What the head of a network file, or of the nn.bin of a folder, states; only that is read. OSError, ValueError."""
-    file = path / FILE_NAME if path.is_dir() else path
-    text, _ = _read_header(_read_bytes(file, 3 * WORD + LONGEST_TEXT))
+    text, _ = _read_header(_read_bytes(file_of(path), 3 * WORD + LONGEST_TEXT))
     return _parse_text(text)
 
 

@@ -341,7 +341,7 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef bint prune_node(Searcher *s, Node *node, int *value) noexcept nogil:
-    """The rules that need a static value: whether one of them ends the node; some change its depth."""
+    """The rules that need a static value, so not in check: whether one of them ends the node; some change its depth."""
     if not node.tt.hit and not node.ss.excluded:
         store_node(s, node, 0, BOUND_NONE, STATIC_DEPTH, NO_MOVE)
     update_by_gain(s, node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from usi_engine.arguments import real, spin, whole
+from usi_engine.arguments import DAY, real, spin, whole
 from usi_engine.core import INTERNAL
 
 MOST_NODES = 1 << 48
@@ -26,7 +26,7 @@ def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
     """The options; `nodes`: the limit without any."""
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--nodes", type=whole(1, MOST_NODES), help=f"nodes for each position (default {nodes})")
-    limit.add_argument("--seconds", type=real(0.001, 86400), help="seconds for each position instead")
+    limit.add_argument("--seconds", type=real(0.001, DAY), help="seconds for each position instead")
     parser.add_argument("--threads", type=spin("Threads"), default=1, help="search threads (1)")
     parser.add_argument("--hash", type=spin("USI_Hash"), default=64, help="size of the transposition table in MB (64)")
     parser.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.arguments import real, whole
+from usi_engine.arguments import DAY, real, whole
 
 if TYPE_CHECKING:
     from usi_engine.csa.client import Client, Settings
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 PORT = 4081
 LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows an empty line every 30 seconds at most
-DAY = 86400  # seconds
 NAME = re.compile(r"[!-+\--~]{1,32}")  # visible ASCII without a comma
 GAME = re.compile(r"[\w@.-]+-\d+-\d+F?(-[BbWw])?", re.ASCII)
 MISSING = "usi_engine csa needs rsshogi: pip install rsshogi"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from usi_engine.nnue_file import FILE_NAME
+from usi_engine.nnue_file import file_of
 
 CARD_SUFFIX = ".card.json"
 TEMPO_KEY = "tempo_left_out"
@@ -17,8 +17,7 @@ def tempo_left_out(network: str | Path) -> int:
 
     ValueError where the card is damaged, OSError.
     """
-    file = Path(network).expanduser()
-    card = (file / FILE_NAME if file.is_dir() else file).with_suffix(CARD_SUFFIX)
+    card = file_of(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
     if not card.exists():
         return 0
     try:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from usi_engine.analysis.formats import RecordError
-from usi_engine.arguments import real
+from usi_engine.arguments import DAY, real
 from usi_engine.core import INTERNAL, Core, CoreError, load_core, text_of
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play.game import HANDICAPS, START, Game
@@ -27,7 +27,6 @@ MEGABYTES = 64
 # Exit statuses.
 NOTHING_DONE, INTERRUPTED = 2, 130
 SIDES = {"black": "b", "white": "w", "both": ""}
-DAY = 86400  # seconds
 
 
 def parser() -> argparse.ArgumentParser:
