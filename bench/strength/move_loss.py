@@ -1,0 +1,224 @@
+"""What the moves of two settings are worth to a deeper search: a gauge of the search that is cheaper than games.
+
+    python -m bench.strength.move_loss --set LmrBase=500 --positions 3000 --keep build/lmr
+
+Side A plays with --set and --nodes, side B with --set-b and --nodes-b, or the defaults, as in bench.strength.duel. Both
+choose a move in the same positions of the engine's own games, each with an empty table. Where they differ, a search of
+--deep nodes with the defaults values the positions after the two moves. Printed is A's expected score (0 to 1) less
+B's, in 1/10,000 a move, with its standard error: only moves that differ count, so it takes far fewer nodes than a duel
+as precise. What time a rule costs it does not see, nor what the deeper search does not: a duel decides.
+
+The same command resumes it: FOLDER/moves.jsonl holds a line of JSON a position.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from bench import OPENINGS
+from bench.kept import same_conditions
+from bench.strength.duel import BLACK_POINTS
+from bench.table import progress
+from core_ext.board import BLACK, Board
+from core_ext.engine import Evaluation, set_tunable, tunables
+from usi_engine.arguments import whole
+from usi_engine.core import INTERNAL, WeightsError, load_weights
+from usi_engine.learn.pool import Work
+from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
+
+GAME = PlayRules(nodes=1000, random_plies=2, opening_margin=100)  # of the games that the positions come from
+UNDECIDED = 800  # centipawns: positions beyond are left out, as any move wins or loses there
+WINNING_SCALE = 600.0  # centipawns at which the expected score is 73 %
+UNIT = 10_000  # of an expected score
+
+# What may change where a run goes on.
+FREE = ("positions", "processes", "keep")
+
+Constants = Mapping[str, int]
+
+
+class Choices(TypedDict):
+    """The moves chosen in one position, and the expected score of each where they differ."""
+
+    position: int
+    moves: list[str]
+    scores: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How a move is chosen."""
+
+    nodes: int
+    constants: Constants
+
+
+def expected_score(value: int) -> float:
+    """Of a position worth so many centipawns: the logistic curve of the learner."""
+    return 1 / (1 + math.exp(-max(-9000, min(9000, value)) / WINNING_SCALE))
+
+
+class Judge:
+    """Positions, moves and their worth, in one process."""
+
+    def __init__(self, weights: Evaluation | None, openings: Sequence[str], deep: int) -> None:
+        self._openings = openings
+        self._deep = deep
+        self._games = Player(weights, GAME)
+        self._searcher = Player(weights, PlayRules(nodes=deep))
+        self._usual = {name: default for name, _, default, *_ in tunables()}
+
+    def position(self, number: int) -> Board | None:
+        """A position at a random ply of a game of its own, history included; None where that one is decided."""
+        self._set({})
+        game = self._games.play(self._openings[number % len(self._openings)], number)
+        moves, values = game.words[::2], game.words[1::2]
+        ply = random.Random(number).randrange(len(moves)) if moves else 0
+        if not moves or values[ply] == "-" or abs(int(values[ply])) > UNDECIDED:
+            return None
+        board = Board(game.start)
+        for move in moves[:ply]:
+            board.push(move)
+        return board
+
+    def choices(self, number: int, sides: Sequence[Choice]) -> Choices:
+        """What each side plays in the position of this number; no moves where it is decided."""
+        board = self.position(number)
+        if board is None:
+            return {"position": number, "moves": [], "scores": {}}
+        moves = [self.choose(board, side) for side in sides]
+        different = sorted(set(moves)) if len(set(moves)) > 1 else []
+        return {"position": number, "moves": moves, "scores": {move: self.worth(board, move) for move in different}}
+
+    def choose(self, board: Board, side: Choice) -> str:
+        """What a side plays."""
+        return self._think(board, side.nodes, side.constants)[0]
+
+    def worth(self, board: Board, move: str) -> float:
+        """The expected score of the side to move after the move."""
+        after = board.copy()
+        after.push(move)
+        ended = ending_of(after)
+        if ended:
+            return BLACK_POINTS[ended[0]] if board.turn == BLACK else 1 - BLACK_POINTS[ended[0]]
+        return 1 - expected_score(self._think(after, self._deep, {})[1])
+
+    def _think(self, board: Board, nodes: int, constants: Constants) -> tuple[str, int]:
+        """Move and value of a search with an empty table and these constants."""
+        self._set(constants)
+        self._searcher.new_game()
+        move, value = self._searcher.think(board, nodes=nodes)
+        self._set({})
+        return move, value
+
+    def _set(self, constants: Constants) -> None:
+        """These constants; of the others the defaults."""
+        for name, value in (self._usual | dict(constants)).items():
+            set_tunable(name, value)
+
+
+def new_judge(weights: str, openings: list[str], deep: int) -> Judge:
+    """A judge with the weights of this name. WeightsError."""
+    return Judge(load_weights(weights), openings, deep)
+
+
+def judge_task(judge: Judge, task: tuple[int, list[Choice]]) -> Choices:
+    """The choices in the position of this number."""
+    return judge.choices(*task)
+
+
+def collected(arguments: argparse.Namespace, sides: Callable[[int], list[Choice]]) -> list[Choices]:
+    """The choices in every position, those that the folder holds and those that are added to it now."""
+    file = Path(arguments.keep) / "moves.jsonl"
+    same_conditions(file.parent, arguments, FREE)
+    load_weights(arguments.weights)  # a fault ends the run here
+    kept: list[Choices] = (
+        [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    )
+    done = {row["position"] for row in kept}
+    numbers = range(arguments.first, arguments.first + arguments.positions)
+    tasks = [(number, sides(number)) for number in numbers if number not in done]
+    work = Work(new_judge, (arguments.weights, read_openings(arguments.openings), arguments.deep), judge_task)
+    with progress(arguments.positions, "position", len(done)) as bar, open(file, "a", encoding="utf-8") as record:
+        for row in work.results(tasks, arguments.processes):
+            record.write(json.dumps(row) + "\n")
+            record.flush()
+            kept.append(row)
+            bar.update()
+    return kept
+
+
+def differences(rows: list[Choices]) -> list[float]:
+    """The expected score of the first side's move less that of the second's, in every position that was not decided."""
+    return [
+        row["scores"][row["moves"][0]] - row["scores"][row["moves"][1]] if row["scores"] else 0.0
+        for row in rows
+        if row["moves"]
+    ]
+
+
+def report(rows: list[Choices]) -> str:
+    """One line: positions, moves that differ, mean and standard error."""
+    found = differences(rows)
+    if len(found) < 2:
+        return "too few positions"
+    error = statistics.stdev(found) / math.sqrt(len(found))
+    differ = sum(bool(row["scores"]) for row in rows)
+    mean = UNIT * statistics.fmean(found)
+    return f"{differ} of {len(found)} moves differ, worth {mean:+.1f} +- {UNIT * error:.1f} of 1/{UNIT:,} a move"
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Choose, value, print."""
+    sides = [
+        Choice(arguments.nodes, dict(arguments.set)),
+        Choice(arguments.nodes_b or arguments.nodes, dict(arguments.set_b)),
+    ]
+    print(report(collected(arguments, lambda _: sides)), flush=True)
+
+
+def constant(text: str) -> tuple[str, int]:
+    """NAME=VALUE of a search constant."""
+    name, _, value = text.partition("=")
+    known = sorted(row[0] for row in tunables())
+    if name not in known:
+        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(known)}")
+    return name, int(value)
+
+
+def shared_options(parser: argparse.ArgumentParser) -> None:
+    """Those of bench.strength.screen, too."""
+    parser.add_argument("--positions", type=whole(1), default=3000, help="decided ones, which are left out, included")
+    parser.add_argument("--first", type=whole(), default=0, help="number of the first position")
+    parser.add_argument("--nodes", type=whole(1), default=100_000, help="of the searches that choose")
+    parser.add_argument("--deep", type=whole(1), default=400_000, help="nodes of the searches that value a move")
+    parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
+    parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
+    parser.add_argument("--processes", type=whole(1), default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--keep", required=True, help="folder of the record")
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
+    parser.add_argument("--set-b", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
+    parser.add_argument("--nodes-b", type=whole(), default=0, help="0: as side A")
+    shared_options(parser)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        run(parse())
+    except WeightsError as error:
+        raise SystemExit(f"move_loss: {error}") from None
