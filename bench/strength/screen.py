@@ -63,23 +63,27 @@ class Screen:
         return {name: self.stepped(name, int(sign)) for name, sign in zip(self.names, signs, strict=True)}
 
     def worth(self, rows: list[Choices]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Worth of a step up of every constant in expected score a move, and its standard error."""
+        """Worth of a step up of every constant in expected score a move, and its standard error. SystemExit."""
         signs, scores = [], []
         for row in rows:
             if row["moves"]:
                 found = np.array([row["scores"].get(move, 0.0) for move in row["moves"]])
                 scores.append(found - found.mean())
                 signs.append(self.signs(row["position"]))
-        return linear_fit(np.concatenate(signs), np.concatenate(scores))
+        freedom = sum(len(found) for found in scores) - len(scores) - len(self.names)
+        if freedom < 1:
+            raise SystemExit(f"screen: {len(scores)} positions are too few for {len(self.names)} constants")
+        return linear_fit(np.concatenate(signs), np.concatenate(scores), freedom)
 
 
 def linear_fit(
-    inputs: NDArray[np.float64], outputs: NDArray[np.float64]
+    inputs: NDArray[np.float64], outputs: NDArray[np.float64], freedom: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Coefficients of least squares and their standard errors."""
+    """Coefficients of least squares and their standard errors; `freedom`: degrees of it that are left."""
     inverse = np.linalg.pinv(inputs.T @ inputs)
     found = inverse @ inputs.T @ outputs
-    return found, np.sqrt((outputs - inputs @ found).var() * np.diag(inverse))
+    variance = ((outputs - inputs @ found) ** 2).sum() / freedom
+    return found, np.sqrt(variance * np.diag(inverse))
 
 
 def proposal(screen: Screen, worth: NDArray[np.float64], error: NDArray[np.float64]) -> dict[str, int]:

@@ -25,6 +25,10 @@ def judge(deep: int = 4000) -> Judge:
     return Judge(None, [START], deep)
 
 
+def usual_names() -> list[str]:
+    return [name for name, *_ in tunables()]
+
+
 def row(number: int, moves: list[str], scores: dict[str, float]) -> Choices:
     return {"position": number, "moves": moves, "scores": scores}
 
@@ -136,7 +140,9 @@ def test_the_fit_finds_what_a_step_is_worth() -> None:
         rows.append(row(number, moves, dict(zip(moves, scores.tolist(), strict=True))))
     worth, error = screened.worth([*rows, row(300, [], {})])
     assert worth == pytest.approx(truth, abs=0.002)
-    assert error == pytest.approx([0.02 / np.sqrt(2400)] * 3, rel=0.2)
+    assert error == pytest.approx([0.02 / np.sqrt(2400)] * 3, rel=0.1)
+    with pytest.raises(SystemExit, match="1 positions are too few for 8"):
+        screen.Screen(usual_names()[:8], 20, 4, 100).worth(rows[:1])
     found = screen.proposal(screened, worth, error)
     assert found["LmrBase"] > screened.usual["LmrBase"] and found["LmrCut"] < screened.usual["LmrCut"]
 
