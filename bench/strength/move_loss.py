@@ -4,7 +4,7 @@
 
 Side A plays with --set and --nodes, side B with --set-b and --nodes-b, or the defaults, as in bench.strength.duel. Both
 choose a move in the same positions of the engine's own games, each with an empty table. Where they differ, a search of
---deep nodes with the defaults values the positions after the two moves. Printed is A's expected score (0 to 1) less
+--deep nodes with the defaults values the positions after the two moves. Printed is A's chance of winning (0 to 1) less
 B's, in 1/10,000 a move, with its standard error: only moves that differ count, so it takes far fewer nodes than a duel
 as precise. What time a rule costs it does not see, nor what the deeper search does not: a duel decides.
 
@@ -30,6 +30,7 @@ from bench.strength.duel import BLACK_POINTS
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
+from usi_engine.analysis.judgement import winning_chance
 from usi_engine.arguments import whole
 from usi_engine.core import INTERNAL, WeightsError, load_weights
 from usi_engine.learn.pool import Work
@@ -37,8 +38,7 @@ from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_opening
 
 GAME = PlayRules(nodes=1000, random_plies=2, opening_margin=100)  # of the games that the positions come from
 UNDECIDED = 800  # centipawns: positions beyond are left out, as any move wins or loses there
-WINNING_SCALE = 600.0  # centipawns at which the expected score is 73 %
-UNIT = 10_000  # of an expected score
+UNIT = 10_000  # of a chance of winning
 
 # What may change where a run goes on.
 FREE = ("positions", "processes", "keep")
@@ -47,7 +47,7 @@ Constants = Mapping[str, int]
 
 
 class Choices(TypedDict):
-    """The moves chosen in one position, and the expected score of each where they differ."""
+    """The moves chosen in one position, and the chance of winning after each where they differ."""
 
     position: int
     moves: list[str]
@@ -60,11 +60,6 @@ class Choice:
 
     nodes: int
     constants: Constants
-
-
-def expected_score(value: int) -> float:
-    """Of a position worth so many centipawns: the logistic curve of the learner."""
-    return 1 / (1 + math.exp(-max(-9000, min(9000, value)) / WINNING_SCALE))
 
 
 class Judge:
@@ -104,13 +99,13 @@ class Judge:
         return self._think(board, side.nodes, side.constants)[0]
 
     def worth(self, board: Board, move: str) -> float:
-        """The expected score of the side to move after the move."""
+        """The chance of winning (a draw: a half) that the move leaves to the side that plays it."""
         after = board.copy()
         after.push(move)
         ended = ending_of(after)
         if ended:
             return BLACK_POINTS[ended[0]] if board.turn == BLACK else 1 - BLACK_POINTS[ended[0]]
-        return 1 - expected_score(self._think(after, self._deep, {})[1])
+        return 1 - winning_chance(self._think(after, self._deep, {})[1])
 
     def _think(self, board: Board, nodes: int, constants: Constants) -> tuple[str, int]:
         """Move and value of a search with an empty table and these constants."""
@@ -158,7 +153,7 @@ def collected(arguments: argparse.Namespace, sides: Callable[[int], list[Choice]
 
 
 def differences(rows: list[Choices]) -> list[float]:
-    """The expected score of the first side's move less that of the second's, in every position that was not decided."""
+    """The first side's chance of winning less the second's, in every position that was not decided."""
     return [
         row["scores"][row["moves"][0]] - row["scores"][row["moves"][1]] if row["scores"] else 0.0
         for row in rows

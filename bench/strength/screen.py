@@ -5,7 +5,7 @@
 
 In every position (those of bench.strength.move_loss) moves are chosen with every constant a step above or below its
 value, by lot: --rounds settings, and after each its mirror image, so that what is curved cancels out. A deeper search
-values the moves, and a linear fit of their expected scores on the signs gives the worth of a step of each constant
+values the moves, and a linear fit of their chances of winning on the signs gives the worth of a step of each constant
 and its error: all constants together take no more positions than one would (a random balanced design, as in G. Box,
 J. S. Hunter and W. G. Hunter, Statistics for Experimenters). What it proposes is for a duel to decide.
 
@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.strength.move_loss import UNIT, Choice, Choices, collected, shared_options
+from bench.strength.spsa import ranges_of
 from bench.table import print_table
-from core_ext.engine import tunables
 from usi_engine.arguments import whole
 from usi_engine.core import WeightsError
 
@@ -34,10 +34,7 @@ class Screen:
     """The constants under test, their steps, and the settings of each position."""
 
     def __init__(self, names: list[str], percent: int, rounds: int, nodes: int) -> None:
-        rows = {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
-        unknown = sorted(set(names) - set(rows))
-        if unknown:
-            raise SystemExit(f"no constant {', '.join(unknown)}; there are {', '.join(sorted(rows))}")
+        rows = ranges_of(names)
         self.names = names or [name for name in rows if name not in FIXED]
         self.usual = {name: rows[name][0] for name in self.names}
         self.steps = {name: max(1, round(percent * abs(self.usual[name]) / 100)) for name in self.names}
@@ -63,7 +60,7 @@ class Screen:
         return {name: self.stepped(name, int(sign)) for name, sign in zip(self.names, signs, strict=True)}
 
     def worth(self, rows: list[Choices]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Worth of a step up of every constant in expected score a move, and its standard error. SystemExit."""
+        """Worth of a step up of every constant in chance of winning a move, and its standard error. SystemExit."""
         signs, scores = [], []
         for row in rows:
             if row["moves"]:

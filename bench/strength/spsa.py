@@ -17,6 +17,7 @@ import math
 import multiprocessing
 import os
 import random
+from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
@@ -33,14 +34,20 @@ ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's 
 STABILITY = 0.1  # of the run: keeps the first updates small
 
 
+def ranges_of(names: Iterable[str]) -> dict[str, tuple[int, int, int]]:
+    """Default, least and greatest value of every search constant. SystemExit where one of the names is none."""
+    rows = {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
+    unknown = sorted(set(names) - set(rows))
+    if unknown:
+        raise SystemExit(f"no constant {', '.join(unknown)}; there are {', '.join(sorted(rows))}")
+    return rows
+
+
 class Tuning:
     """The current values, and the updates by Spall's gain sequences."""
 
     def __init__(self, steps: dict[str, float], pairs: int, rate: float, seed: int) -> None:
-        rows = {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
-        unknown = sorted(set(steps) - set(rows))
-        if unknown:
-            raise SystemExit(f"no constant {', '.join(unknown)}; there are {', '.join(sorted(rows))}")
+        rows = ranges_of(steps)
         self.steps, self.pairs, self.rate = steps, pairs, rate
         self.ranges = {name: rows[name][1:] for name in steps}
         self.values = {name: float(rows[name][0]) for name in steps}

@@ -33,13 +33,6 @@ def row(number: int, moves: list[str], scores: dict[str, float]) -> Choices:
     return {"position": number, "moves": moves, "scores": scores}
 
 
-def test_a_lead_is_worth_more_than_a_half() -> None:
-    assert move_loss.expected_score(0) == 0.5
-    assert move_loss.expected_score(600) == pytest.approx(1 - move_loss.expected_score(-600))
-    assert 0.7 < move_loss.expected_score(600) < 0.75
-    assert move_loss.expected_score(32000) <= 1 and move_loss.expected_score(-32000) >= 0
-
-
 def test_the_same_number_is_the_same_undecided_position() -> None:
     boards = [judge().position(number) for number in range(8)]
     again = [judge().position(number) for number in range(8)]
