@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import CoreError, load_core
+from usi_engine.core import Core, CoreError, load_core
 from usi_engine.output import Writer, escaped
 from usi_engine.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
 from usi_engine.usi import carry_out, serve
@@ -57,7 +57,7 @@ Commands besides those of USI:
   getoption [NAME]            current values of the options
   help                        a list for a person who types USI
 
-Ctrl-C ends a search with its bestmove."""
+Ctrl-C ends the search of a COMMAND with its bestmove."""
 HINT = f"{NAME} {__version__} waits for USI commands: help lists them, quit ends. To play: usi_engine play"
 
 
@@ -105,6 +105,19 @@ def fault_in(commands: list[str]) -> str | None:
             return f"position without a place: '{command}'"
         if isinstance(parsed, Ignored):
             return f"unknown command '{command}'"
+    return None
+
+
+def refused_position(commands: list[str], core: Core) -> str | None:
+    """Why a position that one of the commands sets up is none; None where all are."""
+    for parsed in map(parse, commands):
+        if isinstance(parsed, SetPosition):
+            try:
+                board = core.board(parsed.sfen)
+                for move in parsed.moves:
+                    board.push(move)
+            except ValueError as error:
+                return f"position refused: {error}"
     return None
 
 
@@ -185,10 +198,13 @@ def _carry_out(arguments: list[str]) -> int:
         print(f"{escaped(fault)}; usi_engine --help lists the commands", file=sys.stderr)
         return WRONG_ARGUMENTS
     try:
-        load_core()
+        fault = refused_position(commands, load_core())
     except CoreError as error:
         print(error)
         return 1
+    if fault:
+        print(escaped(fault), file=sys.stderr)
+        return WRONG_ARGUMENTS
     writer = Writer(sys.stdout.buffer)
     status = 0 if carry_out(commands, writer) else INTERRUPTED
     _exit(writer, status)

@@ -105,7 +105,7 @@ DECLARED: dict[str, Kind] = {
     "MultiPV": Spin(1, 1, 593),
     "USI_OwnBook": Check(True),
     "BookFile": Text("<internal>", "filename"),
-    "EvalFile": Text("<internal>"),
+    "EvalFile": Text("<internal>", "filename"),
     "EvalDir": Text(),
     "FV_SCALE": Spin(16, 1, 128),
     "BookMoves": Spin(16, 0, 10000),

@@ -18,12 +18,16 @@ def escaped(text: str) -> str:
 
 
 class Writer:
-    """Writes lines to a binary stream, from any thread. Once the reader has closed it, writing does nothing."""
+    """Writes lines to a binary stream, from any thread.
+
+    When the reader has closed it, `when_closed` is called, once, and writing does nothing from then on.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._lock = threading.Lock()
         self.closed = False
+        self.when_closed: Callable[[], None] = lambda: None
 
     def line(self, text: str) -> None:
         """Write one line."""
@@ -40,6 +44,7 @@ class Writer:
                 self._stream.flush()
             except (OSError, ValueError):
                 self.closed = True
+                self.when_closed()
 
     def info(self, text: str) -> None:
         """One `info string`; line breaks and runs of spaces in the text become single spaces, a long text is cut."""

@@ -185,6 +185,7 @@ QUESTIONS = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
 TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
 COUNTS = frozenset({"depth", "nodes"})
 LIMITS = COUNTS | {"movetime"}
+FLAGS = frozenset({"ponder", "infinite", "searchmoves"})
 COUNT = "a number from 1 on"
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 
@@ -221,7 +222,7 @@ def parse_setoption(rest: str) -> Command:
     if len(words) < 2 or words[0] != "name":
         return Malformed(f"setoption without a name: '{rest}'")
     if len(words) > 2 and words[2] != "value":
-        return Malformed(f"option names hold no spaces: '{rest}'")
+        return Malformed(f"setoption wants 'name N value V', and names without spaces: '{rest}'")
     value = words[3].strip() if len(words) > 3 else ""
     return SetOption(words[1], "" if value in EMPTY_VALUES else value)
 
@@ -237,26 +238,29 @@ def parse_position(rest: str) -> Command:
 
 
 def parse_go(rest: str) -> Command:
-    """Every form of `go`; unknown words are skipped, unreadable numbers count as not given and are in `faults`."""
+    """Every form of `go`; unreadable numbers count as not given and are in `faults`.
+
+    Unknown words are skipped; after `searchmoves` they count as moves.
+    """
     words = iter(rest.split())
     times: dict[str, int] = {}
     limits: dict[str, int] = {}
     flags: set[str] = set()
     faults: list[str] = []
-    searchmoves: tuple[str, ...] = ()
+    searchmoves: list[str] = []
     for word in words:
         if word == "mate":
             return parse_mate(words)
-        if word == "searchmoves":
-            searchmoves = tuple(words)
-        elif word in ("ponder", "infinite"):
+        if word in FLAGS:
             flags.add(word)
         elif word in TIMES or word in LIMITS:
             faults += _take_number(times if word in TIMES else limits, word, words)
+        elif "searchmoves" in flags:
+            searchmoves.append(word)
     if faults and not (times or limits or "infinite" in flags):
         limits["depth"] = 1
     ponder, infinite = "ponder" in flags, "infinite" in flags
-    return Go(Times(**times), ponder, infinite, searchmoves=searchmoves, faults=tuple(faults), **limits)
+    return Go(Times(**times), ponder, infinite, searchmoves=tuple(searchmoves), faults=tuple(faults), **limits)
 
 
 def parse_mate(words: Iterator[str]) -> GoMate:

@@ -93,6 +93,11 @@ def lost_line(stats: SearchStats) -> str:
     return f"info depth 0 seldepth 0 score mate -1 {stats.text()}"
 
 
+def won_line(core: Core, stats: SearchStats) -> str:
+    """The info line of a side that wins by declaration: the highest value, as there is no move to name for a mate."""
+    return f"info depth 0 seldepth 0 score cp {core.max_evaluation} {stats.text()}"
+
+
 def info_line(core: Core, line: Line, stats: SearchStats, multipv: int = 1) -> str:
     """The info line of one principal variation."""
     head = f"info depth {line.depth} seldepth {max(line.seldepth, line.depth)}"

@@ -54,7 +54,7 @@ class QuitWhenDone:
 
 @dataclass
 class Job:
-    """What is running; `control` is None unless it is a search, `stop` where nothing but `quit` ends it.
+    """What is running; `control` is None unless it is a search, `stop` where it is short: nothing ends it early.
 
     `counts`: its time is on the clock of a go that arrives meanwhile, as a GUI does not wait for it to end.
     """
@@ -95,6 +95,7 @@ class Session:
         self._clock_start = time.perf_counter()
         self._game_over = self._ended = False
         self._handlers = self._command_handlers()
+        writer.when_closed = lambda: self.post(Quit())  # nobody reads an answer any more
 
     def post(self, command: Posted) -> None:
         """Queue a command, from any thread."""
@@ -398,7 +399,10 @@ class Session:
         def work() -> None:
             from usi_engine.tools.bench import bench  # noqa: PLC0415  (not needed in play)
 
-            self._writer.line(bench(core, self._resources.weights, command.depth, command.megabytes, stop))
+            try:
+                self._writer.line(bench(core, self._resources.weights, command.depth, command.megabytes, stop))
+            except MemoryError as error:
+                self._writer.info(text_of(error))
 
         self._start_job(work, stop=stop.set)
 

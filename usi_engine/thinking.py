@@ -13,7 +13,17 @@ from usi_engine.iterative import Search, SearchLimits
 from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.protocol import Go
-from usi_engine.report import NEVER, Line, Reporter, SearchResult, SearchStats, info_line, legal_part, lost_line
+from usi_engine.report import (
+    NEVER,
+    Line,
+    Reporter,
+    SearchResult,
+    SearchStats,
+    info_line,
+    legal_part,
+    lost_line,
+    won_line,
+)
 from usi_engine.resources import Resources
 from usi_engine.search_control import SearchControl
 from usi_engine.skill import Skill, choose_line, limited, skill_of
@@ -92,10 +102,11 @@ class Thinking:
 
     def _declare(self, declaration: str, rule: str) -> Finish:
         """The reason is printed at once: an analysis does not answer before its stop."""
+        core = self._resources.core
         if declaration == WIN.move:
+            self._writer.line(won_line(core, self._no_nodes()))
             self._writer.info(f"the game is won by declaration under {rule}")
             return lambda: [WIN.text()]
-        core = self._resources.core
         self._writer.line(info_line(core, Line((declaration,), core.mate - 1), self._no_nodes()))
         return lambda: [Answer(declaration).text()]
 
@@ -163,6 +174,8 @@ class Thinking:
         moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]
         if go.searchmoves and not moves:
             self._writer.info(f"no move of searchmoves is legal: '{' '.join(go.searchmoves)}'")
+        elif refused := set(go.searchmoves).difference(moves):
+            self._writer.info(f"not legal, and left out of searchmoves: '{' '.join(sorted(refused))}'")
         count = pool.set_root(board, moves or None, self._options)
         # searchmoves may name nothing but non-promotions that GenerateAllLegalMoves leaves out.
         return count or pool.set_root(board, None, self._options)

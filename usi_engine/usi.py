@@ -73,7 +73,7 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
     for command in map(parse, commands):
         if isinstance(command, (Go, GoMate)):
             session.post(Load())
-        session.post(command)
+        session.post(QuitWhenDone() if isinstance(command, Quit) else command)
     session.post(QuitWhenDone())
     return run_interruptibly(session)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from usi_engine.csa.command import own_engine
 from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineEvent, Thought, thought_of
 
 
@@ -54,6 +55,27 @@ def test_option_that_is_not_declared(tmp_path: Path) -> None:
     engine = engine_of([sys.executable, fake, str(tmp_path / "log")], queue.Queue(), Hash="1")
     with pytest.raises(EngineError, match="has no option 'Hash'"):
         engine.start()
+    engine.quit()
+
+
+def test_what_an_engine_says_before_it_is_ready() -> None:
+    """An option that is refused and a file that is not found reach the user."""
+    said: list[str] = []
+    options = {"EvalFile": "none/nn.bin", "Threads": "abc"}
+    engine = Engine(own_engine(), options, lambda event: None, note=said.append)
+    engine.prepare()
+    engine.quit()
+    assert any("Threads" in text and "'abc'" in text for text in said)
+    assert any("none/nn.bin" in text for text in said)
+
+
+def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path) -> None:
+    """As its source folder, where nothing is built."""
+    (tmp_path / "usi_engine").mkdir()
+    (tmp_path / "usi_engine" / "__init__.py").write_text("raise SystemExit('not this one')", encoding="utf-8")
+    engine = Engine(own_engine(), {}, lambda event: None, folder=tmp_path)
+    engine.start()
+    assert engine.name.startswith("Komadori")
     engine.quit()
 
 

@@ -41,7 +41,8 @@ START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
 COUNTS = st.one_of(st.none(), st.integers(1, 2**53))
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)
-GO_WORDS = {"btime", "wtime", "byoyomi", "binc", "winc", "depth", "nodes", "movetime", "ponder", "mate", "searchmoves"}
+GO_WORDS = {"btime", "wtime", "byoyomi", "binc", "winc", "depth", "nodes", "movetime", "ponder", "mate"}
+GO_WORDS |= {"searchmoves", "infinite"}
 KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves", "infinite"})
 LINES = st.one_of(
     st.text(),
@@ -56,7 +57,7 @@ GOES = st.builds(
     movetime=NUMBERS,
     depth=COUNTS,
     nodes=COUNTS,
-    searchmoves=st.lists(WORDS).map(tuple),
+    searchmoves=st.lists(WORDS.filter(lambda word: word not in GO_WORDS)).map(tuple),
 )
 
 

@@ -136,8 +136,9 @@ def test_no_mate_at_the_root_under_the_try_rule(program: Program) -> None:
 
 
 def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(program: Program) -> None:
-    """Its bestmove comes after the stop alone."""
+    """And shows a value; its bestmove comes after the stop alone."""
     program.send(f"position {DECLARABLE}", "go infinite")
+    program.expect(r"^info depth 0 .*score cp \d{5} ")
     program.expect("^info string the game is won by declaration under CSARule27$")
     program.send("stop")
     program.expect("^bestmove win$")

@@ -115,6 +115,23 @@ def test_closed_output() -> None:
     engine.stderr.close()
 
 
+def test_closed_output_ends_a_search() -> None:
+    """Nobody reads its answer, so it does not go on for ever, although the input stays open."""
+    command = [sys.executable, "-m", "usi_engine", "setoption name PvInterval value 0", "go infinite"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
+        assert started.stdout and started.stderr
+        assert started.stdout.readline()
+        started.stdout.close()
+        assert started.stderr.read() == b""
+        started.wait(20)
+
+
+def test_quit_as_an_argument_comes_after_what_stands_before_it() -> None:
+    command = [sys.executable, "-m", "usi_engine", "setoption name USI_OwnBook value false", "go nodes 100000", "quit"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60)
+    assert int(re.findall(r" nodes (\d+)", done.stdout)[-1]) > 50_000
+
+
 @pytest.mark.parametrize(
     ("arguments", "pattern"),
     [
@@ -171,6 +188,8 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
         (["go depth 2", "boo hoo"], "unknown command 'boo hoo'"),
         (["perft", "x"], "perft wants a depth from 1 on, not 'x'"),
         (["position"], "position without a place"),
+        (["position", "startpos", "moves", "7g7g", "perft", "1"], "position refused: illegal move '7g7g'"),
+        (["position sfen 9/9 b - 1", "d"], "position refused: "),
         (["b\nog"], "unknown command 'b\\x0aog'"),
         ([""], "unknown command ''"),
     ],

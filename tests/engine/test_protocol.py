@@ -83,6 +83,7 @@ READ: list[tuple[str, Command]] = [
     ("go nodes 1e9", Go(nodes=1_000_000_000)),
     ("go foo depth 2 bar", Go(depth=2)),
     ("go depth 2 searchmoves 7g7f P*5e", Go(depth=2, searchmoves=("7g7f", "P*5e"))),
+    ("go searchmoves 7g7f 2g2f byoyomi 100 depth 3", Go(Times(byoyomi=100), depth=3, searchmoves=("7g7f", "2g2f"))),
     ("go mate infinite", GoMate()),
     ("go mate", GoMate()),
     ("go mate 5000", GoMate(milliseconds=5000)),

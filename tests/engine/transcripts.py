@@ -276,6 +276,10 @@ TRANSCRIPTS = {
         > go depth 2 searchmoves 5a5b 9a9b
         < ^info string .*5a5b 9a9b
         < ^bestmove [1-9]""",
+    "searchmoves of which one is not legal, before the limit": """
+        > go searchmoves 5a5b 9g9f depth 2
+        < ^info string .*left out of searchmoves: '5a5b'
+        < ^bestmove 9g9f""",
     "go ponder waits for ponderhit": """
         > position startpos moves 7g7f 3c3d
         > go ponder btime 1000 wtime 1000 byoyomi 100

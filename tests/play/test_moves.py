@@ -63,6 +63,8 @@ def test_a_promoted_piece_moves_on_in_csa() -> None:
         ("B*2g", "2g is occupied"),
         ("５八金", "could be"),
         ("５五飛", "not legal here"),
+        ("7776KI", "illegal move"),
+        ("-7776FU", "illegal move"),
         ("xyzzy", "neither a command nor a move"),
         ("同", "neither a command nor a move"),
     ],

@@ -202,6 +202,21 @@ def test_a_clock_is_shown_and_runs_out() -> None:
     assert played.moves == []
 
 
+def test_undo_gives_the_time_back() -> None:
+    control = TimeControl(600, 0, 0, 1)
+    taken_back = ("wait 0.4", "3c3d", "undo")
+    played = play("7g7f", *taken_back, *taken_back, "8c8d", settings=Settings("", control=control))
+    assert played.moves == ["7g7f", "8c8d"]
+    after_the_end = play("7g7f", "wait 0.7", "3c3d", "undo", "2g2f", settings=Settings("", control=control))
+    assert after_the_end.has("Black wins on time.")
+    assert after_the_end.moves == ["2g2f"]
+
+
+def test_a_start_position_that_is_mate_already() -> None:
+    played = play(start="4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1")
+    assert played.has("Black wins: the king is mated.") and played.moves == []
+
+
 def test_byoyomi_keeps_the_game_going() -> None:
     control = TimeControl(100, 5000, 0, 1)
     played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import usi_engine
 from usi_engine.arguments import DAY, real, whole
 
 if TYPE_CHECKING:
@@ -116,9 +117,16 @@ def engine_of(chosen: argparse.Namespace, client: Client) -> Engine:
     from usi_engine.csa.driver import Engine  # noqa: PLC0415
 
     if chosen.engine is None:
-        return Engine([sys.executable, "-m", "usi_engine"], options_of(chosen), client.post)
+        return Engine(own_engine(), options_of(chosen), client.post, note=note)
     path = chosen.engine.expanduser().resolve()
-    return Engine([str(path)], options_of(chosen), client.post, path.parent)
+    return Engine([str(path)], options_of(chosen), client.post, path.parent, note)
+
+
+def own_engine() -> list[str]:
+    """The command that starts this package. `-m` would take one of its name in the working folder before it."""
+    home = str(Path(usi_engine.__file__).resolve().parents[1])
+    code = f"import sys; sys.path.insert(0, {home!r}); from usi_engine.__main__ import main; sys.exit(main())"
+    return [sys.executable, "-c", code]
 
 
 @contextlib.contextmanager

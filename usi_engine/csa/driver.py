@@ -77,7 +77,10 @@ def value_of(kind: str, text: str) -> int | None:
 
 
 class Engine:
-    """Starts and drives the process; events are handed to `post` from the reading thread."""
+    """Starts and drives the process; events are handed to `post` from the reading thread.
+
+    What the engine says to its user before it is ready (an option refused, a file not found) goes to `note`.
+    """
 
     def __init__(
         self,
@@ -85,8 +88,10 @@ class Engine:
         options: Mapping[str, str],
         post: Callable[[EngineEvent], None],
         folder: Path | None = None,
+        note: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._command, self._options, self._post, self._folder = list(command), options, post, folder
+        self._note = note
         self._usiok, self._readyok, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self.starts = self._searches = 0
@@ -230,6 +235,8 @@ class Engine:
             word, _, rest = line.strip().partition(" ")
             if word == "info":
                 thought = thought_of(line.rstrip()) or thought
+                if rest.startswith("string ") and not self._readyok.is_set():
+                    self._note(f"the engine: {rest.removeprefix('string ')}")
             elif word == "bestmove":
                 self._answered(rest.split(), thought)
                 thought = Thought()

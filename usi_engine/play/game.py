@@ -62,6 +62,7 @@ class Game:
         self.ending: Ending | None = None
         for move in moves:
             self.push(move)
+        self.ending = self._ended()
 
     @property
     def moves(self) -> list[str]:

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 RANKS = "abcdefghi"
 DIGITS = re.compile(r"([1-9]{4})(\+?)")
-CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})([1-9]{2})([A-Z]{2})")
-CSA_PIECES = {
-    "FU": "P", "KY": "L", "KE": "N", "GI": "S", "KI": "G", "KA": "B", "HI": "R", "OU": "K",
-    "TO": "+P", "NY": "+L", "NK": "+N", "NG": "+S", "UM": "+B", "RY": "+R",
-}  # fmt: skip
+CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})[1-9]{2}[A-Z]{2}")
 # `７六歩(77)` of KIF: where the piece comes from.
 ORIGIN = re.compile(r"\(([1-9])([1-9])\)$")
 # `76歩`: a rank in digits.
@@ -35,7 +31,9 @@ class MoveError(ValueError):
 def read_move(text: str, board: Board) -> str:
     """The legal move in USI. MoveError."""
     plain = unicodedata.normalize("NFKC", text).strip()
-    move = usi_of(plain, board)
+    if CSA_MOVE.fullmatch(plain.upper()):
+        return csa_move(plain.upper(), board)
+    move = usi_of(plain)
     if move is None:
         return japanese_move(plain, text, board)
     if not board.is_legal(move):
@@ -43,26 +41,22 @@ def read_move(text: str, board: Board) -> str:
     return move
 
 
-def usi_of(text: str, board: Board) -> str | None:
-    """The move of USI, CSA or four digits in USI; None for other text."""
+def usi_of(text: str) -> str | None:
+    """The move of USI or four digits in USI; None for other text."""
     usi = text[:-1] if len(text) > 1 and text[1] == "*" and text.endswith("+") else text
     usi = usi[0].upper() + usi[1:].lower() if "*" in usi[1:2] else usi.lower()
     if USI_MOVE.fullmatch(usi):
         return usi
     digits = DIGITS.fullmatch(text)
-    if digits:
-        return square(digits[1][:2]) + square(digits[1][2:]) + digits[2]
-    csa = CSA_MOVE.fullmatch(text.upper())
-    return usi_of_csa(csa, board) if csa and csa[3] in CSA_PIECES else None
+    return square(digits[1][:2]) + square(digits[1][2:]) + digits[2] if digits else None
 
 
-def usi_of_csa(csa: re.Match[str], board: Board) -> str:
-    """CSA names the piece after the move."""
-    piece, to = CSA_PIECES[csa[3]], square(csa[2])
-    if csa[1] == "00":
-        return f"{piece}*{to}"
-    before = board.piece_at(square(csa[1])) or ""
-    return square(csa[1]) + to + ("+" if "+" in piece and "+" not in before else "")
+def csa_move(text: str, board: Board) -> str:
+    """A move of CSA, which names the piece after the move. MoveError."""
+    try:
+        return board.parse_csa(text)
+    except ValueError as error:
+        raise MoveError(str(error)) from None
 
 
 def square(digits: str) -> str:

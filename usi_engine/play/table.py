@@ -80,6 +80,7 @@ class Table:
         self._own_file = file
         self._refused_file: Path | None = None  # not this game's: replaced when `save` names it a second time
         self._clocks = self._new_clocks()
+        self._unclocked = len(game.moves)  # those of a resumed game were played on other clocks
         self._spent = 0.0  # seconds of the person's move so far
         self._commands = self._all_commands()
 
@@ -88,6 +89,8 @@ class Table:
         self._opponent.new_game()
         self._opponent.set("SkillLevel", self.settings.level)
         self._show()
+        if self.game.ending:
+            self._announce()
         try:
             while True:
                 if self.game.ending is None and self.game.turn == OTHER.get(self.settings.side):
@@ -213,6 +216,7 @@ class Table:
             raise MoveError("there is no move to take back")
         for _ in range(count):
             self.game.pop()
+        self._set_clocks_back()
         self._show()
 
     def _hint(self) -> None:
@@ -272,7 +276,7 @@ class Table:
 
     def _new(self) -> None:
         self.game = self.game.again()
-        self._saved_moves, self._clocks, self._spent = [], self._new_clocks(), 0.0
+        self._saved_moves, self._clocks, self._spent, self._unclocked = [], self._new_clocks(), 0.0, 0
         self._own_file = self._refused_file = None
         self._opponent.new_game()
         self._show()
@@ -284,6 +288,16 @@ class Table:
 
     def _new_clocks(self) -> Clocks:
         return Clocks({"+": self.settings.control, "-": self.settings.control})
+
+    def _set_clocks_back(self) -> None:
+        """To what they showed after the last move that stands."""
+        self._clocks, self._spent = self._new_clocks(), 0.0
+        self._unclocked = min(self._unclocked, len(self.game.moves))
+        mover = self.game.start.split()[1]
+        for number, milliseconds in enumerate(self.game.milliseconds):
+            if number >= self._unclocked:
+                self._time_is_up(mover, milliseconds)
+            mover = OTHER[mover]
 
     def _show(self) -> None:
         black, white = (self._label(side, name) for side, name in zip("bw", self.players(), strict=True))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from usi_engine.console import STOPPED, speed_line
 from usi_engine.core import Core
 from usi_engine.iterative import iterative_deepening
+from usi_engine.memory import check_free
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, StopToken
@@ -56,7 +57,11 @@ def count_nodes(
     *,
     stop: StopToken | None = None,
 ) -> int:
-    """Total nodes of searching each position to `depth` from a cleared state, with full windows; fewer if stopped."""
+    """Total nodes of searching each position to `depth` from a cleared state, with full windows; fewer if stopped.
+
+    MemoryError where the table does not fit.
+    """
+    check_free(megabytes)
     table, nodes = core.table(megabytes), 0
     worker = core.worker(table, stop or core.stop_token(), weights)
     worker.configure()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
 from usi_engine.core import Core
+from usi_engine.memory import check_free
 from usi_engine.output import escaped
 
 if TYPE_CHECKING:
@@ -209,8 +210,9 @@ class Progress:
 
 
 def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
-    """The results in the order of the problems, each as soon as it is there."""
+    """The results in the order of the problems, each as soon as it is there. MemoryError."""
     stop = core.stop_token()
+    check_free(limits.hash)
     solver = core.mate_solver(limits.hash, stop)
     for problem in problems:
         yield attempt(core, solver, stop, problem, limits)
