@@ -179,7 +179,7 @@ cdef class Worker:
 
     Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
     workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
-    the static value is material. With `lazy`, the system backs the histories (15 MB) with memory as they are used, and
+    the static value is material. With `lazy`, the system backs the histories (16 MB) with memory as they are used, and
     not at once.
     """
 

@@ -184,7 +184,7 @@ class ThreadPool:
     def search_depth_one(self) -> None:
         """Search to depth 1 on the main thread, even after the deadline or a stop; takes a millisecond or two."""
         self._stop.clear()
-        self.main.search(1, -self._core.infinite, self._core.infinite, 0, DEPTH_ONE_NODES)
+        self.main.search(1, -self._core.infinite, self._core.infinite, 0, self.main.nodes + DEPTH_ONE_NODES)
 
     def start_helpers(self, search: Callable[[Worker], Iterator[SearchResult]]) -> None:
         """Run `search` for every worker but the main one, each on a thread; it yields a result per finished depth."""

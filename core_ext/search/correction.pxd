@@ -51,7 +51,7 @@ cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noex
         return False
     if error < 0:
         return node.best_value < node.beta
-    return error == 0 or node.best_move != 0
+    return node.best_move != 0
 
 
 cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil:

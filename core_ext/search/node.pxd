@@ -102,7 +102,6 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     ss.move_count = 0
     ss.history = 0
     ss.pv_length = 0
-    ss.pawn_history = pawn_history(s.histories, &s.pos)
     (ss + 2).cutoffs = 0
     (ss + 1).excluded = NO_MOVE
     if node.pv and ply + 1 > s.seldepth:

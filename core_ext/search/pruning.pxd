@@ -88,7 +88,8 @@ cdef inline int iir_reduction(const Node *node) noexcept nogil:
 # ---- small ProbCut: the table's value beats beta by a margin ----
 
 cdef inline bint small_probcut(const Node *node) noexcept nogil:
-    """A lower bound far above beta from a search nearly as deep: the full search most likely reaches beta, too."""
+    """A lower bound far above beta from a search nearly as deep, at low depths also from quiescence: the full search
+    most likely reaches beta, too."""
     return ((node.tt.bound & BOUND_LOWER) and node.tt.depth >= node.depth - tune.small_probcut_depth
             and node.tt_value >= node.beta + tune.small_probcut_margin
             and not is_decisive(node.beta) and not is_decisive(node.tt_value))
@@ -102,7 +103,7 @@ cdef inline bint may_prune_moves(const Node *node) noexcept nogil:
 
 
 cdef inline int late_move_limit(const Node *node) noexcept nogil:
-    """Late move pruning: after so many moves of a shallow node, no further quiet move is searched."""
+    """Late move pruning: after so many moves, the more the deeper the node, no further quiet move is searched."""
     return (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2)
 
 

@@ -17,7 +17,7 @@ from core_ext.search.depths cimport (
     full_depth, likely_depth, may_be_singular, may_reduce, move_history, multi_cut, reduction, singular_beta,
     singular_extension,
 )
-from core_ext.search.history cimport allocate_histories, clear_histories
+from core_ext.search.history cimport allocate_histories, clear_histories, pawn_history
 from core_ext.search.history_updates cimport (
     punish_hash_move, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
     update_histories, update_prior_move,
@@ -40,10 +40,11 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, uint64_t,
 )
 
-# Depths of the entries that quiescence stores, and of those that save no more than the static value: they never cut.
+# Depths of the entries that quiescence stores, and of those that save no more than the static value. Too shallow to
+# cut a node of the main search (`tt_cuts`); small ProbCut takes them within its margin of depth.
 cdef enum:
     QUIESCENCE_DEPTH = 0
     STATIC_DEPTH = -1
@@ -93,8 +94,11 @@ cdef void clear_searcher(Searcher *s) noexcept nogil:
 # ---- null move ----
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
-    """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off."""
-    return (node.cut and not node.ss.excluded and (node.ss - 1).move != NULL_MOVE and node.beta > -MATE_BOUND
+    """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off.
+
+    Never twice in a row: the node after a null move is no cut node.
+    """
+    return (node.cut and not node.ss.excluded and node.beta > -MATE_BOUND
             and node.ply >= s.null_min_ply and node.ss.static_value >= node.beta - tune.null_slope * node.depth
             - tune.null_improving * node.improving + tune.null_margin)
 
@@ -158,7 +162,7 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
     cdef Picker picker
     cdef Move move
     cdef ScoredMove *base = s.free_moves
-    if s.stopped or not may_probcut(node, raised_beta):
+    if not may_probcut(node, raised_beta):
         return False
     init_picker(&picker, &s.pos, s.histories, base, PICK_PROBCUT, node.tt.move if node.tt_capture else NO_MOVE)
     picker.threshold = raised_beta - node.ss.static_value
@@ -367,6 +371,7 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if depth <= 0:
         return quiescence(s, alpha, beta, ply)
     init_node(s, &node, alpha, beta, depth, ply, cut)
+    node.ss.pawn_history = pawn_history(s.histories, &s.pos)
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
     if not node.ss.excluded:
@@ -406,7 +411,6 @@ cdef int stand_pat(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker) noexcept nogil:
-    init_check_info(&s.pos, &node.check_info)
     init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_QUIESCENCE,
                 node.tt.move if node.in_check or node.tt_capture else NO_MOVE)
     set_picker_histories(picker, node.ss)
@@ -423,6 +427,8 @@ cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
         if not move:
             break
         node.move_count += 1
+        if node.move_count == 1 and not node.in_check:      # most nodes have no capture
+            init_check_info(&s.pos, &node.check_info)
         if prune_in_quiescence(s, node, move):
             continue
         s.free_moves = picker.last_end
@@ -439,7 +445,7 @@ cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
-    """Captures and promotions until the position is quiet; all evasions in check."""
+    """Captures and pawn promotions; in check captures that lose little, and quiet moves until one is not mated."""
     cdef Node node
     cdef Move mate
     cdef int value = 0
@@ -499,9 +505,10 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
 cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int first) noexcept nogil:
     init_search(s, depth)
     s.root_window = beta - alpha
-    s.last_pv_length = s.roots[0].pv_length
-    memcpy(s.last_pv, s.roots[0].pv, s.last_pv_length * sizeof(Move))
+    s.last_pv_length = s.roots[first].pv_length
+    memcpy(s.last_pv, s.roots[first].pv, s.last_pv_length * sizeof(Move))
     init_node(s, node, alpha, beta, depth, 0, False)
+    node.ss.pawn_history = pawn_history(s.histories, &s.pos)
     probe_table(s, node)
     node.tt.move = s.roots[first].move
     node.tt_capture = not is_quiet(&s.pos, node.tt.move)

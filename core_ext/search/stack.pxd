@@ -41,12 +41,12 @@ cdef struct Samples:
 cdef struct Stack:
     Move32 move             # being searched; 0 or NULL_MOVE where there is none
     PieceTo *continuation   # continuation history after that move
-    PieceTo *pawn_history   # of the position's pawn structure
+    PieceTo *pawn_history   # of the position's pawn structure; not set in quiescence
     Move excluded           # left out by a singular search, else NO_MOVE
     int static_value        # corrected; in check that of two plies ago; NO_VALUE before the root
     bint in_check
     bint tt_hit
-    bint follows_pv         # every move to here is that of the last iteration's principal variation
+    bint follows_pv         # every move to here is that of `last_pv`
     int move_count          # which of the node's moves is being searched: 1 is the first
     int reduction           # plies by which that search is reduced; 0 where it is not
     int history             # of the move being searched: its score where it decides the reduction
@@ -70,7 +70,7 @@ cdef struct Searcher:
     int root_depth
     int root_window         # beta - alpha at the root
     int last_pv_length
-    Move last_pv[MAX_PLY + 1]   # of the iteration before
+    Move last_pv[MAX_PLY + 1]   # of the search of the root before; one move alone after a value outside its window
     int null_min_ply        # null moves are allowed from this ply on; above 0 only while one is verified
     int draw_value[2]       # of a draw, for each side to move
     int max_moves           # the game ends in a draw after so many moves; 0: never

@@ -41,9 +41,9 @@ cdef struct State:
     Bitboard checkers       # pieces that check the side to move
     Bitboard pinned         # pieces of the side to move that alone block a slider's line to its king
     Hand hand[COLORS]
-    Move32 move             # the last move; 0 at the root, NULL_MOVE after a null move
+    Move32 move             # the last move; 0 in the position that was set up, NULL_MOVE after a null move
     int checks[COLORS]      # how many consecutive moves of each colour, up to its last one, gave check
-    int since_null          # plies since a null move or the root: a repetition reaches no further back
+    int since_null          # plies since a null move, or since the set-up: no repetition reaches further back
 
 # What a move changed, for an incremental evaluation: one piece, or two if it captured. A `square` of NO_SQUARE means in
 # hand; `held` is then the number of pieces of that type in the hand, this one included.
