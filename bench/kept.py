@@ -6,8 +6,20 @@ import argparse
 import json
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 CONDITIONS = "conditions.json"
+
+
+def kept_rows(file: Path) -> list[Any]:
+    """What an earlier run wrote, a line of JSON each; a last line that was cut short is removed from the file."""
+    if not file.exists():
+        return []
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines.pop()
+        file.write_text("".join(lines), encoding="utf-8")
+    return [json.loads(line) for line in lines]
 
 
 def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collection[str]) -> None:

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
-from bench.kept import same_conditions
+from bench.command import one_line
+from bench.kept import kept_rows, same_conditions
 from bench.strength.booked import BookedPlayer
 from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
@@ -34,7 +35,8 @@ from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.arguments import whole
-from usi_engine.core import WeightsError, load_weights
+from usi_engine.book.player import open_book
+from usi_engine.core import load_weights
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
 LONGEST = 320
@@ -178,12 +180,14 @@ def run(arguments: argparse.Namespace) -> None:
     )
     for setting in settings:
         load_weights(setting.weights)  # a fault ends the duel here; the pool would replace its workers for ever
+        if setting.book:
+            open_book(setting.book)
     openings = read_openings(arguments.openings)
     openings = random.Random(arguments.seed).sample(openings, len(openings))
     check_openings(arguments, len(openings))
     file = Path(arguments.keep) / "pairs.jsonl"
     same_conditions(file.parent, arguments, FREE)
-    kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    kept = kept_rows(file)
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
     bar = progress(len(kept) + len(numbers), "pair", len(kept))
@@ -264,7 +268,5 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with one_line("duel"):
         run(parse())
-    except WeightsError as error:
-        raise SystemExit(f"duel: {error}") from None

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
-from bench.kept import same_conditions
+from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import Estimate, estimate
 from bench.table import print_table, progress
 from core_ext.board import BLACK, Board
@@ -218,7 +218,7 @@ def run(chosen: argparse.Namespace) -> None:
     """Play what is missing, then print the table."""
     file = Path(chosen.keep) / "games.jsonl"
     same_conditions(file.parent, chosen, ("levels", "games", "neighbours", "figure", "keep"))
-    kept = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
+    kept = kept_rows(file)
     played = {(*record["pair"], record["number"]) for record in kept}
     below = [CAPTURER] if 0 in chosen.levels else []
     order = schedule([*below, *chosen.levels], chosen.games, chosen.neighbours)

@@ -30,6 +30,7 @@ from bench import OPENINGS
 from bench.strength.elo import estimate
 from usi_engine.analysis.convert import main as convert
 from usi_engine.arguments import whole
+from usi_engine.csa import driver
 
 ENDINGS = {
     "反則負け": "illegal",
@@ -38,12 +39,10 @@ ENDINGS = {
     "持将棋": "too long",
     "入玉宣言": "declaration",
 }
-USUAL_OPTIONS = {
-    "fairy-stockfish": "Threads:1,Hash:64,UCI_Variant:shogi",
-    "gpsusi": "Thread:1,BookDepth:0,Verbose:0",
-    "usi_engine": "Threads:1,USI_OwnBook:false",
-    "usi_engine.exe": "Threads:1,USI_OwnBook:false",
-}
+# Set where an engine declares them: one thread, no book.
+USUAL_OPTIONS = {"Threads": "1", "Thread": "1", "USI_OwnBook": "false", "BookDepth": "0"}
+# What these need besides.
+SPECIAL_OPTIONS = {"fairy-stockfish": "Hash:64,UCI_Variant:shogi", "gpsusi": "Verbose:0"}
 
 FIGURES = "figures.json"
 
@@ -272,9 +271,28 @@ def program(name: str) -> str:
 
 
 def options(text: str, engine: str) -> dict[str, str]:
-    """`A:1,B:2` as the runner takes it, after what this engine needs to play shogi on one thread."""
-    chosen = f"{USUAL_OPTIONS.get(Path(engine).name, '')},{text}"
-    return dict(pair.split(":", 1) for pair in chosen.split(",") if pair)
+    """`A:1,B:2` as the runner takes it, after what this engine needs to play shogi on one thread without a book.
+
+    SystemExit where the text is none.
+    """
+    pairs = [pair for pair in f"{SPECIAL_OPTIONS.get(Path(engine).name, '')},{text}".split(",") if pair]
+    if wrong := [pair for pair in pairs if ":" not in pair]:
+        raise SystemExit(f"'{wrong[0]}' is no NAME:VALUE")
+    declared = declared_options(program(engine))
+    usual = {name: value for name, value in USUAL_OPTIONS.items() if name in declared}
+    return usual | dict(pair.split(":", 1) for pair in pairs)
+
+
+def declared_options(path: str) -> set[str]:
+    """The names of an engine's options, which it is asked for. SystemExit where it does not answer."""
+    engine = driver.Engine([path], {}, lambda event: None, Path(path).parent)
+    try:
+        engine.start()
+    except driver.EngineError as error:
+        raise SystemExit(str(error)) from None
+    finally:
+        engine.quit()
+    return engine.declared
 
 
 def report(pairs: list[dict[str, Any]]) -> str:
@@ -317,7 +335,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("engine2")
     for number in "12":
         parser.add_argument(
-            f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; Threads:1 and no book unless set"
+            f"--options{number}", default="", help="NAME:VALUE,NAME:VALUE; one thread and no book unless set"
         )
         parser.add_argument(f"--name{number}")
     parser.add_argument("--games", type=whole(1), default=10)

@@ -6,7 +6,8 @@ Side A plays with --set and --nodes, side B with --set-b and --nodes-b, or the d
 choose a move in the same positions of the engine's own games, each with an empty table. Where they differ, a search of
 --deep nodes with the defaults values the positions after the two moves. Printed is A's chance of winning (0 to 1) less
 B's, in 1/10,000 a move, with its standard error: only moves that differ count, so it takes far fewer nodes than a duel
-as precise. What time a rule costs it does not see, nor what the deeper search does not: a duel decides.
+as precise. It does not see what time a rule costs, what the deeper search misses, and what table and histories of
+earlier moves are worth: a duel decides.
 
 The same command resumes it: FOLDER/moves.jsonl holds a line of JSON a position.
 """
@@ -25,14 +26,15 @@ from pathlib import Path
 from typing import TypedDict
 
 from bench import OPENINGS
-from bench.kept import same_conditions
+from bench.command import one_line
+from bench.kept import kept_rows, same_conditions
 from bench.strength.duel import BLACK_POINTS
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.analysis.judgement import winning_chance
 from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, WeightsError, load_weights
+from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.pool import Work
 from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
 
@@ -133,16 +135,15 @@ def judge_task(judge: Judge, task: tuple[int, list[Choice]]) -> Choices:
 
 def collected(arguments: argparse.Namespace, sides: Callable[[int], list[Choice]]) -> list[Choices]:
     """The choices in every position, those that the folder holds and those that are added to it now."""
+    load_weights(arguments.weights)  # a fault ends the run here
+    openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "moves.jsonl"
     same_conditions(file.parent, arguments, FREE)
-    load_weights(arguments.weights)  # a fault ends the run here
-    kept: list[Choices] = (
-        [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []
-    )
+    kept: list[Choices] = kept_rows(file)
     done = {row["position"] for row in kept}
     numbers = range(arguments.first, arguments.first + arguments.positions)
     tasks = [(number, sides(number)) for number in numbers if number not in done]
-    work = Work(new_judge, (arguments.weights, read_openings(arguments.openings), arguments.deep), judge_task)
+    work = Work(new_judge, (arguments.weights, openings, arguments.deep), judge_task)
     with progress(arguments.positions, "position", len(done)) as bar, open(file, "a", encoding="utf-8") as record:
         for row in work.results(tasks, arguments.processes):
             record.write(json.dumps(row) + "\n")
@@ -213,7 +214,5 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with one_line("move_loss"):
         run(parse())
-    except WeightsError as error:
-        raise SystemExit(f"move_loss: {error}") from None

@@ -20,11 +20,11 @@ import random
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.command import one_line
 from bench.strength.move_loss import UNIT, Choice, Choices, collected, shared_options
 from bench.strength.spsa import ranges_of
 from bench.table import print_table
 from usi_engine.arguments import whole
-from usi_engine.core import WeightsError
 
 SMALLEST = 1e-9  # an error of 0, where all moves agree, does not divide
 FIXED = {"MateInOne", "MateScout", "NullDivisor", "LmrMinDepth"}  # a step of one is no small one
@@ -118,7 +118,5 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    try:
+    with one_line("screen"):
         run(parse())
-    except WeightsError as error:
-        raise SystemExit(f"screen: {error}") from None

@@ -22,12 +22,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from pathlib import Path
 
 from bench import OPENINGS
+from bench.command import one_line
 from bench.kept import same_conditions
 from bench.strength.duel import Duel, Setting
 from bench.table import progress
 from core_ext.engine import tunables
 from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL
+from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.selfplay import read_openings
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
@@ -84,9 +85,11 @@ class Tuning:
             self.done = state["done"]
 
     def save(self, file: Path) -> None:
-        """Write the number of pairs played and the values."""
+        """Write the number of pairs played and the values, whole or not at all."""
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"done": self.done, "values": self.values}, indent=1) + "\n", encoding="utf-8")
+        new = file.with_suffix(".new")
+        new.write_text(json.dumps({"done": self.done, "values": self.values}, indent=1) + "\n", encoding="utf-8")
+        new.replace(file)
 
     def _whole(self, name: str, value: float, rng: random.Random) -> int:
         least, greatest = self.ranges[name]
@@ -112,10 +115,11 @@ def _balance(raised: dict[str, int], lowered: dict[str, int], opening: int) -> f
 def run(arguments: argparse.Namespace) -> None:
     """Play and learn until the pairs are played."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
+    load_weights(arguments.weights)  # a fault ends the run here
+    openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "state.json"
     same_conditions(file.parent, arguments, ("pairs", "processes", "keep"))
     tuning.load(file)
-    openings = read_openings(arguments.openings)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
     context = multiprocessing.get_context("spawn")
     bar = progress(tuning.pairs, "pair", tuning.done)
@@ -162,4 +166,5 @@ def parse() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    run(parse())
+    with one_line("spsa"):
+        run(parse())

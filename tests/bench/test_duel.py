@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from bench import ROOT
+from bench.kept import kept_rows
 from bench.strength import duel, nodestime
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
@@ -69,6 +73,36 @@ def test_a_record_is_resumed(
     duel.run(duel.parse())
     assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines() == first
     assert re.search(r"of 4, score [0-9.]+ % \(.* to .*\), Elo \S+ \(.* to .*\)", capsys.readouterr().out)
+
+
+def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text('{"pair": 0}\n{"pair": 1}\n{"pai', encoding="utf-8")
+    assert kept_rows(file) == [{"pair": 0}, {"pair": 1}]
+    assert file.read_text(encoding="utf-8") == '{"pair": 0}\n{"pair": 1}\n'
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "duel A --book {none}",
+        "duel A --book-b {none}",
+        "duel A --weights-b {none}",
+        "duel A --openings {none}",
+        "spsa LmrBase:10 --weights {none}",
+        "move_loss --weights {none}",
+        "move_loss --openings {none}",
+    ],
+)
+def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_path: Path) -> None:
+    """Afterwards the corrected command may use the folder."""
+    none, folder = tmp_path / "none.db", tmp_path / "kept"
+    module, *words = command.format(none=none).split()
+    line = [sys.executable, "-m", f"bench.strength.{module}", *words, "--keep", str(folder)]
+    done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+    assert str(none) in done.stderr
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("change", ["--nodes 31", "--set LmrBase=500", "--weights-b <internal>", "--seed 2"])

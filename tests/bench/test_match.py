@@ -38,12 +38,26 @@ def test_what_is_no_clock_is_quoted(text: str) -> None:
         match.clock(text)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the engine is a shell script")
+def test_an_engine_of_any_name_plays_on_one_thread_without_a_book(tmp_path: Path) -> None:
+    engine = this_engine(tmp_path / "other-build")
+    assert match.options("MultiPV:2", engine) == {"Threads": "1", "USI_OwnBook": "false", "MultiPV": "2"}
+    assert match.options("Threads:2", engine)["Threads"] == "2"
+    with pytest.raises(SystemExit, match="'Threads=2' is no NAME:VALUE"):
+        match.options("Threads=2", engine)
+
+
+def this_engine(path: Path) -> str:
+    """A program of this name that starts this engine."""
+    path.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m usi_engine "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
 def play(folder: Path, games: int, clock: str = "0/0.02") -> subprocess.CompletedProcess[str]:
     """The engine against itself, material only; a game is drawn two plies after its opening."""
-    engine = folder / "usi_engine"
-    engine.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m usi_engine "$@"\n', encoding="utf-8")
-    engine.chmod(0o755)
-    command = [sys.executable, "-m", "bench.strength.match", str(engine), str(engine), "--name1", "A", "--name2", "B"]
+    engine = this_engine(folder / "usi_engine")
+    command = [sys.executable, "-m", "bench.strength.match", engine, engine, "--name1", "A", "--name2", "B"]
     for option, value in (("--draw", "26"), ("--clock", clock), ("--games", str(games)), ("--keep", folder / "kept")):
         command += [option, str(value)]
     for number in "12":

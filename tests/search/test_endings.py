@@ -31,10 +31,14 @@ def test_the_fourth_time_and_not_the_third() -> None:
 
 
 def test_the_side_to_move_matters() -> None:
-    """The same pieces with the other side to move are another position."""
+    """The same board four times, once with the other side to move: not yet the fourth time."""
     board = Board("4k4/9/9/9/9/9/9/9/4K4 b - 1")
-    play(board, "5i5h", "5a5b", "5h5i", "5b6a", "5i5h", "6a5a", "5h5i", "5a5b", "5i5h", "5b5a", "5h5i", "5a6a")
-    assert board.repetition() == twin_of(board).repetition()
+    once_with_black = ("5i5h", "5a5b", "5h5i", "5b6a", "5i5h", "6a5a", "5h5i")
+    with_white = ("5a5b", "5i5h", "5b5a", "5h5i")
+    play(board, *once_with_black, *with_white, *with_white)
+    assert board.repetition() == twin_of(board).repetition() == "none"
+    play(board, *with_white)
+    assert board.repetition() == twin_of(board).repetition() == "draw"
 
 
 def twin_of(board: Board) -> Game:
@@ -76,23 +80,6 @@ def test_one_quiet_move_in_the_cycle_makes_it_a_draw() -> None:
             play(board, "5h5i", "6a7a", "5i5h", "7a6a")  # quiet, between the first time and the fourth
         play(board, "5h6h", "6a5a", "6h5h", "5a6a")
     assert board.repetition() == twin_of(board).repetition() == "draw"
-
-
-def test_both_sides_check_on_every_move() -> None:
-    """Kings that uncover checks on each other by turns: a draw."""
-    sfen = "9/9/4r4/4k4/9/4K4/4R4/9/9 b - 1"
-    board, game = mutual_checks(sfen)
-    assert board.repetition() == game.repetition()
-
-
-def mutual_checks(sfen: str) -> tuple[Board, Game]:
-    board, rng = Board(sfen), random.Random(1)
-    for _ in range(60):
-        moves = board.checking_moves() or board.legal_moves()
-        board.push(rng.choice(sorted(moves)[:2]))
-        if board.repetition() != "none":
-            break
-    return board, twin_of(board)
 
 
 def test_long_cycles_count() -> None:
