@@ -3,6 +3,9 @@
 from core_ext.shogi.types cimport int32_t, uint8_t
 from libc.stdint cimport uint16_t
 
+cdef extern from "learn/lanes.h":     # included by the next; named here so that an edit of it is compiled
+    pass
+
 cdef extern from "learn/nnue_kernels.h" nogil:
     enum:
         TILE

@@ -114,6 +114,20 @@ def test_several_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     assert len((tmp_path / "all.usi").read_text(encoding="utf-8").splitlines()) == 4
 
 
+def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = tmp_path / "game.kif"
+    game.write_bytes((RECORDS / "game.kif").read_bytes())
+    for words in ([str(game), "--out", str(game)], [str(game), GAME, "--to", "kif", "--out", str(tmp_path)]):
+        assert main(words) == 2
+        assert f"{game} is also read" in capsys.readouterr().err
+    assert game.read_bytes() == (RECORDS / "game.kif").read_bytes()
+
+
+def test_several_games_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([GAME, GAME, "--out", str(tmp_path / "all.csa")]) == 2
+    assert "several games need a folder" in capsys.readouterr().err
+
+
 def test_a_format_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([GAME]) == 2
     assert "--to kif|ki2|csa|jkf|usi" in capsys.readouterr().err

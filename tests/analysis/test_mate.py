@@ -88,7 +88,7 @@ def test_a_length_that_is_no_number_is_named_with_its_line(
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{GOLD}\n\n# no problem\n"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(f"\ufeff{GOLD}\n\n# 詰将棋\n".encode())))
     assert main(["-", *SMALL]) == 0
     assert capsys.readouterr().out == "-, line 1: mate in 1: G*5b\n"
 

@@ -79,6 +79,14 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[4].startswith("1 of 2 found, 50.0 %, at 300 nodes a position; found at depth 1.0")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "cp932"])
+def test_a_file_as_windows_writes_it(encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "suite.tsv"
+    file.write_text(f"{MATE}\tG*5b\t一手詰\n", encoding=encoding)
+    assert main([str(file), *QUICK]) == 0
+    assert "一手詰" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("text, message", [("", "the file holds no position"), ("\nx y\n", "line 2: ")])
 def test_files_that_hold_nothing(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "suite.txt"

@@ -78,7 +78,7 @@ def run(chosen: argparse.Namespace) -> int:
     games = list(all_games(chosen.games, core))
     several = sum(isinstance(game, Game) for game in games) > 1
     wanted = [(chosen.kif, ".kif"), (chosen.html, ".html")]
-    outputs = [Output(path, suffix, several) for path, suffix in wanted if path]
+    outputs = [Output(path, suffix, several, chosen.games) for path, suffix in wanted if path]
     analyst, faults = None, 0
     for game in games:
         try:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from usi_engine.analysis.files import Output, write_text
+from usi_engine.analysis.files import Output, refuse_replacing, write_text
 from usi_engine.analysis.formats import FORMATS, SUFFIXES, RecordError, rsshogi, text_of
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.core import Core, CoreError, load_core
@@ -43,6 +43,7 @@ def run(chosen: argparse.Namespace, core: Core) -> int:
             print(fault, file=sys.stderr)
     # USI holds a game a line, so that all games fit into one file.
     if kind == "usi" and games and chosen.out and not chosen.out.is_dir():
+        refuse_replacing(chosen.out, chosen.games)
         write_text(chosen.out, "".join(text_of(game.record, game.kind, kind) for game in games), chosen.encoding)
     else:
         convert_each(games, kind, chosen)
@@ -51,7 +52,7 @@ def run(chosen: argparse.Namespace, core: Core) -> int:
 
 def convert_each(games: list[Game], kind: str, chosen: argparse.Namespace) -> None:
     """Write each game to a file of its own, or print it. RecordError, OSError."""
-    output = Output(chosen.out, f".{kind}", len(games) > 1) if chosen.out else None
+    output = Output(chosen.out, f".{kind}", len(games) > 1, chosen.games) if chosen.out else None
     for game in games:
         text = text_of(game.record, game.kind, kind)
         if output is None:

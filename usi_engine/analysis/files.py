@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from usi_engine.analysis.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, RecordError
+from usi_engine.analysis.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, RecordError
 
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 
@@ -50,13 +51,20 @@ def with_header(path: Path, text: str, encoding: str) -> str:
 
 
 class Output:
-    """Where one kind of file goes: `out` itself for the only game; for one of several, or into a folder, by name."""
+    """Where one kind of file goes: `out` itself for the only game; for one of several, or into a folder, by name.
 
-    def __init__(self, out: Path, suffix: str, several: bool) -> None:
+    No file of `read` is replaced: RecordError.
+    """
+
+    def __init__(self, out: Path, suffix: str, several: bool, read: Sequence[Path]) -> None:
         self.suffix = suffix
-        self._out = out
+        self._out, self._read = out, read
         self._by_name = several or out.is_dir()
         self._used: set[str] = set()
+        if several and out.suffix.lower() in SUFFIXES and not out.is_dir():
+            raise RecordError(f"{out}: several games need a folder")
+        if not self._by_name:
+            refuse_replacing(out, read)
 
     def path(self, stem: str) -> Path:
         """The file for a game of this name; a name that was used before gets a number."""
@@ -66,4 +74,12 @@ class Output:
         while name in self._used:
             name, number = f"{stem}-{number}", number + 1
         self._used.add(name)
-        return self._out / f"{name}{self.suffix}"
+        path = self._out / f"{name}{self.suffix}"
+        refuse_replacing(path, self._read)
+        return path
+
+
+def refuse_replacing(path: Path, read: Sequence[Path]) -> None:
+    """RecordError where the path is one of the files that are read."""
+    if path.exists() and any(one.exists() and path.samefile(one) for one in read):
+        raise RecordError(f"{path} is also read: it is not replaced")

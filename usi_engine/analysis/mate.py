@@ -55,7 +55,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         return
     for word in words:
         if word == "-":
-            yield from read_problems(sys.stdin, "-")
+            yield from read_problems(map(decoded, sys.stdin.buffer), "-")
         else:
             yield from problems_in(Path(word), core)
 

@@ -1,6 +1,6 @@
 """`usi_engine suite FILE`: positions with their best move: which the search finds, at what depth, after what time.
 
-A line holds a position and what to play in it, in one of these forms; `#` begins a comment:
+A line holds a position and what to play in it, in one of these forms; a line that begins with `#` is a comment:
 
     sfen<TAB>move                   further moves after spaces or `|`, further columns: the third is the name
     sfen bm MOVE ...; id "name";    as in EPD; `am MOVE ...` names moves to avoid
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.formats import USI_MOVE
+from usi_engine.analysis.formats import USI_MOVE, RecordError, decoded
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.core import CoreError, WeightsError, load_core, text_of
 from usi_engine.engine import Analysis
@@ -133,7 +133,11 @@ def board_of(text: str) -> Board:
 def read_problems(path: Path) -> list[Problem]:
     """All problems of a file. SuiteError with file and line; OSError."""
     found = []
-    for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
+    try:
+        text = decoded(path.read_bytes())
+    except RecordError as error:
+        raise SuiteError(f"{path}: {error}") from None
+    for number, line in enumerate(text.splitlines(), 1):
         try:
             problem = read_problem(line)
         except SuiteError as error:

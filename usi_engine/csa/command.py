@@ -164,6 +164,7 @@ def play(chosen: argparse.Namespace) -> None:
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(open(chosen.log, "a", encoding="utf-8")) if chosen.log else None
         client = Client(settings_of(chosen), note, TrafficLog(file))
+        chosen.records.mkdir(parents=True, exist_ok=True)  # a fault is known before the first game
         engine = engine_of(chosen, client)
         stack.callback(engine.quit)
         stack.enter_context(interrupts(client))

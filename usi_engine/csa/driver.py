@@ -119,7 +119,7 @@ class Engine:
     def set_option(self, name: str, value: str) -> None:
         """Set an option. EngineError where the engine has none of this name."""
         if name not in self.declared | ALWAYS_SET:
-            raise EngineError(f"{self._command[0]} has no option '{name}'")
+            raise EngineError(f"{self.name or self._command[0]} has no option '{name}'")
         self._send(f"setoption name {name} value {value}")
 
     def prepare(self, max_moves: int = 0) -> None:
