@@ -30,12 +30,15 @@ LONGEST_LINE = 1 << 22
 def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
     """Speak USI on these streams until quit or the end of input."""
     session = Session(writer, load)
-    threading.Thread(target=read, args=(source, session), name="reader", daemon=True).start()
+    unknown = writer.info if source.isatty() else None
+    threading.Thread(target=read, args=(source, session, unknown), name="reader", daemon=True).start()
     session.run()
 
 
-def read(source: BinaryIO, session: Session) -> None:
+def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | None = None) -> None:
     """Post a command per line until quit; the end of input, or an input that fails, means quit.
+
+    `unknown` is told of an unknown command, for a person; a program's are skipped, as USI asks.
 
     On Windows numpy is imported here, between two reads, before the first command that may need it: its libraries
     access standard input while they load, and that blocks as long as another thread is reading from it (numpy's issue
@@ -50,6 +53,8 @@ def read(source: BinaryIO, session: Session) -> None:
             session.post(command)
             if isinstance(command, Quit):
                 return
+            if unknown and isinstance(command, protocol.Ignored) and line.strip():
+                unknown(f"unknown command '{decode(line)}'; help lists them")
     except (OSError, ValueError):
         pass
     session.post(Quit())

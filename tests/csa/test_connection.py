@@ -49,7 +49,7 @@ def test_empty_lines_keep_it_alive() -> None:
     assert line.next() == Started("id")
     line.line.close()
     server.finish()
-    assert min(gaps) > KEEP_ALIVE * 0.8
+    assert sum(gaps) > 3 * KEEP_ALIVE * 0.8  # one that comes late shortens the next
 
 
 def test_server_that_falls_silent() -> None:

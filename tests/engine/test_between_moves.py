@@ -39,11 +39,13 @@ def total(engine: InProcess) -> int:
 
 
 def test_the_clearing_for_a_new_game_is_on_the_clock(scripted: ScriptedEngine) -> None:
-    """A GUI does not wait after usinewgame: its go has begun while the table is cleared."""
+    """A GUI does not wait after usinewgame: its go has begun while the table is cleared. With its clock begun after
+    that it would answer 0.9 s from here.
+    """
     engine = scripted(Script(clear_seconds=0.4, solve_seconds=0))
     engine.send("isready", "go depth 1")
     engine.expect("^bestmove")
-    assert 0.4 < seconds_to_answer(engine, "usinewgame", "position startpos", "go byoyomi 600") < 0.6
+    assert 0.4 < seconds_to_answer(engine, "usinewgame", "position startpos", "go byoyomi 600") < 0.8
 
 
 def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:

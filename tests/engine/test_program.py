@@ -224,12 +224,15 @@ def test_a_hint_for_people_alone() -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "usi_engine"]
     with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, text=True, cwd=ROOT) as started:
-        os.write(ours, b"quit\n")
+        os.write(ours, b"HELP\n\nquit\n")
         printed, _ = started.communicate(timeout=20)
     os.close(ours)
     os.close(theirs)
-    assert "help" in printed and "usi_engine play" in printed and printed.count("\n") == 1
-    piped = subprocess.run(command, input="quit\n", capture_output=True, text=True, check=True, cwd=ROOT, timeout=20)
+    assert "help" in printed and "usi_engine play" in printed and printed.count("\n") == 2
+    assert "info string unknown command 'HELP'; help lists them" in printed
+    piped = subprocess.run(
+        command, input="HELP\nquit\n", capture_output=True, text=True, check=True, cwd=ROOT, timeout=20
+    )
     assert piped.stdout == ""
 
 
