@@ -54,7 +54,7 @@ class QuitWhenDone:
 
 @dataclass
 class Job:
-    """What is running; `control` is None unless it is a search, `stop` where it is short: nothing ends it early.
+    """What is running; `control` is None unless it is a search, `stop` where nothing ends it early.
 
     `counts`: its time is on the clock of a go that arrives meanwhile, as a GUI does not wait for it to end.
     """

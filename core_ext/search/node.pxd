@@ -8,7 +8,7 @@ from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
 from core_ext.search.correction cimport mean_error
-from core_ext.search.history cimport capture_value, continuation_value, move_slot, pawn_history
+from core_ext.search.history cimport capture_value, continuation_value, move_slot
 from core_ext.search.movepick cimport Picker, is_quiet, is_quiet32, peek_move
 from core_ext.search.samples cimport sample_position
 from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, clamp, is_decisive
