@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import Core, CoreError, load_core
+from usi_engine.core import Core, CoreError, board_after, load_core
 from usi_engine.output import Writer, escaped
 from usi_engine.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
 from usi_engine.usi import carry_out, serve
@@ -113,9 +113,7 @@ def refused_position(commands: list[str], core: Core) -> str | None:
     for parsed in map(parse, commands):
         if isinstance(parsed, SetPosition):
             try:
-                board = core.board(parsed.sfen)
-                for move in parsed.moves:
-                    board.push(move)
+                board_after(core, parsed.sfen, parsed.moves)
             except ValueError as error:
                 return f"position refused: {error}"
     return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,17 @@ FV_SCALE = 16
 def text_of(error: Exception) -> str:
     """What an error says; Python's own MemoryError has no text."""
     return str(error) or "out of memory"
+
+
+def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
+    """The board after the moves. ValueError, which says what is wrong with the sfen or with which move."""
+    board = core.board(sfen)
+    for number, move in enumerate(moves, 1):
+        try:
+            board.push(move)
+        except ValueError as error:
+            raise ValueError(f"move {number} '{move}': {error}") from None
+    return board
 
 
 @dataclass(frozen=True)

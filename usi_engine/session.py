@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine import AUTHOR, NAME, __version__, protocol
 from usi_engine.console import HELP_LINES, describe, eval_lines, perft
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, board_after, load_core, text_of
 from usi_engine.mating import Mating
 from usi_engine.options import Options
 from usi_engine.output import Writer
@@ -287,17 +287,10 @@ class Session:
     def _build(self, command: protocol.SetPosition) -> Board | None:
         """The board after all moves; None, after one info string, where sfen or a move is refused."""
         try:
-            board = self._resources.core.board(command.sfen)
+            return board_after(self._resources.core, command.sfen, command.moves)
         except ValueError as error:
             self._writer.info(f"position refused: {error}")
             return None
-        for number, move in enumerate(command.moves, 1):
-            try:
-                board.push(move)
-            except ValueError as error:
-                self._writer.info(f"position refused: move {number} '{move}': {error}")
-                return None
-        return board
 
     def _current(self) -> Board:
         """The position of the game; the start position where none was set."""

@@ -9,6 +9,7 @@ from libc.math cimport log
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
+from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport release_large
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
@@ -40,7 +41,7 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, uint64_t,
+    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
 )
 
 # Depths of the entries that quiescence stores, and of those that save no more than the static value. Too shallow to
@@ -123,6 +124,7 @@ cdef bint try_null_move(Searcher *s, const Node *node, int *value) noexcept nogi
     cdef int depth = node.depth - null_move_reduction(node)
     if not may_null_move(s, node):
         return False
+    ASSERT((node.ss - 1).move != NULL_MOVE)
     make_null(s, node.ss)
     value[0] = -search_node(s, -node.beta, -node.beta + 1, depth, node.ply + 1, False)
     undo_null(&s.pos)

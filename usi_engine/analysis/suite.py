@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.formats import USI_MOVE, RecordError, decoded
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
-from usi_engine.core import CoreError, WeightsError, load_core, text_of
+from usi_engine.core import CoreError, WeightsError, board_after, load_core, text_of
 from usi_engine.engine import Analysis
 
 if TYPE_CHECKING:
@@ -124,10 +124,7 @@ def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
 def board_of(text: str) -> Board:
     """`[position] startpos|sfen ... [moves ...]` or an sfen. ValueError."""
     position, _, moves = text.removeprefix("position ").partition(" moves ")
-    board = load_core().board(position.removeprefix("sfen "))
-    for move in moves.split():
-        board.push(move)
-    return board
+    return board_after(load_core(), position.removeprefix("sfen "), moves.split())
 
 
 def read_problems(path: Path) -> list[Problem]:

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from usi_engine.core import Core
+from usi_engine.core import Core, board_after
 from usi_engine.memory import check_free
 from usi_engine.output import escaped
 
@@ -89,10 +89,7 @@ def looks_like_position(text: str) -> bool:
 def set_up(core: Core, text: str) -> Board:
     """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError."""
     place, _, moves = text.removeprefix("position ").partition(" moves ")
-    board = core.board(place)
-    for move in moves.split():
-        board.push(move)
-    return board
+    return board_after(core, place, moves.split())
 
 
 def attempt(
