@@ -75,14 +75,15 @@ def where() -> str:
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """Arguments with spaces are commands as they are; else the first word of each command begins one."""
-    if any(" " in argument for argument in arguments):
-        return arguments
+    """A command begins at its first word; one in quotes is the whole argument."""
     commands: list[list[str]] = []
-    for word in arguments:
-        if not commands or begins_command(word, commands[-1]):
+    whole = True
+    for argument in arguments:
+        words = argument.split(" ")
+        if whole or begins_command(words[0], commands[-1]):
             commands.append([])
-        commands[-1].append(word)
+            whole = len(words) > 1
+        commands[-1] += words
     return [" ".join(words) for words in commands]
 
 

@@ -184,6 +184,9 @@ class Search:
             return last if last.lines else self._unsearched(board)
         if best.bound == "lower" and last.lines and best.pv[0] == last.best.move:
             return last
+        # Where the moves searched so far are mated, one that was not reached may be better, as the depth before says.
+        if value <= -self._core.mate_bound and last.lines:
+            return last
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
         first = replace(as_line(board, best, depth), value=value)
         new = best_first([first, *(as_line(board, root, depth) for root in exact)])

@@ -4,7 +4,29 @@ from argparse import ArgumentTypeError
 
 import pytest
 
+from usi_engine.__main__ import commands_of
 from usi_engine.arguments import real, spin, whole
+
+SFEN = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["position", "sfen", *SFEN.split(), "go", "depth", "3"],
+        ["position", "sfen", SFEN, "go", "depth", "3"],
+        ["position", f"sfen {SFEN}", "go", "depth 3"],
+        [f"position sfen {SFEN}", "go", "depth", "3"],
+        ["position", "sfen", *SFEN.split(), "go depth 3"],
+    ],
+)
+def test_commands_in_words_in_quotes_or_both(arguments: list[str]) -> None:
+    assert commands_of(arguments) == [f"position sfen {SFEN}", "go depth 3"]
+
+
+def test_a_command_in_quotes_is_the_whole_argument() -> None:
+    path = "setoption name BookDir value my  go"
+    assert commands_of([path, "usinewgame", "go depth 1"]) == [path, "usinewgame", "go depth 1"]
 
 
 def test_numbers_within_the_range() -> None:

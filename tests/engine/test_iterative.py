@@ -288,14 +288,26 @@ def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
     assert time.perf_counter() - begun >= 0.5
 
 
-def test_a_node_limit_within_depth_one_keeps_what_was_searched() -> None:
-    """With more lines than the nodes suffice for, the first is there."""
+def searched_by_the_core(sfen: str, nodes: int, lines: int = 1) -> SearchResult:
     core, stop = load_core(), StopToken()
     pool = ThreadPool(core, stop, 1, 1)
     reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(0, 0, 0))
-    board = Board("l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1")
+    board = Board(sfen)
     count = pool.set_root(board, None, Options())
-    limits = SearchLimits(60, 3000, 593)
+    limits = SearchLimits(60, nodes, lines)
     result = Search(core, pool, SearchControl(stop, TimeLimits()), limits, reporter).run(board, count)
-    assert result.depth == 1
     assert board.is_legal(result.best.move)
+    return result
+
+
+def test_a_node_limit_within_depth_one_keeps_what_was_searched() -> None:
+    """With more lines than the nodes suffice for, the first is there."""
+    sfen = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
+    assert searched_by_the_core(sfen, 3000, 593).depth == 1
+
+
+def test_a_depth_cut_short_within_its_first_move_says_nothing_of_the_others() -> None:
+    """At some depth the first move gets mated; wherever the nodes end before another is searched, no loss is shown."""
+    sfen = "+B4k1nl/5g3/p2s1g1p1/2s2sp1p/1pp2N1R1/P1n1P1P1P/1P7/2K2S3/LN3b2L b RGL4Pg3p 83"
+    values = [searched_by_the_core(sfen, nodes).best.value for nodes in range(100, 1500, 10)]
+    assert min(values) > -MATE_BOUND
