@@ -20,7 +20,7 @@ import multiprocessing
 import os
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -235,13 +235,18 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
     return line
 
 
+def known_name(name: str, known: Iterable[str]) -> str:
+    """The name. ArgumentTypeError with those that exist where it is none of them."""
+    names = sorted(known)
+    if name not in names:
+        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(names)}")
+    return name
+
+
 def constant(text: str) -> tuple[str, float]:
     """NAME=VALUE."""
     name, _, value = text.partition("=")
-    known = default_constants()
-    if name not in known:
-        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
-    return name, float(value) if name in TIME_CONSTANTS else int(value)
+    return known_name(name, default_constants()), float(value) if name in TIME_CONSTANTS else int(value)
 
 
 def parse() -> argparse.Namespace:

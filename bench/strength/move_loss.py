@@ -28,7 +28,7 @@ from typing import TypedDict
 from bench import OPENINGS
 from bench.command import one_line
 from bench.kept import kept_rows, same_conditions
-from bench.strength.duel import BLACK_POINTS
+from bench.strength.duel import BLACK_POINTS, known_name
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
@@ -185,10 +185,7 @@ def run(arguments: argparse.Namespace) -> None:
 def constant(text: str) -> tuple[str, int]:
     """NAME=VALUE of a search constant."""
     name, _, value = text.partition("=")
-    known = sorted(row[0] for row in tunables())
-    if name not in known:
-        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(known)}")
-    return name, int(value)
+    return known_name(name, (row[0] for row in tunables())), int(value)
 
 
 def shared_options(parser: argparse.ArgumentParser) -> None:
