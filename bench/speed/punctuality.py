@@ -108,14 +108,19 @@ def main() -> None:
     parser.add_argument("--goes", type=int, default=60, help="of each clock")
     parser.add_argument("--options", nargs="*", default=[], metavar="NAME=VALUE")
     arguments = parser.parse_args()
-    engine = Engine(["Threads=1", "USI_OwnBook=false", "ResignValue=99999", *arguments.options])
+    with Engine(["Threads=1", "USI_OwnBook=false", "ResignValue=99999", *arguments.options]) as engine:
+        measure(engine, arguments.goes)
+
+
+def measure(engine: Engine, goes: int) -> None:
+    """Every clock, then the halt."""
     clocks = [Clock(0, 100), Clock(0, 200), Clock(0, 1000), Clock(10_000, 0, 100)]
-    rows = [row(clock, list(itertools.islice(answers(engine, clock), arguments.goes))) for clock in clocks]
+    rows = [row(clock, list(itertools.islice(answers(engine, clock), goes))) for clock in clocks]
     print_table(["clock in ms", "goes", "median used", "least", "most", "least left", "late"], rows)
     if not hasattr(signal, "SIGSTOP"):
         print("a process cannot be halted on this system: the caution after a halt was not measured")
         return
-    usual, *after = halted(engine, arguments.goes)
+    usual, *after = halted(engine, goes)
     print(f"byoyomi {HALTED_BYOYOMI}: {usual:.0f} ms usually; after a halt of {HALT_SECONDS * 1000:.0f} ms:")
     for first in range(0, len(after), 10):
         ten = after[first : first + 10]

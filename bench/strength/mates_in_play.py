@@ -25,7 +25,7 @@ MATE = re.compile(r"score mate (-?\d+)")
 
 
 class Engine:
-    """A USI engine of this installation over pipes."""
+    """A USI engine of this installation over pipes; as a context manager it ends at the end."""
 
     def __init__(self, options: list[str]) -> None:
         command = [sys.executable, "-m", "usi_engine"]
@@ -35,6 +35,12 @@ class Engine:
             name, _, value = option.partition("=")
             self.send(f"setoption name {name} value {value}")
         self.ask("isready", "readyok")
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate("quit\n")
 
     @property
     def pid(self) -> int:
@@ -70,18 +76,15 @@ class Engine:
 def run(arguments: argparse.Namespace) -> int:
     """Every problem up to the longest; the status for the shell."""
     problems = [(length, sfen) for length, sfen in read(arguments.file) if length <= arguments.longest]
-    engine, counts, spent = (
-        Engine(["Threads=1", "USI_OwnBook=false", *arguments.options]),
-        Counter[tuple[int, str]](),
-        Counter[int](),
-    )
+    counts, spent = Counter[tuple[int, str]](), Counter[int]()
     bar = progress(len(problems), "problem")
-    for length, sfen in problems:
-        begun = time.monotonic()
-        plies = engine.mate(sfen, arguments.time)
-        spent[length] += round((time.monotonic() - begun) * 1000)
-        counts[length, compared(plies, length)] += 1
-        bar.update()
+    with Engine(["Threads=1", "USI_OwnBook=false", *arguments.options]) as engine:
+        for length, sfen in problems:
+            begun = time.monotonic()
+            plies = engine.mate(sfen, arguments.time)
+            spent[length] += round((time.monotonic() - begun) * 1000)
+            counts[length, compared(plies, length)] += 1
+            bar.update()
     bar.close()
     for length in sorted(spent):
         row = ", ".join(f"{counts[length, word]} {word}" for word in ("equal", "shorter", "longer", "missed"))
