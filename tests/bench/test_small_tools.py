@@ -18,7 +18,7 @@ from usi_engine.book.player import BookPlayer, open_book
 from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.selfplay import Player, PlayRules
 
-# A dragon that is taken for nothing, and one that is not.
+# A dragon that can be taken for nothing, and a position where nothing can be taken and nobody is mated.
 CAPTURE = "4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"
 QUIET = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"
 MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
