@@ -7,6 +7,8 @@ import random
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -24,9 +26,9 @@ QUIET = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"
 MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
 
 
-def run(module: object, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> object:
+def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
     monkeypatch.setattr(sys, "argv", ["tool", *arguments])
-    return module.main()  # type: ignore[attr-defined]
+    return module.main()
 
 
 def test_next_moves_counts_the_moves_that_were_played(
