@@ -26,7 +26,7 @@ from core_ext.shogi.position cimport (
 )
 from core_ext.search.history cimport (
     BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories, PAWN_HISTORY_LIMIT,
-    allocate_histories, update_entry,
+    allocate_histories, pawn_slot, update_entry,
 )
 from core_ext.search.movepick cimport (
     CONTINUATIONS, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move, peek_move,
@@ -542,6 +542,18 @@ def updated_entry(value: int, bonus: int, limit: int):
     cdef int16_t entry = value
     update_entry(&entry, bonus, limit)
     return entry
+
+
+def pawn_history_slot(sfen: str):
+    """The number of the pawn history's table for the position."""
+    cdef Position pos
+    memset(&pos, 0, sizeof(pos))
+    allocate_position(&pos, 8)
+    try:
+        parse_sfen(&pos, sfen)
+        return pawn_slot(&pos)
+    finally:
+        free_position(&pos)
 
 
 def tune_fields():

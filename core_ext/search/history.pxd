@@ -120,11 +120,16 @@ cdef inline void update_low_ply(Histories *histories, int ply, Move move, int bo
 
 
 cdef inline int hash_squares(Bitboard squares) noexcept nogil:
-    """14 bits: the high bits of two products."""
-    return <int>((squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F) >> 50)
+    """14 bits, each of which depends on every square."""
+    cdef uint64_t product = squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F
+    return <int>((product ^ product >> 29) * <uint64_t>0xBF58476D1CE4E5B9 >> 50)
+
+
+cdef inline int pawn_slot(const Position *pos) noexcept nogil:
+    """Which table of the pawn history is that of the pawns of both sides as they stand."""
+    cdef int slot = hash_squares(pieces(pos, BLACK, PAWN)) ^ hash_squares(pieces(pos, WHITE, PAWN)) * 3
+    return slot & (PAWN_HISTORY_SLOTS - 1)
 
 
 cdef inline PieceTo *pawn_history(Histories *histories, const Position *pos) noexcept nogil:
-    """The table for the pawns of both sides as they stand."""
-    cdef int slot = hash_squares(pieces(pos, BLACK, PAWN)) ^ hash_squares(pieces(pos, WHITE, PAWN)) * 3
-    return &histories.pawn[slot & (PAWN_HISTORY_SLOTS - 1)]
+    return &histories.pawn[pawn_slot(pos)]

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from core_ext._probe import HISTORY_LIMITS, updated_entry
+from core_ext._probe import HISTORY_LIMITS, pawn_history_slot, updated_entry
+from core_ext.board import Board
 
 LIMITS = sorted(HISTORY_LIMITS.values())
 
@@ -57,3 +58,18 @@ def test_black_and_white_bonuses_mirror() -> None:
     for _ in range(2000):
         entry, bonus = rng.randint(-7183, 7183), rng.randint(-9000, 9000)
         assert updated_entry(-entry, -bonus, 7183) == -updated_entry(entry, bonus, 7183)
+
+
+@pytest.mark.parametrize("file", range(1, 10))
+@pytest.mark.parametrize("ranks", ["gf", "fe", "cd", "de"])
+def test_each_pawn_move_leads_to_another_table_of_the_pawn_history(file: int, ranks: str) -> None:
+    """The pawns of a file, on their ranks of the start or one on."""
+    board = Board()
+    for move in (f"{file}g{file}f", f"{file}c{file}d"):
+        if ranks in ("fe", "de"):
+            board.push(move)
+    if ranks[0] in "cd":
+        board.push("5i5h")
+    before = pawn_history_slot(board.sfen())
+    board.push(f"{file}{ranks[0]}{file}{ranks[1]}")
+    assert pawn_history_slot(board.sfen()) != before
