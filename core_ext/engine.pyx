@@ -21,8 +21,9 @@ from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEM
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
-from core_ext.search.history cimport clear_low_ply_history
-from core_ext.search.search cimport allocate_samples, allocate_searcher, clear_searcher, free_searcher, search_root
+from core_ext.search.search cimport (
+    allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root, search_root,
+)
 from core_ext.search.stack cimport RootMove, Sample, Searcher
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
@@ -269,9 +270,7 @@ cdef class Worker:
         self.searcher.draw_value[us] = self.draws[us]
         self.searcher.draw_value[us ^ 1] = -self.draws[us]
         self._set_root_moves(chosen)
-        clear_low_ply_history(self.searcher.histories)
-        self.searcher.nodes = 0
-        self.searcher.samples.count = 0
+        new_root(&self.searcher)
         return self.searcher.root_count
 
     cdef void _set_root_moves(self, list chosen):

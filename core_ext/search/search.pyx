@@ -18,7 +18,7 @@ from core_ext.search.depths cimport (
     full_depth, likely_depth, may_be_singular, may_reduce, move_history, multi_cut, reduction, singular_beta,
     singular_extension,
 )
-from core_ext.search.history cimport allocate_histories, clear_histories, pawn_history
+from core_ext.search.history cimport allocate_histories, clear_histories, clear_low_ply_history, pawn_history
 from core_ext.search.history_updates cimport (
     punish_hash_move, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
     update_histories, update_prior_move,
@@ -90,6 +90,16 @@ cdef int allocate_samples(Searcher *s, int every, int room) except -1:
 
 cdef void clear_searcher(Searcher *s) noexcept nogil:
     clear_histories(s.histories)
+
+
+cdef void new_root(Searcher *s) noexcept nogil:
+    """The cutoffs of the root's moves count from here on, over all depths, so that the late ones are reduced more; of
+    those of the other plies init_node takes care."""
+    clear_low_ply_history(s.histories)
+    s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0
+    s.last_pv_length = 0
+    s.nodes = 0
+    s.samples.count = 0
 
 
 # ---- null move ----
@@ -490,7 +500,6 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
     cdef double scale = tune.lmr_scale / 128.0
     for i in range(1, 256):
         s.reductions[i] = <int>(scale * log(i))
-    s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0   # of the others init_node takes care
     for i in range(STACK_OFFSET):
         s.stack[i].move = NO_MOVE
         s.stack[i].continuation = &s.histories.continuation[0][0]
@@ -507,8 +516,9 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
 cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int first) noexcept nogil:
     init_search(s, depth)
     s.root_window = beta - alpha
-    s.last_pv_length = s.roots[first].pv_length
-    memcpy(s.last_pv, s.roots[first].pv, s.last_pv_length * sizeof(Move))
+    if s.roots[first].bound == BOUND_EXACT:
+        s.last_pv_length = s.roots[first].pv_length
+        memcpy(s.last_pv, s.roots[first].pv, s.last_pv_length * sizeof(Move))
     init_node(s, node, alpha, beta, depth, 0, False)
     node.ss.pawn_history = pawn_history(s.histories, &s.pos)
     probe_table(s, node)
@@ -516,6 +526,7 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int
     node.tt_capture = not is_quiet(&s.pos, node.tt.move)
     node.ss.on_pv = True
     set_static_value(s, node)
+    node.improving = node.improving or (not node.in_check and node.ss.static_value >= node.beta)
 
 
 cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nogil:
@@ -562,15 +573,6 @@ cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
     s.free_moves = base
 
 
-cdef void finish_root(Searcher *s, const Node *node, int depth) noexcept nogil:
-    """What the root's result teaches: histories, correction history and the table, as in any node."""
-    if node.best_move:
-        update_histories(s, node)
-        store_node(s, node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_EXACT, depth,
-                   node.best_move)
-    update_correction(s, node)
-
-
 cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noexcept nogil:
     cdef Node node
     cdef int i
@@ -582,5 +584,5 @@ cdef int search_root(Searcher *s, int depth, int alpha, int beta, int first) noe
     search_root_moves(s, &node, first)
     sort_root_moves(s, first)
     if not s.stopped and first == 0:
-        finish_root(s, &node, depth)
+        return finish_node(s, &node)
     return node.best_value

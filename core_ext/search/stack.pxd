@@ -70,7 +70,7 @@ cdef struct Searcher:
     int root_depth
     int root_window         # beta - alpha at the root
     int last_pv_length
-    Move last_pv[MAX_PLY + 1]   # of the search of the root before; one move alone after a value outside its window
+    Move last_pv[MAX_PLY + 1]   # of the last search of the root whose value lay in its window
     int null_min_ply        # null moves are allowed from this ply on; above 0 only while one is verified
     int draw_value[2]       # of a draw, for each side to move
     int max_moves           # the game ends in a draw after so many moves; 0: never

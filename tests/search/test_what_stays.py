@@ -7,6 +7,7 @@ from tests.positions import data_file
 from usi_engine.learn.selfplay import read_openings
 
 ON_PV = 5
+UPPER = 1
 
 
 def one_ply(table: Table, worker: Worker, board: Board) -> int:
@@ -44,3 +45,13 @@ def test_the_root_teaches_the_histories() -> None:
         fewer.append(first - again)
     assert min(fewer) >= 0
     assert sum(saved > 0 for saved in fewer) > len(fewer) // 5
+
+
+def test_a_root_that_fails_low_is_stored_as_a_bound() -> None:
+    table, board = Table(4), Board()
+    worker = Worker(table, StopToken())
+    worker.set_root(board)
+    value = worker.search(2, 900, 901)
+    assert value <= 900
+    move, stored, _, depth, bound, _ = table_entry(table, board)
+    assert (stored, depth, bound) == (value, 2, UPPER) and not move
