@@ -454,14 +454,12 @@ cdef class TableProbe:
 
 
 cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise) noexcept nogil:
-    """Store a value that follows from key and move; whether what is then found for the key is another pair."""
+    """Store two values that differ as the parts of the key do; whether those then found for the key do not."""
     cdef TTData data
-    cdef Move move = <Move>(noise | 1)
-    tt_store(table, key, move, <int16_t>(key ^ move), <int16_t>(key >> 16 ^ move), noise >> 60, 1 + (noise >> 32) % 3,
-             0)
+    tt_store(table, key, <Move>(noise | 1), <int16_t>(key ^ noise), <int16_t>(key >> 16 ^ noise), noise >> 60,
+             1 + (noise >> 32) % 3, 0)
     tt_probe(table, key, &data)
-    return data.hit and (data.value != <int16_t>(key ^ data.move)
-                         or data.static_value != <int16_t>(key >> 16 ^ data.move))
+    return data.hit and <int16_t>(data.value ^ key) != <int16_t>(data.static_value ^ key >> 16)
 
 
 def wrong_finds(Table table not None, seed: int, count: int, keys: int):

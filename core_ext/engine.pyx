@@ -24,7 +24,7 @@ from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
 from core_ext.search.search cimport (
     allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root, search_root,
 )
-from core_ext.search.stack cimport RootMove, Sample, Searcher
+from core_ext.search.stack cimport RootMove, Sample, Searcher, clamp
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
@@ -222,15 +222,15 @@ cdef class Worker:
         """Set the value of a draw for each colour in centipawns and what the options of these names mean:
 
         MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves. ValueError for another
-        word, and where the value of a draw is that of a mate.
+        word, and where the value of a draw is that of a mate. A draw counts at most as the greatest evaluation.
         """
         cdef int black = draw_black, white = draw_white
         self._check_idle()
         if not (-_MATE_BOUND < black < _MATE_BOUND and -_MATE_BOUND < white < _MATE_BOUND):
             raise ValueError(f"the values of a draw are below {_MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)
-        self.draws[0] = black
-        self.draws[1] = white
+        self.draws[0] = clamp(black, -_MAX_EVALUATION, _MAX_EVALUATION)
+        self.draws[1] = clamp(white, -_MAX_EVALUATION, _MAX_EVALUATION)
         self.searcher.max_moves = max_moves
         self.include_all = include_all
 

@@ -58,6 +58,7 @@ cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil
     cdef int error = node.best_value - node.ss.static_value, bonus, key
     if not has_static_error(s, node, error):
         return
-    bonus = clamp(error * node.depth * tune.correction_rate // 64, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
+    bonus = error * node.depth * (tune.correction_rate_best if node.best_move else tune.correction_rate) // 128
+    bonus = clamp(bonus, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
     for key in range(CORRECTIONS):
         update_entry(correction_entry(s, node.ss, key), bonus, CORRECTION_LIMIT)

@@ -33,9 +33,9 @@ cdef inline int by_margins(const Searcher *s, const Node *node, int shortfall) n
     """One, two or three plies for the only good move, by how far the others fall short of it: more readily where the
     evaluation errs, and where hash moves have lately been right."""
     cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
+    cdef int trust = tune.singular_hash_move * s.histories.hash_move // 131072
     shortfall += tune.singular_error * node.error // 1024
-    shortfall += tune.singular_hash_move * s.histories.hash_move // 131072
-    return (1 + (shortfall > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
+    return (1 + (shortfall + trust > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
                  - tune.double_late * late)
             + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
                + tune.triple_on_pv * node.ss.on_pv - tune.triple_late * late))
@@ -57,22 +57,17 @@ cdef inline bint may_reduce(const Node *node) noexcept nogil:
 
 
 cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
-    """By the logarithms of depth and move number; less in a wide window."""
+    """Before anything is known of the move: by the logarithms of depth and move number; less in a wide window."""
     cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
     return (product + tune.lmr_base + (0 if node.improving else product * tune.lmr_not_improving // 1024)
-            - (node.beta - node.alpha) * tune.lmr_window // s.root_window)
-
-
-cdef inline int likely_depth(const Searcher *s, const Node *node, int depth) noexcept nogil:
-    """At which a move is likely to be searched: the reduction before anything is known of the move."""
-    return depth - (base_reduction(s, node) + tune.lmr_on_pv * node.ss.on_pv) // 1024
+            - (node.beta - node.alpha) * tune.lmr_window // s.root_window + tune.lmr_on_pv * node.ss.on_pv)
 
 
 cdef inline int pv_line_reduction(const Node *node) noexcept nogil:
-    """Less where the node is or was on a principal variation."""
+    """Less where the node is or was on a principal variation, or where a singular search has just said so."""
     if not node.ss.on_pv:
         return 0
-    return (tune.lmr_on_pv - tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)
+    return (-tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)
             - (tune.lmr_pv_depth + tune.lmr_pv_depth_cut * node.cut) * (node.tt.depth >= node.depth))
 
 
@@ -95,7 +90,7 @@ cdef inline int move_history(Searcher *s, const Node *node, const Candidate *can
 cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
     """More in a cut node and after many cuts below, less on the principal variation, for moves of good history, and
     where the evaluation errs."""
-    cdef int amount = base_reduction(s, node) + pv_line_reduction(node) + cut_reduction(node)
+    cdef int amount = candidate.reduction + pv_line_reduction(node) + cut_reduction(node)
     amount += tune.lmr_offset - tune.lmr_move * node.move_count - tune.lmr_error * node.error // 1024
     if node.tt_capture:
         amount += tune.lmr_hash_capture

@@ -4,7 +4,7 @@ from core_ext.search.history cimport (
     Histories, LOW_PLIES, capture_value, continuation_value, low_ply_value, move_slot, pawn_history_value,
 )
 from core_ext.shogi.movegen cimport (
-    generate_captures, generate_drops, generate_evasions, generate_quiets, gives_check,
+    checks_directly, generate_captures, generate_drops, generate_evasions, generate_quiets,
 )
 from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
@@ -59,7 +59,7 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
         score += continuation_value(picker.continuations[i], move32)
     if picker.ply < LOW_PLIES:
         score += tune.low_ply_order * low_ply_value(picker.histories, picker.ply, move) // (1 + picker.ply)
-    if gives_check(picker.check_info, move32) and see_at_least(picker.pos, move, -tune.check_see):
+    if checks_directly(picker.check_info, move32) and see_at_least(picker.pos, move, -tune.check_see):
         score += tune.check_bonus
     return score
 

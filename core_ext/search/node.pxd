@@ -22,12 +22,9 @@ from core_ext.shogi.position cimport (
     do_move, do_null, to_move32, find_repetition, full_key, has_tried, in_check, key_after, key_after_null, try_move,
 )
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, placed_piece, to_square,
+    INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, WIN_BY_RULE, placed_piece,
+    to_square,
 )
-
-cdef enum:
-    WIN_BY_RULE = 30000         # the opponent gives perpetual check. It may deviate, so this is less than a mate
-
 
 # ---- moving along the line ----
 
@@ -215,7 +212,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
         node.raw_value = evaluate(s.evaluator, &s.pos)
         sample_position(s, node.ply)
     ss.static_value = node.value = clamp(node.raw_value + error, -MAX_EVALUATION, MAX_EVALUATION)
-    if node.tt.bound and not ss.excluded and not is_decisive(node.tt_value):
+    if node.tt.bound and not ss.excluded and (node.depth > 0 or not is_decisive(node.tt_value)):
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
             node.value = node.tt_value
     node.improving = ss.static_value > (ss - 2).static_value
@@ -246,10 +243,12 @@ cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candid
 
 
 cdef inline void add_tried_move(Node *node, const Candidate *candidate) noexcept nogil:
-    if candidate.quiet and node.quiet_count < TRIED_MOVES:
+    if node.move_count > TRIED_MOVES:
+        return
+    if candidate.quiet:
         node.quiets[node.quiet_count] = candidate.move
         node.quiet_count += 1
-    elif not candidate.quiet and node.capture_count < TRIED_MOVES:
+    else:
         node.captures[node.capture_count] = candidate.move
         node.capture_count += 1
 

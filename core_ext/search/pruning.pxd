@@ -9,15 +9,13 @@ YaneuraOu 9.70, which has them from Stockfish: they were tuned together and were
 from core_ext.search.history cimport pawn_history_value
 from core_ext.search.movepick cimport is_quiet32
 from core_ext.search.node cimport butterfly, capture_history, continuation
-from core_ext.search.stack cimport Candidate, Node, Searcher, clamp, is_decisive
+from core_ext.search.stack cimport Candidate, Node, Searcher, is_decisive, is_loss, is_win
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
 from core_ext.shogi.position cimport to_move32
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
-from core_ext.shogi.types cimport (
-    MATE_BOUND, Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, to_square, type_of,
-)
+from core_ext.shogi.types cimport Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, to_square, type_of
 
 # ---- table cutoff ----
 
@@ -70,7 +68,7 @@ cdef inline bint reverse_futility(const Node *node) noexcept nogil:
     """So far above beta that the opponent is not expected to catch up in the plies left."""
     return (not node.ss.on_pv and node.depth < tune.reverse_futility_depth and node.value >= node.beta
             and node.value - reverse_futility_margin(node) >= node.beta
-            and (node.tt.move == NO_MOVE or node.tt_capture) and node.value < MATE_BOUND and node.beta > -MATE_BOUND)
+            and (node.tt.move == NO_MOVE or node.tt_capture) and not is_win(node.value) and not is_loss(node.beta))
 
 
 cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
@@ -99,7 +97,7 @@ cdef inline bint small_probcut(const Node *node) noexcept nogil:
 
 cdef inline bint may_prune_moves(const Node *node) noexcept nogil:
     """Once a move is found that does not get mated."""
-    return node.best_value > -MATE_BOUND
+    return not is_loss(node.best_value)
 
 
 cdef inline int late_move_limit(const Node *node) noexcept nogil:
@@ -121,7 +119,7 @@ cdef inline bint is_futile(Node *node, int depth) noexcept nogil:
     value = futility_value(node, depth)
     if value > node.alpha:
         return False
-    if node.best_value <= value and not is_decisive(node.best_value) and value < MATE_BOUND:
+    if node.best_value <= value and not is_decisive(node.best_value) and not is_win(value):
         node.best_value = value
     return True
 
@@ -136,7 +134,7 @@ cdef inline bint prunes_quiet(Searcher *s, Node *node, const Candidate *candidat
     lmr_depth += history // tune.history_depth
     if is_futile(node, lmr_depth):
         return True
-    lmr_depth = clamp(lmr_depth, 0, node.depth)
+    lmr_depth = lmr_depth if lmr_depth > 0 else 0
     return not see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * lmr_depth * lmr_depth)
 
 
@@ -184,9 +182,10 @@ cdef inline bint is_futile_capture(Searcher *s, Node *node, Move32 move32) noexc
 
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
     """Leave the move out (True) or not, once a move is found that does not get mated. Checks and recaptures are not
-    futile; of the evasions that do not capture one is searched."""
+    futile; of the evasions that do not capture one is searched. A quiet hash move is left out as well, after it has
+    counted as one of the first few and raised the value to what it may be worth."""
     cdef Move32 move32 = to_move32(&s.pos, move), last = (node.ss - 1).move
-    if node.best_value <= -MATE_BOUND:
+    if is_loss(node.best_value):
         return False
     if (not node.in_check and (last == NULL_MOVE or to_square(move) != to_square(last))
             and not gives_check(&node.check_info, move32) and is_futile_capture(s, node, move32)):

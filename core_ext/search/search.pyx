@@ -15,7 +15,7 @@ from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
 from core_ext.search.depths cimport (
-    full_depth, likely_depth, may_be_singular, may_reduce, move_history, multi_cut, reduction, singular_beta,
+    base_reduction, full_depth, may_be_singular, may_reduce, move_history, multi_cut, reduction, singular_beta,
     singular_extension,
 )
 from core_ext.search.history cimport allocate_histories, clear_histories, clear_low_ply_history, pawn_history
@@ -35,20 +35,22 @@ from core_ext.search.pruning cimport (
     quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
 )
 from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
-from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp, is_decisive
+from core_ext.search.stack cimport (
+    Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp, is_decisive, is_loss,
+)
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
+    INFINITE, MATE, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
 )
 
 # Depths of the entries that quiescence stores, and of those that save no more than the static value. Too shallow to
 # cut a node of the main search (`tt_cuts`); small ProbCut takes them within its margin of depth.
 cdef enum:
     QUIESCENCE_DEPTH = 0
-    STATIC_DEPTH = -1
+    STATIC_DEPTH = -2
 
 # ---- memory ----
 
@@ -109,7 +111,7 @@ cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nog
 
     Never twice in a row: the node after a null move is no cut node.
     """
-    return (node.cut and not node.ss.excluded and node.beta > -MATE_BOUND
+    return (node.cut and not node.ss.excluded and not is_loss(node.beta)
             and node.ply >= s.null_min_ply and node.ss.static_value >= node.beta - tune.null_slope * node.depth
             - tune.null_improving * node.improving + tune.null_margin)
 
@@ -255,7 +257,6 @@ cdef inline int unreduced_depth(const Node *node, int amount, int depth) noexcep
 cdef int search_move(Searcher *s, Node *node, const Candidate *candidate, int new_depth) noexcept nogil:
     """The value of a move: zero window first, the open window where it is the first or beats alpha (PVS)."""
     cdef int depth, amount, value = -INFINITE
-    node.ss.move_count = node.move_count
     node.ss.history = move_history(s, node, candidate)
     depth = new_depth + candidate.extension
     amount = reduction(s, node, candidate)
@@ -268,7 +269,7 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *candidate, int ne
                              not node.cut)
     if node.pv and (node.move_count == 1 or value > node.alpha):
         (node.ss + 1).pv_length = 0
-        if candidate.move == node.tt.move and node.tt.depth > 1 and depth < 1:
+        if candidate.move == node.tt.move and node.tt.depth > (0 if is_decisive(node.tt_value) else 1) and depth < 1:
             depth = 1
         value = -search_node(s, -node.beta, -node.alpha, depth, node.ply + 1, False)
     undo_move(&s.pos)
@@ -289,6 +290,13 @@ cdef inline void reduce_after_alpha(Node *node, int value) noexcept nogil:
         node.depth -= tune.after_alpha
 
 
+cdef inline void begin_move(Searcher *s, Node *node, Move move, Candidate *candidate) noexcept nogil:
+    node.move_count += 1
+    node.ss.move_count = node.move_count
+    init_candidate(s, node, move, candidate)
+    candidate.reduction = base_reduction(s, node)
+
+
 cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     """Every move that no rule leaves out."""
     cdef Picker picker
@@ -304,13 +312,12 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
         if move == node.ss.excluded:
             continue
         s.free_moves = picker.last_end
-        node.move_count += 1
-        init_candidate(s, node, move, &candidate)
+        begin_move(s, node, move, &candidate)
         new_depth = node.depth - 1
         if may_prune_moves(node):
             if node.move_count >= late_move_limit(node):
                 picker.skip_quiets = True
-            if prunes_move(s, node, &candidate, likely_depth(s, node, new_depth)):
+            if prunes_move(s, node, &candidate, new_depth - candidate.reduction // 1024):
                 continue
         if search_singular(s, node, &candidate) or s.stopped:
             break
@@ -330,9 +337,14 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
     return node.best_value
 
 
+cdef inline int bound_of(const Node *node) noexcept nogil:
+    if node.best_value >= node.beta:
+        return BOUND_LOWER
+    return BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
+
+
 cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     """The node's value: a loss without legal moves; else the histories are updated and the result stored."""
-    cdef int bound
     if s.stopped:
         return 0
     if node.move_count == 0:
@@ -348,10 +360,8 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
         update_prior_move(s, node)
     if node.best_value <= node.alpha:
         node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
-    if node.ss.excluded:
-        return node.best_value
-    bound = BOUND_LOWER if node.best_value >= node.beta else BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
-    store_node(s, node, node.best_value, bound, node.depth, node.best_move)
+    if not node.ss.excluded:
+        store_node(s, node, node.best_value, bound_of(node), node.depth, node.best_move)
     update_correction(s, node)
     return node.best_value
 
@@ -423,8 +433,7 @@ cdef int stand_pat(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef void init_quiescence_picker(Searcher *s, Node *node, Picker *picker) noexcept nogil:
-    init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_QUIESCENCE,
-                node.tt.move if node.in_check or node.tt_capture else NO_MOVE)
+    init_picker(picker, &s.pos, s.histories, s.free_moves, PICK_QUIESCENCE, node.tt.move)
     set_picker_histories(picker, node.ss)
 
 
@@ -535,8 +544,7 @@ cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nog
     cdef uint64_t nodes_before = s.nodes
     cdef int value
     root.searched = True
-    node.move_count += 1
-    init_candidate(s, node, root.move, &candidate)
+    begin_move(s, node, root.move, &candidate)
     value = search_move(s, node, &candidate, node.depth - 1)
     if check_stop(s):
         return True

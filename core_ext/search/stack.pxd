@@ -7,11 +7,11 @@ from core_ext.shogi.movegen cimport CheckInfo
 from core_ext.search.movepick cimport ScoredMove
 from core_ext.shogi.position cimport DeclarationRule, Position
 from core_ext.search.tt cimport TTData, TranspositionTable
-from core_ext.shogi.types cimport MATE_BOUND, MAX_PLY, Move, Move32, uint64_t
+from core_ext.shogi.types cimport DECISIVE, MAX_PLY, Move, Move32, uint64_t
 
 cdef enum:
     STACK_OFFSET = 6        # entries before the root's, so that "six plies ago" always has one
-    TRIED_MOVES = 32        # quiet moves, and as many captures, that a node lists for the history updates
+    TRIED_MOVES = 32        # moves that a node lists for the history updates
 
 cdef struct RootMove:
     Move move
@@ -47,7 +47,7 @@ cdef struct Stack:
     bint in_check
     bint tt_hit
     bint follows_pv         # every move to here is that of `last_pv`
-    int move_count          # which of the node's moves is being searched: 1 is the first
+    int move_count          # which of the node's moves is being searched, 1 the first; a singular search leaves its own
     int reduction           # plies by which that search is reduced; 0 where it is not
     int history             # of the move being searched: its score where it decides the reduction
     int cutoffs             # nodes of this ply that failed high since the node two plies above was entered
@@ -118,12 +118,22 @@ cdef struct Candidate:
     bint quiet
     bint checks
     int extension
+    int reduction           # before anything is known of the move, in 1/1024 ply
 
 
 cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
     return least if value < least else greatest if value > greatest else value
 
 
+cdef inline bint is_win(int value) noexcept nogil:
+    """By mate, by a declaration, which has a mate's value, or by the opponent's perpetual check."""
+    return value >= DECISIVE
+
+
+cdef inline bint is_loss(int value) noexcept nogil:
+    return value <= -DECISIVE
+
+
 cdef inline bint is_decisive(int value) noexcept nogil:
-    """A mate, or a declaration, which has a mate's value: margins and averages do not apply."""
-    return value >= MATE_BOUND or value <= -MATE_BOUND
+    """Won or lost: margins and averages do not apply."""
+    return is_win(value) or is_loss(value)

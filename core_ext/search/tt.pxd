@@ -10,7 +10,7 @@ Four entries fill a cache line, a bucket.
 """
 
 from core_ext.shogi.bitboard cimport prefetch
-from core_ext.shogi.types cimport MATE_BOUND, Move, int16_t, uint64_t
+from core_ext.shogi.types cimport DECISIVE, Move, int16_t, uint64_t
 
 cdef enum:
     BOUND_NONE = 0
@@ -103,8 +103,8 @@ cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
 
 # A mate value counts plies from the root in the search, and from the entry's own position in the table.
 cdef inline int value_to_table(int value, int ply) noexcept nogil:
-    return value + ply if value >= MATE_BOUND else value - ply if value <= -MATE_BOUND else value
+    return value + ply if value >= DECISIVE else value - ply if value <= -DECISIVE else value
 
 
 cdef inline int value_from_table(int value, int ply) noexcept nogil:
-    return value - ply if value >= MATE_BOUND else value + ply if value <= -MATE_BOUND else value
+    return value - ply if value >= DECISIVE else value + ply if value <= -DECISIVE else value

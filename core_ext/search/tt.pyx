@@ -72,21 +72,25 @@ cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t 
     return chosen
 
 
-cdef inline bint is_deeper(const TranspositionTable *table, uint64_t data, int depth, int bound) noexcept nogil:
+cdef inline bint is_deeper(const TranspositionTable *table, uint64_t data, int depth, int bound,
+                           bint on_pv) noexcept nogil:
     """Whether the same search stored the position so much deeper that a bound does not replace it."""
-    return (bound != BOUND_EXACT and stored_depth(data) > depth + DEEPER_PLIES
+    return (bound != BOUND_EXACT and stored_depth(data) >= depth + DEEPER_PLIES + 2 * on_pv
             and stored_generation(data) == table.generation)
 
 
 cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value, int static_value, int depth,
                    int bound, bint on_pv) noexcept nogil:
-    """A result without a move leaves the entry's move in place."""
+    """A result without a move leaves the entry's move in place; one that is too shallow leaves the rest."""
     cdef TTEntry *entry = entry_to_replace(table, key)
     cdef uint64_t data = entry.data
     if (entry.check ^ data) == key and data:
         if not move:
             move = <Move>(data & 0xFFFF)
-        if is_deeper(table, data, depth, bound):
+        if is_deeper(table, data, depth, bound, on_pv):
+            data = data & ~<uint64_t>0xFFFF | move
+            entry.check = key ^ data
+            entry.data = data
             return
     data = (<uint64_t>move | <uint64_t><uint16_t>value << 16 | <uint64_t><uint16_t>static_value << 32
             | <uint64_t>(depth + DEPTH_OFFSET) << 48 | <uint64_t>bound << 56 | <uint64_t>on_pv << 58

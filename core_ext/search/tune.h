@@ -112,7 +112,8 @@
     X(quiescence_moves, 2, 1, 500) \
     X(quiescence_see, 73, 0, 400) \
     /* correction history: weights in 1/1024, but for the rate */ \
-    X(correction_rate, 8, 1, 64)            /* 1/64 of the error a ply of depth */ \
+    X(correction_rate, 17, 1, 128)          /* 1/128 of the error a ply of depth */ \
+    X(correction_rate_best, 12, 1, 128)     /* where a move raised alpha */ \
     X(correction_weight, 83, 0, 400)        /* keys of the hands and of the last move */ \
     X(correction_pawns, 46, 0, 400) \
     X(correction_generals, 73, 0, 400) \

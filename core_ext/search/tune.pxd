@@ -96,6 +96,7 @@ cdef extern from "search/tune.h" nogil:
         int quiescence_moves
         int quiescence_see
         int correction_rate
+        int correction_rate_best
         int correction_weight
         int correction_pawns
         int correction_generals

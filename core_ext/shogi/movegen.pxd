@@ -43,9 +43,13 @@ cdef bint has_legal_move(const Position *pos) noexcept nogil
 cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil
 
 
+cdef inline bint checks_directly(const CheckInfo *info, Move32 move) noexcept nogil:
+    """Whether the piece that moves gives check, and not one behind it."""
+    return has(info.squares[type_of(placed_piece(move))], to_square(move))
+
+
 cdef inline bint gives_check(const CheckInfo *info, Move32 move) noexcept nogil:
     """Whether a legal move checks the enemy king."""
-    if has(info.squares[type_of(placed_piece(move))], to_square(move)):
-        return True
-    return (not is_drop(move) and has(info.discoverers, from_square(move))
-            and not has(tables.line[info.king][from_square(move)], to_square(move)))
+    return checks_directly(info, move) or (
+        not is_drop(move) and has(info.discoverers, from_square(move))
+        and not has(tables.line[info.king][from_square(move)], to_square(move)))

@@ -56,11 +56,13 @@ cdef enum:
 cdef enum:
     MATE = 32000        # MATE - n: mate in n plies
     MATE_BOUND = 31000  # values from here on are mate scores
-    MAX_EVALUATION = 20000  # of every evaluation, in centipawns; what lies above it and below a mate is won by rule
+    MAX_EVALUATION = 20000  # of every evaluation, in centipawns
+    WIN_BY_RULE = 30000     # the opponent gives perpetual check. It may deviate, so this is less than a mate
     INFINITE = 32600
     NO_VALUE = 32601    # unknown value
     MAX_DEPTH = 127
     MAX_PLY = 246       # deepest ply of a search, quiescence included
+    DECISIVE = WIN_BY_RULE - MAX_PLY    # values from here on are won, by mate or by rule
 
 
 cdef inline int type_of(int piece) noexcept nogil:

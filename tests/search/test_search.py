@@ -196,6 +196,9 @@ def test_repetition_is_worth_a_draw(worker: Worker, board: Board) -> None:
     worker.configure(draw_white=-50)
     worker.set_root(board, ["7b8b"])
     assert worker.search(3, -INFINITE, INFINITE) == -50
+    worker.configure(draw_white=-30_000)
+    worker.set_root(board, ["7b8b"])
+    assert worker.search(3, -INFINITE, INFINITE) == -20_000, "not a loss by rule"
 
 
 def test_perpetual_check_loses(worker: Worker) -> None:

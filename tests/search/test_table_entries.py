@@ -75,11 +75,22 @@ def test_a_position_has_one_entry(table: TableProbe) -> None:
 def test_a_bound_does_not_replace_a_much_deeper_one_of_its_search(table: TableProbe) -> None:
     table.store(KEY, 1, 10, 0, 20, LOWER, False)
     table.store(KEY, 2, 20, 0, 15, LOWER, False)
-    assert table.probe(KEY) == (1, 10, 0, 20, LOWER, False)
-    table.store(KEY, 3, 30, 0, 16, LOWER, False)
-    assert table.probe(KEY) == (3, 30, 0, 16, LOWER, False)
+    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False), "all but its move"
+    table.store(KEY, 0, 20, 0, 16, LOWER, False)
+    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False), "no move"
+    table.store(KEY, 3, 30, 0, 17, LOWER, False)
+    assert table.probe(KEY) == (3, 30, 0, 17, LOWER, False)
     table.store(KEY, 4, 40, 0, 1, EXACT, False)
     assert table.probe(KEY) == (4, 40, 0, 1, EXACT, False)
+
+
+def test_a_bound_on_a_principal_variation_replaces_a_deeper_one(table: TableProbe) -> None:
+    """Two plies deeper than another bound may."""
+    table.store(KEY, 1, 10, 0, 20, LOWER, False)
+    table.store(KEY, 2, 20, 0, 14, LOWER, True)
+    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False)
+    table.store(KEY, 2, 20, 0, 15, LOWER, True)
+    assert table.probe(KEY) == (2, 20, 0, 15, LOWER, True)
 
 
 def test_a_bound_of_a_later_search_replaces_a_deeper_one(table: TableProbe) -> None:
@@ -161,6 +172,13 @@ def test_a_mate_counts_from_its_own_position(ply: int, plies_to_mate: int) -> No
     from_root = MATE - ply - plies_to_mate
     assert table_value(from_root, ply) == (MATE - plies_to_mate, from_root)
     assert table_value(-from_root, ply) == (-MATE + plies_to_mate, -from_root)
+
+
+@pytest.mark.parametrize("ply", [0, 5, 60])
+def test_a_win_by_rule_counts_from_its_own_position(ply: int) -> None:
+    """As a mate does: of two wins by perpetual check the nearer one is better."""
+    assert table_value(30_000 - ply, ply) == (30_000, 30_000 - ply)
+    assert table_value(ply - 30_000, ply) == (-30_000, ply - 30_000)
 
 
 @pytest.mark.parametrize("value", [0, 1, -1, 500, -28000, 28000])
