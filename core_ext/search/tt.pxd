@@ -101,7 +101,7 @@ cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
     data.on_pv = (word >> 58 & 1) != 0
 
 
-# A mate value counts plies from the root in the search, and from the entry's own position in the table.
+# A decisive value counts plies from the root in the search, and from the entry's own position in the table.
 cdef inline int value_to_table(int value, int ply) noexcept nogil:
     return value + ply if value >= DECISIVE else value - ply if value <= -DECISIVE else value
 
