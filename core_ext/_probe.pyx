@@ -111,6 +111,10 @@ cdef class Probe:
     def pop_null(self):
         undo_null(&self.pos)
 
+    def pawn_history_slot(self):
+        """The number of the position's table in the pawn history."""
+        return pawn_slot(&self.pos)
+
     def state(self):
         """Everything a move changes, by name: keys, checkers, pinned, hands, bitboards, mailbox, kings."""
         return {
@@ -540,18 +544,6 @@ def updated_entry(value: int, bonus: int, limit: int):
     cdef int16_t entry = value
     update_entry(&entry, bonus, limit)
     return entry
-
-
-def pawn_history_slot(sfen: str):
-    """The number of the pawn history's table for the position."""
-    cdef Position pos
-    memset(&pos, 0, sizeof(pos))
-    allocate_position(&pos, 8)
-    try:
-        parse_sfen(&pos, sfen)
-        return pawn_slot(&pos)
-    finally:
-        free_position(&pos)
 
 
 def tune_fields():

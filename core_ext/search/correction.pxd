@@ -10,10 +10,10 @@ from core_ext.search.history cimport (
     CORRECTION_PAWNS, CORRECTION_SLOTS, hash_squares, update_entry,
 )
 from core_ext.search.movepick cimport is_quiet
-from core_ext.search.stack cimport Node, Searcher, Stack, clamp, is_decisive
+from core_ext.search.stack cimport Node, Searcher, Stack, clamp
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport Position, pieces
-from core_ext.shogi.types cimport GOLDS, PAWN, SILVER, int16_t, moved_piece, to_square
+from core_ext.shogi.types cimport GOLDS, PAWN, SILVER, int16_t, is_decisive, moved_piece, to_square
 
 
 cdef inline int generals_slot(const Position *pos, int color) noexcept nogil:

@@ -4,11 +4,11 @@ Conditions and amounts of the two rules; the searches that they ask for are in s
 """
 
 from core_ext.search.node cimport butterfly, capture_history, continuation
-from core_ext.search.stack cimport Candidate, Node, Searcher, clamp, is_decisive
+from core_ext.search.stack cimport Candidate, Node, Searcher, clamp
 from core_ext.search.tt cimport BOUND_LOWER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.see cimport see_value
-from core_ext.shogi.types cimport Move, NO_MOVE, captured_piece, type_of
+from core_ext.shogi.types cimport Move, NO_MOVE, captured_piece, is_decisive, type_of
 
 # ---- singular extension and multi-cut (Y. Björnsson) ----
 
@@ -57,7 +57,8 @@ cdef inline bint may_reduce(const Node *node) noexcept nogil:
 
 
 cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
-    """Before anything is known of the move: by the logarithms of depth and move number; less in a wide window."""
+    """Before anything is known of the move: by the logarithms of depth and move number; less in a wide window. On a
+    principal variation more, for pruning; pv_line_reduction takes it back where the move is searched."""
     cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
     return (product + tune.lmr_base + (0 if node.improving else product * tune.lmr_not_improving // 1024)
             - (node.beta - node.alpha) * tune.lmr_window // s.root_window + tune.lmr_on_pv * node.ss.on_pv)

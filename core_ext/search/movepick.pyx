@@ -51,7 +51,7 @@ cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
-    """Butterfly, continuation, pawn and low-ply history; checks get a bonus."""
+    """Butterfly, continuation, pawn and low-ply history; direct checks get a bonus."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     cdef int i, score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
     score += 2 * pawn_history_value(picker.pawn_history, move32)

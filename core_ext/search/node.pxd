@@ -11,7 +11,7 @@ from core_ext.search.correction cimport mean_error
 from core_ext.search.history cimport capture_value, continuation_value, move_slot
 from core_ext.search.movepick cimport Picker, is_quiet, is_quiet32, peek_move
 from core_ext.search.samples cimport sample_position
-from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, clamp, is_decisive
+from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, clamp
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
 )
@@ -22,8 +22,8 @@ from core_ext.shogi.position cimport (
     do_move, do_null, to_move32, find_repetition, full_key, has_tried, in_check, key_after, key_after_null, try_move,
 )
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, WIN_BY_RULE, placed_piece,
-    to_square,
+    INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, WIN_BY_RULE, is_decisive,
+    placed_piece, to_square,
 )
 
 # ---- moving along the line ----

@@ -9,13 +9,15 @@ YaneuraOu 9.70, which has them from Stockfish: they were tuned together and were
 from core_ext.search.history cimport pawn_history_value
 from core_ext.search.movepick cimport is_quiet32
 from core_ext.search.node cimport butterfly, capture_history, continuation
-from core_ext.search.stack cimport Candidate, Node, Searcher, is_decisive, is_loss, is_win
+from core_ext.search.stack cimport Candidate, Node, Searcher
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
 from core_ext.shogi.position cimport to_move32
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
-from core_ext.shogi.types cimport Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, to_square, type_of
+from core_ext.shogi.types cimport (
+    Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, is_decisive, is_loss, is_win, to_square, type_of,
+)
 
 # ---- table cutoff ----
 

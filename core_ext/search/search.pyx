@@ -35,15 +35,14 @@ from core_ext.search.pruning cimport (
     quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
 )
 from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
-from core_ext.search.stack cimport (
-    Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp, is_decisive, is_loss,
-)
+from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, uint64_t,
+    INFINITE, MATE, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, is_decisive, is_loss,
+    uint64_t,
 )
 
 # Depths of the entries that quiescence stores, and of those that save no more than the static value. Too shallow to

@@ -7,7 +7,7 @@ from core_ext.shogi.movegen cimport CheckInfo
 from core_ext.search.movepick cimport ScoredMove
 from core_ext.shogi.position cimport DeclarationRule, Position
 from core_ext.search.tt cimport TTData, TranspositionTable
-from core_ext.shogi.types cimport DECISIVE, MAX_PLY, Move, Move32, uint64_t
+from core_ext.shogi.types cimport MAX_PLY, Move, Move32, uint64_t
 
 cdef enum:
     STACK_OFFSET = 6        # entries before the root's, so that "six plies ago" always has one
@@ -123,17 +123,3 @@ cdef struct Candidate:
 
 cdef inline int clamp(int value, int least, int greatest) noexcept nogil:
     return least if value < least else greatest if value > greatest else value
-
-
-cdef inline bint is_win(int value) noexcept nogil:
-    """By mate, by a declaration, which has a mate's value, or by the opponent's perpetual check."""
-    return value >= DECISIVE
-
-
-cdef inline bint is_loss(int value) noexcept nogil:
-    return value <= -DECISIVE
-
-
-cdef inline bint is_decisive(int value) noexcept nogil:
-    """Won or lost: margins and averages do not apply."""
-    return is_win(value) or is_loss(value)

@@ -10,7 +10,7 @@ Four entries fill a cache line, a bucket.
 """
 
 from core_ext.shogi.bitboard cimport prefetch
-from core_ext.shogi.types cimport DECISIVE, Move, int16_t, uint64_t
+from core_ext.shogi.types cimport Move, int16_t, is_loss, is_win, uint64_t
 
 cdef enum:
     BOUND_NONE = 0
@@ -103,8 +103,8 @@ cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
 
 # A decisive value counts plies from the root in the search, and from the entry's own position in the table.
 cdef inline int value_to_table(int value, int ply) noexcept nogil:
-    return value + ply if value >= DECISIVE else value - ply if value <= -DECISIVE else value
+    return value + ply if is_win(value) else value - ply if is_loss(value) else value
 
 
 cdef inline int value_from_table(int value, int ply) noexcept nogil:
-    return value - ply if value >= DECISIVE else value + ply if value <= -DECISIVE else value
+    return value - ply if is_win(value) else value + ply if is_loss(value) else value

@@ -84,16 +84,14 @@ cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value
     """A result without a move leaves the entry's move in place; one that is too shallow leaves the rest."""
     cdef TTEntry *entry = entry_to_replace(table, key)
     cdef uint64_t data = entry.data
-    if (entry.check ^ data) == key and data:
-        if not move:
-            move = <Move>(data & 0xFFFF)
-        if is_deeper(table, data, depth, bound, on_pv):
-            data = data & ~<uint64_t>0xFFFF | move
-            entry.check = key ^ data
-            entry.data = data
-            return
-    data = (<uint64_t>move | <uint64_t><uint16_t>value << 16 | <uint64_t><uint16_t>static_value << 32
-            | <uint64_t>(depth + DEPTH_OFFSET) << 48 | <uint64_t>bound << 56 | <uint64_t>on_pv << 58
-            | <uint64_t>table.generation << 59)
+    cdef bint known = (entry.check ^ data) == key and data != 0
+    if known and not move:
+        move = <Move>(data & 0xFFFF)
+    if known and is_deeper(table, data, depth, bound, on_pv):
+        data = data & ~<uint64_t>0xFFFF | move
+    else:
+        data = (<uint64_t>move | <uint64_t><uint16_t>value << 16 | <uint64_t><uint16_t>static_value << 32
+                | <uint64_t>(depth + DEPTH_OFFSET) << 48 | <uint64_t>bound << 56 | <uint64_t>on_pv << 58
+                | <uint64_t>table.generation << 59)
     entry.check = key ^ data
     entry.data = data

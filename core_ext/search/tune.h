@@ -80,8 +80,8 @@
     X(lmr_base, 1133, -3000, 4000) \
     X(lmr_window, 585, 0, 4000) \
     X(lmr_not_improving, 412, 0, 2000)      /* 1/1024 of the reduction */ \
-    X(lmr_on_pv, 1013, 0, 5000)             /* where moves are left out */ \
-    X(lmr_pv_line, 2819, 0, 5000)           /* where they are searched */ \
+    X(lmr_on_pv, 1013, 0, 5000)             /* before anything is known of the move */ \
+    X(lmr_pv_line, 2819, 0, 5000)           /* less, where it is searched */ \
     X(lmr_pv, 973, 0, 5000) \
     X(lmr_pv_value, 905, 0, 5000) \
     X(lmr_pv_depth, 935, 0, 5000) \

@@ -65,6 +65,20 @@ cdef enum:
     DECISIVE = WIN_BY_RULE - MAX_PLY    # values from here on are won, by mate or by rule
 
 
+cdef inline bint is_win(int value) noexcept nogil:
+    """By mate, by a declaration, which has a mate's value, or by the opponent's perpetual check."""
+    return value >= DECISIVE
+
+
+cdef inline bint is_loss(int value) noexcept nogil:
+    return value <= -DECISIVE
+
+
+cdef inline bint is_decisive(int value) noexcept nogil:
+    """Won or lost: margins and averages do not apply."""
+    return is_win(value) or is_loss(value)
+
+
 cdef inline int type_of(int piece) noexcept nogil:
     return piece & 15
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from core_ext._probe import HISTORY_LIMITS, pawn_history_slot, updated_entry
-from core_ext.board import Board
+from core_ext._probe import HISTORY_LIMITS, Probe, updated_entry
+from tests.shogi.slow_shogi import START
 
 LIMITS = sorted(HISTORY_LIMITS.values())
 
@@ -64,12 +64,12 @@ def test_black_and_white_bonuses_mirror() -> None:
 @pytest.mark.parametrize("ranks", ["gf", "fe", "cd", "de"])
 def test_each_pawn_move_leads_to_another_table_of_the_pawn_history(file: int, ranks: str) -> None:
     """The pawns of a file, on their ranks of the start or one on."""
-    board = Board()
+    position = Probe(START)
     for move in (f"{file}g{file}f", f"{file}c{file}d"):
         if ranks in ("fe", "de"):
-            board.push(move)
+            position.push(move)
     if ranks[0] in "cd":
-        board.push("5i5h")
-    before = pawn_history_slot(board.sfen())
-    board.push(f"{file}{ranks[0]}{file}{ranks[1]}")
-    assert pawn_history_slot(board.sfen()) != before
+        position.push("5i5h")
+    before = position.pawn_history_slot()
+    position.push(f"{file}{ranks[0]}{file}{ranks[1]}")
+    assert position.pawn_history_slot() != before
