@@ -39,6 +39,8 @@ cdef struct KingInfo:
     Bitboard escapes        # those of them that it could go to now
     Bitboard straight       # a rook's and a bishop's attacks from its square
     Bitboard diagonal
+    Bitboard straight_reach # what our rooks and dragons, and our bishops and horses attack along lines, at least
+    Bitboard diagonal_reach
     Bitboard discoverers    # our pieces that give a discovered check when they leave their line
     Bitboard allowed        # where our pieces may go: everywhere, or if we are in check where they parry it
 
@@ -72,25 +74,28 @@ cdef void init_check_origins() noexcept nogil:
 
 # ---- around the king ----
 
-cdef inline Bitboard attacks_around(const Position *pos, int us, int king, Bitboard neighbours,
-                                    Bitboard occ) noexcept nogil:
-    """The attacks of our pieces that may attack one of `neighbours`: within these exactly what `us` attacks."""
-    cdef Bitboard mine = pos.color[us], found = empty(), men
-    cdef int square
-    men = both(mine, tables.near_king[us ^ 1][king])
+cdef inline void init_reach(const Position *pos, KingInfo *info, Bitboard occ) noexcept nogil:
+    cdef Bitboard men = both(pos.color[info.us], diagonal_sliders(pos))
+    info.diagonal_reach = info.straight_reach = empty()
+    while some(men):
+        info.diagonal_reach = either(info.diagonal_reach, bishop_attacks(pop(&men), occ))
+    men = both(pos.color[info.us], straight_sliders(pos))
+    while some(men):
+        info.straight_reach = either(info.straight_reach, rook_attacks(pop(&men), occ))
+
+
+cdef inline Bitboard attacks_around(const Position *pos, const KingInfo *info, Bitboard occ) noexcept nogil:
+    """The attacks of our pieces that may attack one of the neighbours: within these exactly what we attack."""
+    cdef int us = info.us, square
+    cdef Bitboard mine = pos.color[us], found = either(info.diagonal_reach, info.straight_reach), men
+    men = both(mine, tables.near_king[us ^ 1][info.king])
     while some(men):
         square = pop(&men)
         found = either(found, tables.step[us][type_of(pos.board[square])][square])
-    men = both(mine, diagonal_sliders(pos))
-    while some(men):
-        found = either(found, bishop_attacks(pop(&men), occ))
-    men = both(mine, straight_sliders(pos))
-    while some(men):
-        found = either(found, rook_attacks(pop(&men), occ))
     men = both(mine, pos.kind[LANCE])
     while some(men):
         square = pop(&men)
-        if meet(tables.forward[us][square], neighbours):
+        if meet(tables.forward[us][square], info.neighbours):
             found = either(found, lance_attacks(us, square, occ))
     return found
 
@@ -104,7 +109,8 @@ cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept no
     info.neighbours = tables.step[0][KING][king]
     xray = without(info.occ, tables.square[king])
     info.escapes = without(info.neighbours, pos.color[us ^ 1])
-    info.escapes = without(info.escapes, attacks_around(pos, us, king, info.neighbours, xray))
+    init_reach(pos, info, xray)
+    info.escapes = without(info.escapes, attacks_around(pos, info, xray))
     info.straight = rook_attacks(king, info.occ)
     info.diagonal = bishop_attacks(king, info.occ)
     info.discoverers = slider_blockers(king, aligned_sliders(pos, king, us), info.occ, &direct)
@@ -247,14 +253,14 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
 cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
     cdef int us = info.us, target
     cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
-    cdef Bitboard xray = without(info.occ, tables.square[info.king])
+    cdef Bitboard xray = without(info.occ, tables.square[info.king]), escapes = info.escapes
     cdef Move move
     # Not on an escape square: the king could capture there. A drop takes no other escape square by blocking a line.
     targets = without(targets, either(info.occ, info.escapes))
+    while some(targets) and some(escapes):      # only where the drop attacks every escape square
+        targets = both(targets, attacks(us ^ 1, piece_type, pop(&escapes), xray))
     while some(targets):
         target = pop(&targets)
-        if some(without(info.escapes, attacks(us, piece_type, target, xray))):
-            continue
         move = verify(pos, info, drop_move(piece_type, target), piece_type, False)
         if move:
             return move
@@ -343,7 +349,11 @@ cdef inline Bitboard checking_pieces(const Position *pos, const KingInfo *info) 
     found = either(found, both(origins[KNIGHT], pos.kind[KNIGHT]))
     found = either(found, both(origins[SILVER], pos.kind[SILVER]))
     found = either(found, both(origins[GOLD], pos.kind[GOLDS]))
-    found = either(found, either(diagonal_sliders(pos), straight_sliders(pos)))
+    found = either(found, either(pos.kind[HORSE], pos.kind[DRAGON]))
+    if meet(info.diagonal_reach, either(info.diagonal, info.neighbours)):
+        found = either(found, pos.kind[BISHOP])
+    if meet(info.straight_reach, either(info.straight, info.neighbours)):
+        found = either(found, pos.kind[ROOK])
     return both(either(found, info.discoverers), pos.color[info.us])
 
 

@@ -4,10 +4,10 @@ pieces leave the lines. Pieces that are pinned once the first move is made do no
 
 from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, meet, pop, some, tables, without
 from core_ext.shogi.position cimport (
-    Position, aligned_sliders, attackers, occupied, slide_attackers, slider_blockers, to_move32,
+    Position, aligned_sliders, occupied, slider_blockers, step_attackers, to_move32,
 )
 from core_ext.shogi.types cimport (
-    BLACK, KING, Move, Move32, NO_SQUARE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
+    BLACK, COLORS, KING, Move, Move32, NO_SQUARE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
 )
 
 cdef extern from *:
@@ -41,23 +41,36 @@ cdef inline Bitboard pinned_off(const Position *pos, int color, int target, Bitb
     return without(both(slider_blockers(king, sliders, occ, &direct), pos.color[color]), tables.line[king][target])
 
 
-cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard occ) noexcept nogil:
+cdef inline Bitboard unblocked(int square, Bitboard sliders, Bitboard occ) noexcept nogil:
+    """Those of the aligned `sliders` that attack the square."""
+    cdef Bitboard found = sliders
+    cdef int slider
+    while some(sliders):
+        slider = pop(&sliders)
+        if meet(tables.between[square][slider], occ):
+            found = without(found, tables.square[slider])
+    return found
+
+
+cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard first_occ) noexcept nogil:
     """Whether the side to move keeps its threshold through all further captures on `target`.
 
-    `occ`: occupancy after the move. `balance`: how far below the threshold the opponent's capture of the piece on
+    `first_occ`: occupancy after the move. `balance`: how far below the threshold the opponent's capture of the piece on
     `target` brings the exchange; positive.
     """
-    cdef int side = pos.side ^ 1, piece_type
-    cdef Bitboard takers, pinned, origin = empty()
-    cdef Bitboard all_takers = both(attackers(pos, target, side, occ), occ)
+    cdef int side = pos.side ^ 1, piece_type, pins_known = 0
+    cdef Bitboard sliders = both(either(aligned_sliders(pos, target, BLACK), aligned_sliders(pos, target, WHITE)),
+                                 first_occ)
+    cdef Bitboard all_takers = either(step_attackers(pos, target, BLACK), step_attackers(pos, target, WHITE))
+    cdef Bitboard occ = first_occ, takers, pinned = empty(), origin = empty()
     cdef bint ours = True       # the answer where the side to capture next does not
-    if not some(all_takers):
-        return True
-    pinned = either(pinned_off(pos, side, target, occ), pinned_off(pos, pos.side, target, occ))
-    all_takers = either(all_takers, attackers(pos, target, pos.side, occ))
+    all_takers = either(both(all_takers, occ), unblocked(target, sliders, occ))
     while True:
-        all_takers = both(all_takers, occ)
-        takers = without(both(all_takers, pos.color[side]), pinned)
+        takers = both(all_takers, pos.color[side])
+        if some(takers) and pins_known < COLORS:
+            pinned = either(pinned, pinned_off(pos, side, target, first_occ))
+            pins_known += 1
+        takers = without(takers, pinned)
         if not some(takers):
             return ours
         ours = not ours
@@ -68,8 +81,8 @@ cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard
         if balance < (1 if ours else 0):
             return ours
         occ = without(occ, origin)
-        all_takers = either(all_takers, slide_attackers(pos, target, BLACK, occ))
-        all_takers = either(all_takers, slide_attackers(pos, target, WHITE, occ))
+        sliders = both(sliders, occ)
+        all_takers = either(both(all_takers, occ), unblocked(target, sliders, occ))
         side ^= 1
 
 
