@@ -1,5 +1,5 @@
 """Static exchange evaluation by the swap algorithm: the least valuable attacker captures next; x-ray attackers join as
-pieces leave the lines. Pieces that are pinned once the first move is made do not capture, but guard against a king.
+pieces leave the lines. Pieces that are pinned at that moment do not capture, but guard against a king.
 """
 
 from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, meet, pop, some, tables, without
@@ -7,7 +7,7 @@ from core_ext.shogi.position cimport (
     Position, aligned_sliders, occupied, slider_blockers, step_attackers, to_move32,
 )
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, KING, Move, Move32, NO_SQUARE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
+    BLACK, KING, Move, Move32, NO_SQUARE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
 )
 
 cdef extern from *:
@@ -52,25 +52,22 @@ cdef inline Bitboard unblocked(int square, Bitboard sliders, Bitboard occ) noexc
     return found
 
 
-cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard first_occ) noexcept nogil:
+cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard occ) noexcept nogil:
     """Whether the side to move keeps its threshold through all further captures on `target`.
 
-    `first_occ`: occupancy after the move. `balance`: how far below the threshold the opponent's capture of the piece on
+    `occ`: occupancy after the move. `balance`: how far below the threshold the opponent's capture of the piece on
     `target` brings the exchange; positive.
     """
-    cdef int side = pos.side ^ 1, piece_type, pins_known = 0
-    cdef Bitboard sliders = both(either(aligned_sliders(pos, target, BLACK), aligned_sliders(pos, target, WHITE)),
-                                 first_occ)
-    cdef Bitboard all_takers = either(step_attackers(pos, target, BLACK), step_attackers(pos, target, WHITE))
-    cdef Bitboard occ = first_occ, takers, pinned = empty(), origin = empty()
+    cdef int side = pos.side ^ 1, piece_type
+    cdef Bitboard sliders = either(aligned_sliders(pos, target, BLACK), aligned_sliders(pos, target, WHITE))
+    cdef Bitboard steppers = either(step_attackers(pos, target, BLACK), step_attackers(pos, target, WHITE))
+    cdef Bitboard all_takers, takers, origin = empty()
     cdef bint ours = True       # the answer where the side to capture next does not
-    all_takers = either(both(all_takers, occ), unblocked(target, sliders, occ))
     while True:
+        all_takers = either(both(steppers, occ), unblocked(target, both(sliders, occ), occ))
         takers = both(all_takers, pos.color[side])
-        if some(takers) and pins_known < COLORS:
-            pinned = either(pinned, pinned_off(pos, side, target, first_occ))
-            pins_known += 1
-        takers = without(takers, pinned)
+        if some(takers):
+            takers = without(takers, pinned_off(pos, side, target, occ))
         if not some(takers):
             return ours
         ours = not ours
@@ -81,8 +78,6 @@ cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard
         if balance < (1 if ours else 0):
             return ours
         occ = without(occ, origin)
-        sliders = both(sliders, occ)
-        all_takers = either(both(all_takers, occ), unblocked(target, sliders, occ))
         side ^= 1
 
 

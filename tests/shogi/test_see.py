@@ -34,11 +34,7 @@ def slow_see(position: Position, move: str) -> int:
     if move.endswith("+"):
         mover = position.board[to_square(move)].upper()
         gain += VALUES["+" + mover] - VALUES[mover]
-    after = position.after(move)
-    if not after.attackers(target, other(position.turn)):
-        return gain
-    pinned = pinned_off(after, "b", target) | pinned_off(after, "w", target)
-    return gain - best_recapture(after.board, target, other(position.turn), pinned)
+    return gain - best_recapture(position.after(move).board, target, other(position.turn))
 
 
 def scene_of(board: dict[Square, str]) -> Position:
@@ -63,10 +59,12 @@ def pinned_off(position: Position, side: str, target: Square) -> set[Square]:
     }
 
 
-def best_recapture(board: dict[Square, str], target: Square, side: str, pinned: set[Square]) -> int:
+def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
     """What `side` wins by capturing on `target`; 0 if it had better not capture."""
     scene = scene_of(board)
-    takers = [square for square in scene.attackers(target, side) if square not in pinned]
+    attackers = scene.attackers(target, side)
+    pinned = pinned_off(scene, side, target) if attackers else set()
+    takers = [square for square in attackers if square not in pinned]
     if not takers:
         return 0
     cheapest = min(takers, key=lambda square: TAKING.index(board[square].upper()))
@@ -76,7 +74,7 @@ def best_recapture(board: dict[Square, str], target: Square, side: str, pinned: 
     scene.board = following
     if taker.upper() == "K" and scene.attackers(target, other(side)):
         return 0
-    return max(0, VALUES[board[target].upper()] - best_recapture(following, target, other(side), pinned))
+    return max(0, VALUES[board[target].upper()] - best_recapture(following, target, other(side)))
 
 
 CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
@@ -95,6 +93,13 @@ def test_a_pinned_piece_does_not_capture() -> None:
     pinned = "4k4/9/4b4/9/5P3/9/4L4/9/4K4 b - 1"
     assert Probe(pinned).see("4e4d") == 0
     assert Probe(pinned.replace("4L4", "9")).see("4e4d") == -VALUES["P"]
+
+
+def test_a_pinned_piece_captures_the_pinning_one() -> None:
+    """The rook on 5c pins the bishop that guards 3c, until it captures there; then only a lance behind it pins."""
+    pinned = "7k1/9/4r4/6P2/4B4/9/9/9/4K4 b - 1"
+    assert Probe(pinned).see("3d3c") == 0
+    assert Probe(pinned.replace("7k1/9/", "7k1/4l4/")).see("3d3c") == -VALUES["P"]
 
 
 @pytest.mark.parametrize("start, seed", CASES[:7])
