@@ -63,10 +63,13 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
 cdef inline Move *unpinned_moves(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
                                  Bitboard target, bint include_all) noexcept nogil:
     """Moves of the pieces in `movers`, all of one type and none of them pinned."""
+    cdef Bitboard targets
     cdef int origin
     while some(movers):
         origin = pop(&movers)
-        out = write_piece(out, us, piece_type, origin, both(attacks(us, piece_type, origin, occ), target), include_all)
+        targets = both(attacks(us, piece_type, origin, occ), target)
+        if some(targets):
+            out = write_piece(out, us, piece_type, origin, targets, include_all)
     return out
 
 
