@@ -54,6 +54,8 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
     if not can_promote(piece_type):
         return write_moves(out, base, targets)
     promotable = promotion_targets(us, origin, targets)
+    if not some(promotable):
+        return write_moves(out, base, targets)
     out = write_moves(out, base | PROMOTION, promotable)
     return write_moves(out, base, plain_targets(us, piece_type, targets, promotable, include_all))
 
