@@ -20,7 +20,7 @@ from core_ext.shogi.movegen cimport (
 )
 from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
-    Dirty, DirtyPiece, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
+    Dirty, DirtyPiece, GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
     REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position, do_move, do_null, find_dirty,
     find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
 )
@@ -120,6 +120,7 @@ cdef class Probe:
         return {
             "board_key": self.pos.state.board_key,
             "hand_key": self.pos.state.hand_key,
+            "group_keys": [self.pos.state.group_keys[group] for group in range(GROUPS)],
             "checkers": square_names(self.pos.state.checkers),
             "pinned": square_names(self.pos.state.pinned),
             "hands": [self.pos.state.hand[0], self.pos.state.hand[1]],

@@ -7,28 +7,24 @@ last move, the pawns, the generals (king, golds, silvers) of each side.
 
 from core_ext.search.history cimport (
     CORRECTIONS, CORRECTION_GENERALS, CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_GENERALS,
-    CORRECTION_PAWNS, CORRECTION_SLOTS, hash_squares, update_entry,
+    CORRECTION_PAWNS, CORRECTION_SLOTS, slot_of, update_entry,
 )
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
 from core_ext.search.tune cimport tune
-from core_ext.shogi.position cimport Position, pieces
-from core_ext.shogi.types cimport GOLDS, PAWN, SILVER, int16_t, is_decisive, moved_piece, to_square
-
-
-cdef inline int generals_slot(const Position *pos, int color) noexcept nogil:
-    cdef int golds = hash_squares(pieces(pos, color, GOLDS)), silvers = hash_squares(pieces(pos, color, SILVER))
-    return (golds ^ (silvers * 3) ^ (pos.king[color] * 151)) & (CORRECTION_SLOTS - 1)
+from core_ext.shogi.position cimport GROUP_GENERALS, GROUP_PAWNS, Position
+from core_ext.shogi.types cimport int16_t, is_decisive, moved_piece, to_square, uint64_t
 
 
 cdef inline int correction_slot(const Position *pos, const Stack *ss, int key) noexcept nogil:
-    if key == CORRECTION_HANDS:
-        return pos.state.hand_key >> 50 & (CORRECTION_SLOTS - 1)
+    cdef const uint64_t *keys = pos.state.group_keys
     if key == CORRECTION_MOVE:
         return moved_piece((ss - 1).move) << 7 | to_square((ss - 1).move)
+    if key == CORRECTION_HANDS:
+        return slot_of(pos.state.hand_key, CORRECTION_SLOTS)
     if key == CORRECTION_PAWNS:
-        return hash_squares(pieces(pos, pos.side, PAWN)) ^ (hash_squares(pos.kind[PAWN]) * 5 & (CORRECTION_SLOTS - 1))
-    return generals_slot(pos, pos.side if key == CORRECTION_GENERALS else 1 - pos.side)
+        return slot_of(keys[GROUP_PAWNS], CORRECTION_SLOTS)
+    return slot_of(keys[GROUP_GENERALS + (pos.side if key == CORRECTION_GENERALS else 1 - pos.side)], CORRECTION_SLOTS)
 
 
 cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noexcept nogil:

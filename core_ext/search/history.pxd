@@ -4,11 +4,10 @@ An update adds a bonus and draws the entry back to zero in proportion to it ("gr
 stays within its limit.
 """
 
-from core_ext.shogi.bitboard cimport Bitboard
-from core_ext.shogi.position cimport Position, pieces
+from core_ext.shogi.position cimport GROUP_PAWNS, Position
 from core_ext.shogi.types cimport (
-    BLACK, Move, PAWN, PIECES, PIECE_TYPES, Move32, SQUARES, WHITE, captured_piece, int16_t, placed_piece, to_square,
-    type_of, uint64_t,
+    Move, PIECES, PIECE_TYPES, Move32, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
+    uint64_t,
 )
 
 cdef enum:
@@ -119,16 +118,14 @@ cdef inline void update_low_ply(Histories *histories, int ply, Move move, int bo
     update_from(&histories.low_ply[ply][move_slot(move)], LOW_PLY_START, bonus, BUTTERFLY_LIMIT)
 
 
-cdef inline int hash_squares(Bitboard squares) noexcept nogil:
-    """14 bits, each of which depends on every square."""
-    cdef uint64_t product = squares.low * <uint64_t>0x9E3779B97F4A7C15 + squares.high * <uint64_t>0xC2B2AE3D27D4EB4F
-    return <int>((product ^ product >> 29) * <uint64_t>0xBF58476D1CE4E5B9 >> 50)
+cdef inline int slot_of(uint64_t key, int slots) noexcept nogil:
+    """From these bits, as every step of a pawn changes one of the nine that count for PAWN_HISTORY_SLOTS."""
+    return key >> 48 & (slots - 1)
 
 
 cdef inline int pawn_slot(const Position *pos) noexcept nogil:
     """Which table of the pawn history is that of the pawns of both sides as they stand."""
-    cdef int slot = hash_squares(pieces(pos, BLACK, PAWN)) ^ hash_squares(pieces(pos, WHITE, PAWN)) * 3
-    return slot & (PAWN_HISTORY_SLOTS - 1)
+    return slot_of(pos.state.group_keys[GROUP_PAWNS], PAWN_HISTORY_SLOTS)
 
 
 cdef inline PieceTo *pawn_history(Histories *histories, const Position *pos) noexcept nogil:

@@ -17,6 +17,13 @@ from core_ext.shogi.zobrist cimport zobrist
 cdef enum:
     SEEN_SLOTS = 4096
 
+# The pieces on the board by what they mean for a position's structure: each group has a key of its own.
+cdef enum:
+    GROUP_OTHERS = 0
+    GROUP_PAWNS = 1         # of both colours
+    GROUP_GENERALS = 2      # + colour: king, silvers, and all that move like a gold
+    GROUPS = 4
+
 ctypedef int Repetition
 cdef enum:
     NO_REPETITION = 0
@@ -38,6 +45,7 @@ cdef enum:
 cdef struct State:
     uint64_t board_key      # pieces on the board and the side to move
     uint64_t hand_key       # both hands
+    uint64_t group_keys[GROUPS]     # the board key without the side to move, by groups of pieces
     Bitboard checkers       # pieces that check the side to move
     Bitboard pinned         # pieces of the side to move that alone block a slider's line to its king
     Hand hand[COLORS]

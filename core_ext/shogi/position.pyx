@@ -9,8 +9,8 @@ from core_ext.shogi.bitboard cimport (
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, COLORS, GOLD, GOLDS, Hand, KING, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SQUARES,
-    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, make_square,
+    BISHOP, BLACK, COLORS, GOLD, GOLDS, Hand, KING, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SILVER,
+    SQUARES, WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, make_square,
     moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
@@ -104,6 +104,24 @@ cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
     return key
 
 
+cdef inline int group_of(int piece) noexcept nogil:
+    cdef int piece_type = type_of(piece)
+    if piece_type == PAWN:
+        return GROUP_PAWNS
+    if piece_type == KING or piece_type == SILVER or moves_like_gold(piece_type):
+        return GROUP_GENERALS + color_of(piece)
+    return GROUP_OTHERS
+
+
+cdef uint64_t group_key_of(const Position *pos, int group) noexcept nogil:
+    cdef uint64_t key = 0
+    cdef int square
+    for square in range(SQUARES):
+        if group_of(pos.board[square]) == group:
+            key ^= zobrist.board[pos.board[square]][square]
+    return key
+
+
 cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
     cdef uint64_t key = 0
     cdef int color, piece_type
@@ -116,7 +134,10 @@ cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
 cdef void begin_game(Position *pos) noexcept nogil:
     """After setting up pieces, hands and the side to move: compute keys, checkers and pinned pieces."""
     cdef State *state = pos.state
+    cdef int group
     state.board_key = board_key_of(pos)
+    for group in range(GROUPS):
+        state.group_keys[group] = group_key_of(pos, group)
     state.hand_key = hand_key_of(pos)
     update_checkers(pos, state)
     state.checks[pos.side ^ 1] = 1 if some(state.checkers) else 0
@@ -174,8 +195,11 @@ cdef bint board_agrees(const Position *pos) noexcept nogil:
 cdef bint is_consistent(const Position *pos) noexcept nogil:
     """Whether everything kept incrementally equals the same computed from scratch."""
     cdef const State *state = pos.state
-    cdef int king = pos.king[pos.side]
+    cdef int king = pos.king[pos.side], group
     cdef Bitboard checkers = empty()
+    for group in range(GROUPS):
+        if state.group_keys[group] != group_key_of(pos, group):
+            return False
     if king != NO_SQUARE:
         checkers = attackers(pos, king, pos.side ^ 1, occupied(pos))
     return (state.board_key == board_key_of(pos) and state.hand_key == hand_key_of(pos)
@@ -183,6 +207,12 @@ cdef bint is_consistent(const Position *pos) noexcept nogil:
 
 
 # ---- making moves ----
+
+cdef inline void toggle_keys(State *state, int piece, int square) noexcept nogil:
+    """Add a piece on the board to the keys, or remove it."""
+    cdef uint64_t key = zobrist.board[piece][square]
+    state.board_key ^= key
+    state.group_keys[group_of(piece)] ^= key
 
 
 cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept nogil:
@@ -192,12 +222,13 @@ cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept n
     if captured:
         held = raw_type(type_of(captured))
         toggle(pos, us ^ 1, type_of(captured), tables.square[target])
-        state.board_key ^= zobrist.board[captured][target]
+        toggle_keys(state, captured, target)
         state.hand[us] += hand_one(held)
         state.hand_key += zobrist.hand[us][held]
     toggle(pos, us, type_of(piece), tables.square[origin])
     toggle(pos, us, type_of(placed), tables.square[target])
-    state.board_key ^= zobrist.board[piece][origin] ^ zobrist.board[placed][target]
+    toggle_keys(state, piece, origin)
+    toggle_keys(state, placed, target)
     pos.board[origin] = 0
     pos.board[target] = placed
     if type_of(piece) == KING:
@@ -207,7 +238,7 @@ cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept n
 cdef inline void drop_piece(Position *pos, State *state, Move32 move) noexcept nogil:
     cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)
     toggle(pos, us, piece_type, tables.square[target])
-    state.board_key ^= zobrist.board[moved_piece(move)][target]
+    toggle_keys(state, moved_piece(move), target)
     state.hand[us] -= hand_one(piece_type)
     state.hand_key -= zobrist.hand[us][piece_type]
     pos.board[target] = moved_piece(move)
@@ -220,6 +251,7 @@ cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
     pos.seen[old.board_key & (SEEN_SLOTS - 1)] += 1
     state.board_key = old.board_key ^ zobrist.side
     state.hand_key = old.hand_key
+    state.group_keys = old.group_keys
     state.hand[BLACK] = old.hand[BLACK]
     state.hand[WHITE] = old.hand[WHITE]
     state.checks[BLACK] = old.checks[BLACK]

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from core_ext._probe import HISTORY_LIMITS, Probe, updated_entry
-from tests.shogi.slow_shogi import START
 
 LIMITS = sorted(HISTORY_LIMITS.values())
 
@@ -60,16 +59,15 @@ def test_black_and_white_bonuses_mirror() -> None:
         assert updated_entry(-entry, -bonus, 7183) == -updated_entry(entry, bonus, 7183)
 
 
-@pytest.mark.parametrize("file", range(1, 10))
-@pytest.mark.parametrize("ranks", ["gf", "fe", "cd", "de"])
-def test_each_pawn_move_leads_to_another_table_of_the_pawn_history(file: int, ranks: str) -> None:
-    """The pawns of a file, on their ranks of the start or one on."""
-    position = Probe(START)
-    for move in (f"{file}g{file}f", f"{file}c{file}d"):
-        if ranks in ("fe", "de"):
+@pytest.mark.parametrize("file", range(9))
+@pytest.mark.parametrize("color", "bw")
+def test_each_step_of_a_pawn_leads_to_another_table_of_the_pawn_history(color: str, file: int) -> None:
+    for rank in range(9):
+        board = {(file, rank): "p", ((file + 4) % 9, rank): "k"}
+        rows = ["".join(board.get((x, y), "1") for x in range(9)) for y in range(9)]
+        text = "/".join(rows) if color == "w" else "/".join(rows).upper()
+        for move in (move for move in Probe(f"{text} {color} - 1").generate("legal") if move[0] == str(9 - file)):
+            position = Probe(f"{text} {color} - 1")
+            before = position.pawn_history_slot()
             position.push(move)
-    if ranks[0] in "cd":
-        position.push("5i5h")
-    before = position.pawn_history_slot()
-    position.push(f"{file}{ranks[0]}{file}{ranks[1]}")
-    assert position.pawn_history_slot() != before
+            assert position.pawn_history_slot() != before, (text, move)
