@@ -75,6 +75,7 @@ cdef void init_check_origins() noexcept nogil:
 # ---- around the king ----
 
 cdef inline void init_reach(const Position *pos, KingInfo *info, Bitboard occ) noexcept nogil:
+    """`occ` is without the king: the lines go on behind it."""
     cdef Bitboard men = both(pos.color[info.us], diagonal_sliders(pos))
     info.diagonal_reach = info.straight_reach = empty()
     while some(men):
@@ -349,7 +350,7 @@ cdef inline Bitboard checking_pieces(const Position *pos, const KingInfo *info) 
     found = either(found, both(origins[KNIGHT], pos.kind[KNIGHT]))
     found = either(found, both(origins[SILVER], pos.kind[SILVER]))
     found = either(found, both(origins[GOLD], pos.kind[GOLDS]))
-    found = either(found, either(pos.kind[HORSE], pos.kind[DRAGON]))
+    found = either(found, either(pos.kind[HORSE], pos.kind[DRAGON]))    # their steps are not in their reach
     if meet(info.diagonal_reach, either(info.diagonal, info.neighbours)):
         found = either(found, pos.kind[BISHOP])
     if meet(info.straight_reach, either(info.straight, info.neighbours)):
