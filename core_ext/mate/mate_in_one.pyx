@@ -39,7 +39,7 @@ cdef struct KingInfo:
     Bitboard escapes        # those of them that it could go to now
     Bitboard straight       # a rook's and a bishop's attacks from its square
     Bitboard diagonal
-    Bitboard straight_reach     # what our rooks and dragons, and our bishops and horses attack along lines, at least
+    Bitboard straight_reach     # the lines of our rooks and dragons, and of our bishops and horses, behind the king too
     Bitboard diagonal_reach
     Bitboard discoverers    # our pieces that give a discovered check when they leave their line
     Bitboard allowed        # where our pieces may go: everywhere, or if we are in check where they parry it

@@ -119,7 +119,8 @@ cdef inline void update_low_ply(Histories *histories, int ply, Move move, int bo
 
 
 cdef inline int slot_of(uint64_t key, int slots) noexcept nogil:
-    """From these bits, as every step of a pawn changes one of the nine that count for PAWN_HISTORY_SLOTS."""
+    """An index below `slots`, a power of two up to 1 << 16. Other bits of the key are worse: there a pawn's step can
+    leave the lowest nine as they are, so that it always stays in the same table of the pawn history."""
     return key >> 48 & (slots - 1)
 
 

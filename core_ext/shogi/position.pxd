@@ -17,7 +17,7 @@ from core_ext.shogi.zobrist cimport zobrist
 cdef enum:
     SEEN_SLOTS = 4096
 
-# The pieces on the board by what they mean for a position's structure: each group has a key of its own.
+# Groups of pieces on the board, each with a key of its own, for statistics by structure (Stockfish's pawn key).
 cdef enum:
     GROUP_OTHERS = 0
     GROUP_PAWNS = 1         # of both colours
