@@ -342,12 +342,25 @@ cdef inline int bound_of(const Node *node) noexcept nogil:
     return BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
 
 
+cdef inline void join_line_before(Node *node) noexcept nogil:
+    """A node that no move improves is on a principal variation if the node before it is."""
+    node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
+
+
+cdef inline int value_without_moves(Node *node) noexcept nogil:
+    """A loss; among the alternatives of the only legal move, none reaches alpha."""
+    if not node.ss.excluded:
+        return node.ply - MATE
+    join_line_before(node)
+    return node.alpha
+
+
 cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     """The node's value: a loss without legal moves; else the histories are updated and the result stored."""
     if s.stopped:
         return 0
     if node.move_count == 0:
-        return node.alpha if node.ss.excluded else node.ply - MATE
+        return value_without_moves(node)
     if node.best_value >= node.beta and not node.best_move:     # multi-cut: a shallower search said so
         return node.best_value
     if node.best_value >= node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
@@ -358,7 +371,7 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
     else:
         update_prior_move(s, node)
     if node.best_value <= node.alpha:
-        node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
+        join_line_before(node)
     if not node.ss.excluded:
         store_node(s, node, node.best_value, bound_of(node), node.depth, node.best_move)
     update_correction(s, node)
