@@ -2,17 +2,17 @@
 
 After a search, the difference between its value and the static value updates one entry of each key; before a search,
 the entries correct the evaluation, and where the correction is large, less is pruned and reduced. Keys: both hands, the
-last move, the pawns, the generals (king, golds, silvers) of each side.
+pawns, all other pieces of each side, the last move; the last move after the one two, and the one four plies ago.
 """
 
 from core_ext.search.history cimport (
-    CORRECTIONS, CORRECTION_GENERALS, CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_GENERALS,
-    CORRECTION_PAWNS, CORRECTION_SLOTS, slot_of, update_entry,
+    CORRECTIONS, CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_PIECES, CORRECTION_PAWNS,
+    CORRECTION_PIECES, CORRECTION_SLOTS, piece_to_entry, slot_of, update_entry,
 )
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
 from core_ext.search.tune cimport tune
-from core_ext.shogi.position cimport GROUP_GENERALS, GROUP_PAWNS, Position
+from core_ext.shogi.position cimport GROUP_PAWNS, GROUP_PIECES, Position
 from core_ext.shogi.types cimport int16_t, is_decisive, moved_piece, to_square, uint64_t
 
 
@@ -24,11 +24,16 @@ cdef inline int correction_slot(const Position *pos, const Stack *ss, int key) n
         return slot_of(pos.state.hand_key, CORRECTION_SLOTS)
     if key == CORRECTION_PAWNS:
         return slot_of(keys[GROUP_PAWNS], CORRECTION_SLOTS)
-    return slot_of(keys[GROUP_GENERALS + (pos.side if key == CORRECTION_GENERALS else 1 - pos.side)], CORRECTION_SLOTS)
+    return slot_of(keys[GROUP_PIECES + (pos.side if key == CORRECTION_PIECES else 1 - pos.side)], CORRECTION_SLOTS)
 
 
 cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noexcept nogil:
     return &s.histories.correction[key][s.pos.side][correction_slot(&s.pos, ss, key)]
+
+
+cdef inline int16_t *pair_entry(const Stack *ss, int plies) noexcept nogil:
+    """Of the last move after the one so many plies ago."""
+    return piece_to_entry((ss - plies).correction, (ss - 1).move)
 
 
 cdef inline int mean_error(Searcher *s, const Stack *ss) noexcept nogil:
@@ -36,8 +41,9 @@ cdef inline int mean_error(Searcher *s, const Stack *ss) noexcept nogil:
     cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]
                                                + correction_entry(s, ss, CORRECTION_MOVE)[0])
     error += tune.correction_pawns * correction_entry(s, ss, CORRECTION_PAWNS)[0]
-    error += tune.correction_generals * (correction_entry(s, ss, CORRECTION_GENERALS)[0]
-                                         + correction_entry(s, ss, CORRECTION_OTHER_GENERALS)[0])
+    error += tune.correction_pieces * (correction_entry(s, ss, CORRECTION_PIECES)[0]
+                                       + correction_entry(s, ss, CORRECTION_OTHER_PIECES)[0])
+    error += tune.correction_moves * (pair_entry(ss, 2)[0] + pair_entry(ss, 4)[0])
     return error // 1024
 
 
@@ -58,3 +64,5 @@ cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil
     bonus = clamp(bonus, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
     for key in range(CORRECTIONS):
         update_entry(correction_entry(s, node.ss, key), bonus, CORRECTION_LIMIT)
+    update_entry(pair_entry(node.ss, 2), bonus, CORRECTION_LIMIT)
+    update_entry(pair_entry(node.ss, 4), bonus, CORRECTION_LIMIT)

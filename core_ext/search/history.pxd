@@ -24,15 +24,15 @@ cdef enum:
     PAWN_HISTORY_SLOTS = 512    # hashed pawn structures
     HASH_MOVE_LIMIT = 8192
     CORRECTION_LIMIT = 1024
-    CORRECTION_SLOTS = 1 << 14
+    CORRECTION_SLOTS = 1 << 16
 
 # The keys of the correction history; see correction.pxd.
 cdef enum:
     CORRECTION_HANDS
     CORRECTION_MOVE             # the last move
     CORRECTION_PAWNS
-    CORRECTION_GENERALS         # king, golds and silvers of the side to move
-    CORRECTION_OTHER_GENERALS   # of the other side
+    CORRECTION_PIECES           # all but the pawns, of the side to move
+    CORRECTION_OTHER_PIECES     # of the other side
     CORRECTIONS
 
 # [piece as it stands after the move][destination]
@@ -47,6 +47,7 @@ cdef struct Histories:
     PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
+    PieceTo move_correction[PIECES][SQUARES]                # [piece][destination of an earlier move]; as above
     int16_t hash_move                       # how often the hash move is the best move
 
 # Cleared; `block[0]` gets the pointer for release_large. `lazy`: the system backs it with memory as it is used, and not

@@ -31,6 +31,7 @@ from core_ext.shogi.types cimport (
 cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noexcept nogil:
     ss.move = move32
     ss.continuation = &s.histories.continuation[placed_piece(move32)][to_square(move32)]
+    ss.correction = &s.histories.move_correction[placed_piece(move32)][to_square(move32)]
     tt_prefetch(s.table, key_after(&s.pos, move32))
     do_move(&s.pos, move)
     s.nodes += 1
@@ -46,6 +47,7 @@ cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil
 cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
     ss.move = NULL_MOVE
     ss.continuation = &s.histories.continuation[0][0]
+    ss.correction = &s.histories.move_correction[0][0]
     tt_prefetch(s.table, key_after_null(&s.pos))
     do_null(&s.pos)
 

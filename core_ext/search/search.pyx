@@ -524,6 +524,7 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
     for i in range(STACK_OFFSET):
         s.stack[i].move = NO_MOVE
         s.stack[i].continuation = &s.histories.continuation[0][0]
+        s.stack[i].correction = &s.histories.move_correction[0][0]
         s.stack[i].static_value = NO_VALUE
         s.stack[i].in_check = s.stack[i].tt_hit = s.stack[i].on_pv = False
         s.stack[i].move_count = s.stack[i].history = 0

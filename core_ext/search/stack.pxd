@@ -41,6 +41,7 @@ cdef struct Samples:
 cdef struct Stack:
     Move32 move             # being searched; 0 or NULL_MOVE where there is none
     PieceTo *continuation   # continuation history after that move
+    PieceTo *correction     # correction history of the moves after that move
     PieceTo *pawn_history   # of the position's pawn structure; not set in quiescence
     Move excluded           # left out by a singular search, else NO_MOVE
     int static_value        # corrected; in check that of two plies ago; NO_VALUE before the root

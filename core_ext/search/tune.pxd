@@ -99,7 +99,8 @@ cdef extern from "search/tune.h" nogil:
         int correction_rate_best
         int correction_weight
         int correction_pawns
-        int correction_generals
+        int correction_pieces
+        int correction_moves
         int bonus_slope
         int bonus_offset
         int bonus_limit

@@ -19,10 +19,9 @@ cdef enum:
 
 # Groups of pieces on the board, each with a key of its own, for statistics by structure (Stockfish's pawn key).
 cdef enum:
-    GROUP_OTHERS = 0
-    GROUP_PAWNS = 1         # of both colours
-    GROUP_GENERALS = 2      # + colour: king, silvers, and all that move like a gold
-    GROUPS = 4
+    GROUP_PAWNS = 0         # of both colours
+    GROUP_PIECES = 1        # + colour: all but the pawns
+    GROUPS = 3
 
 ctypedef int Repetition
 cdef enum:

@@ -9,8 +9,8 @@ from core_ext.shogi.bitboard cimport (
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
 from core_ext.shogi.types cimport (
-    BISHOP, BLACK, COLORS, GOLD, GOLDS, Hand, KING, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SILVER,
-    SQUARES, WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, make_square,
+    BISHOP, BLACK, COLORS, GOLD, GOLDS, Hand, KING, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SQUARES,
+    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, make_square,
     moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
@@ -105,12 +105,7 @@ cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
 
 
 cdef inline int group_of(int piece) noexcept nogil:
-    cdef int piece_type = type_of(piece)
-    if piece_type == PAWN:
-        return GROUP_PAWNS
-    if piece_type == KING or piece_type == SILVER or moves_like_gold(piece_type):
-        return GROUP_GENERALS + color_of(piece)
-    return GROUP_OTHERS
+    return GROUP_PAWNS if type_of(piece) == PAWN else GROUP_PIECES + color_of(piece)
 
 
 cdef uint64_t group_key_of(const Position *pos, int group) noexcept nogil:
