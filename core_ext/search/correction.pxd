@@ -12,8 +12,9 @@ from core_ext.search.history cimport (
 from core_ext.search.movepick cimport is_quiet
 from core_ext.search.stack cimport Node, Searcher, Stack, clamp
 from core_ext.search.tune cimport tune
+from core_ext.shogi.bitboard cimport prefetch
 from core_ext.shogi.position cimport GROUP_PAWNS, GROUP_PIECES, Position
-from core_ext.shogi.types cimport int16_t, is_decisive, moved_piece, to_square, uint64_t
+from core_ext.shogi.types cimport Move32, int16_t, is_decisive, moved_piece, to_square, uint64_t
 
 
 cdef inline int correction_slot(const Position *pos, const Stack *ss, int key) noexcept nogil:
@@ -34,6 +35,12 @@ cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noe
 cdef inline int16_t *pair_entry(const Stack *ss, int plies) noexcept nogil:
     """Of the last move after the one so many plies ago."""
     return piece_to_entry((ss - plies).correction, (ss - 1).move)
+
+
+cdef inline void prefetch_pairs(const Stack *ss, Move32 move32) noexcept nogil:
+    """Have the pair_entry of the node after the move brought from memory, before the move is made."""
+    prefetch(piece_to_entry((ss - 1).correction, move32))
+    prefetch(piece_to_entry((ss - 3).correction, move32))
 
 
 cdef inline int mean_error(Searcher *s, const Stack *ss) noexcept nogil:
