@@ -33,7 +33,7 @@ cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noe
 
 
 cdef inline int16_t *pair_entry(const Stack *ss, int plies) noexcept nogil:
-    """Of the last move after the one so many plies ago."""
+    """Of the last move, which may be a null move, after the one so many plies ago."""
     return piece_to_entry((ss - plies).correction, (ss - 1).move)
 
 

@@ -47,7 +47,7 @@ cdef struct Histories:
     PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish 2023): by the pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
-    PieceTo move_correction[PIECES][SQUARES]                # [piece][destination of an earlier move]; as above
+    PieceTo move_correction[PIECES][SQUARES]    # [piece][destination of an earlier move], of the last move
     int16_t hash_move                       # how often the hash move is the best move
 
 # Cleared; `block[0]` gets the pointer for release_large. `lazy`: the system backs it with memory as it is used, and not

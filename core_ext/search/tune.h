@@ -114,9 +114,9 @@
     /* correction history: weights in 1/1024, but for the rate */ \
     X(correction_rate, 17, 1, 128)          /* 1/128 of the error a ply of depth */ \
     X(correction_rate_best, 12, 1, 128)     /* where a move raised alpha */ \
-    X(correction_weight, 108, 0, 400)        /* keys of the hands and of the last move */ \
+    X(correction_weight, 108, 0, 400)       /* keys of the hands and of the last move */ \
     X(correction_pawns, 88, 0, 400) \
-    X(correction_pieces, 115, 0, 400)        /* all but the pawns, of each colour */ \
+    X(correction_pieces, 115, 0, 400)       /* all but the pawns, of each colour */ \
     X(correction_moves, 81, 0, 400)         /* the last move after each of two earlier ones */ \
     /* history updates: shares in 1/1024 */ \
     X(bonus_slope, 128, 10, 1000) \
