@@ -222,6 +222,27 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     node.opponent_worsening = ss.static_value > -(ss - 1).static_value
 
 
+# ---- the result ----
+
+cdef inline int bound_of(const Node *node) noexcept nogil:
+    if node.best_value >= node.beta:
+        return BOUND_LOWER
+    return BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
+
+
+cdef inline void join_line_before(Node *node) noexcept nogil:
+    """A node that no move improves is on a principal variation if the node before it is."""
+    node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
+
+
+cdef inline int value_without_moves(Node *node) noexcept nogil:
+    """A loss; among the alternatives of the only legal move, none reaches alpha."""
+    if not node.ss.excluded:
+        return node.ply - MATE
+    join_line_before(node)
+    return node.alpha
+
+
 # ---- moves ----
 
 cdef inline int butterfly(const Searcher *s, Move move) noexcept nogil:

@@ -27,8 +27,9 @@ from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, is_quiet, next_move,
 )
 from core_ext.search.node cimport (
-    add_tried_move, check_stop, find_mate, game_over, init_candidate, init_node, make_move, make_null, mate_node,
-    prefetch_next, probe_table, set_picker_histories, set_static_value, store_node, update_best,
+    add_tried_move, bound_of, check_stop, find_mate, game_over, init_candidate, init_node, join_line_before, make_move,
+    make_null, mate_node, prefetch_next, probe_table, set_picker_histories, set_static_value, store_node, update_best,
+    value_without_moves,
 )
 from core_ext.search.pruning cimport (
     hindsight, iir_reduction, late_move_limit, may_prune_moves, prune_in_quiescence, prunes_move,
@@ -334,25 +335,6 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             add_tried_move(node, &candidate)
     s.free_moves = base
     return node.best_value
-
-
-cdef inline int bound_of(const Node *node) noexcept nogil:
-    if node.best_value >= node.beta:
-        return BOUND_LOWER
-    return BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
-
-
-cdef inline void join_line_before(Node *node) noexcept nogil:
-    """A node that no move improves is on a principal variation if the node before it is."""
-    node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
-
-
-cdef inline int value_without_moves(Node *node) noexcept nogil:
-    """A loss; among the alternatives of the only legal move, none reaches alpha."""
-    if not node.ss.excluded:
-        return node.ply - MATE
-    join_line_before(node)
-    return node.alpha
 
 
 cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
