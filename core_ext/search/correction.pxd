@@ -43,6 +43,13 @@ cdef inline void prefetch_pairs(const Stack *ss, Move32 move32) noexcept nogil:
     prefetch(piece_to_entry((ss - 3).correction, move32))
 
 
+cdef inline void prefetch_keyed(Searcher *s, const Stack *ss) noexcept nogil:
+    """Have the other entries brought, once the move is made; they come while the node waits for the table."""
+    cdef int key
+    for key in range(CORRECTIONS):
+        prefetch(correction_entry(s, ss, key))
+
+
 cdef inline int mean_error(Searcher *s, const Stack *ss) noexcept nogil:
     """What has to be added to the evaluation, in centipawns."""
     cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]

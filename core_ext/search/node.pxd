@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
-from core_ext.search.correction cimport mean_error, prefetch_pairs
+from core_ext.search.correction cimport mean_error, prefetch_keyed, prefetch_pairs
 from core_ext.search.history cimport capture_value, continuation_value, move_slot
 from core_ext.search.movepick cimport Picker, is_quiet, is_quiet32, peek_move
 from core_ext.search.samples cimport sample_position
@@ -35,6 +35,7 @@ cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noe
     tt_prefetch(s.table, key_after(&s.pos, move32))
     prefetch_pairs(ss, move32)
     do_move(&s.pos, move)
+    prefetch_keyed(s, ss + 1)
     s.nodes += 1
 
 
