@@ -20,7 +20,7 @@ import multiprocessing
 import os
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,12 @@ from bench import OPENINGS
 from bench.command import one_line
 from bench.kept import kept_rows, same_conditions
 from bench.strength.booked import BookedPlayer
+from bench.strength.constants import known_name, ranges
 from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
-from core_ext.engine import Evaluation, set_tunable, tunables
+from core_ext.engine import Evaluation, set_tunable
 from usi_engine.arguments import whole
 from usi_engine.book.player import open_book
 from usi_engine.core import load_weights
@@ -77,7 +78,7 @@ class Side:
 
 def default_constants() -> dict[str, float]:
     """Every constant that --set may name, with its default."""
-    search = {name: float(default) for name, _, default, *_ in tunables()}
+    search = {name: float(default) for name, (default, *_) in ranges().items()}
     return search | {name: value for name, (_, value) in TIME_CONSTANTS.items()}
 
 
@@ -233,14 +234,6 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
         ratio = likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)
         line += f", test {ratio:+.2f} ({verdict(ratio)})"
     return line
-
-
-def known_name(name: str, known: Iterable[str]) -> str:
-    """The name. ArgumentTypeError with those that exist where it is none of them."""
-    names = sorted(known)
-    if name not in names:
-        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(names)}")
-    return name
 
 
 def constant(text: str) -> tuple[str, float]:

@@ -28,10 +28,11 @@ from typing import TypedDict
 from bench import OPENINGS
 from bench.command import one_line
 from bench.kept import kept_rows, same_conditions
-from bench.strength.duel import BLACK_POINTS, known_name
+from bench.strength.constants import constant_name, ranges
+from bench.strength.duel import BLACK_POINTS
 from bench.table import progress
 from core_ext.board import BLACK, Board
-from core_ext.engine import Evaluation, set_tunable, tunables
+from core_ext.engine import Evaluation, set_tunable
 from usi_engine.analysis.judgement import winning_chance
 from usi_engine.arguments import whole
 from usi_engine.core import INTERNAL, load_weights
@@ -72,7 +73,7 @@ class Judge:
         self._deep = deep
         self._games = Player(weights, GAME)
         self._searcher = Player(weights, PlayRules(nodes=deep))
-        self._usual = {name: default for name, _, default, *_ in tunables()}
+        self._usual = {name: default for name, (default, *_) in ranges().items()}
 
     def position(self, number: int) -> Board | None:
         """A position at a random ply of a game of its own, history included; None where that one is decided."""
@@ -185,7 +186,7 @@ def run(arguments: argparse.Namespace) -> None:
 def constant(text: str) -> tuple[str, int]:
     """NAME=VALUE of a search constant."""
     name, _, value = text.partition("=")
-    return known_name(name, (row[0] for row in tunables())), int(value)
+    return constant_name(name), int(value)
 
 
 def shared_options(parser: argparse.ArgumentParser) -> None:

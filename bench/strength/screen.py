@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.command import one_line
+from bench.strength.constants import constant_name, ranges
 from bench.strength.move_loss import UNIT, Choice, Choices, collected, shared_options
-from bench.strength.spsa import ranges_of
 from bench.table import print_table
 from usi_engine.arguments import whole
 
@@ -34,7 +34,7 @@ class Screen:
     """The constants under test, their steps, and the settings of each position."""
 
     def __init__(self, names: list[str], percent: int, rounds: int, nodes: int) -> None:
-        rows = ranges_of(names)
+        rows = ranges()
         self.names = names or [name for name in rows if name not in FIXED]
         self.usual = {name: rows[name][0] for name in self.names}
         self.steps = {name: max(1, round(percent * abs(self.usual[name]) / 100)) for name in self.names}
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> None:
 def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("constants", nargs="*", metavar="NAME", help="all, unless named")
+    parser.add_argument("constants", nargs="*", type=constant_name, metavar="NAME", help="all, unless named")
     parser.add_argument("--step", type=whole(1), default=20, help="percent of a constant's value, at least 1")
     parser.add_argument("--rounds", type=whole(1), default=4, help="settings a position, each with its mirror image")
     shared_options(parser)

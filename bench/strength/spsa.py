@@ -17,16 +17,15 @@ import math
 import multiprocessing
 import os
 import random
-from collections.abc import Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
 
 from bench import OPENINGS
 from bench.command import one_line
 from bench.kept import same_conditions
+from bench.strength.constants import constant_name, ranges
 from bench.strength.duel import Duel, Setting
 from bench.table import progress
-from core_ext.engine import tunables
 from usi_engine.arguments import whole
 from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.selfplay import read_openings
@@ -35,20 +34,11 @@ ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's 
 STABILITY = 0.1  # of the run: keeps the first updates small
 
 
-def ranges_of(names: Iterable[str]) -> dict[str, tuple[int, int, int]]:
-    """Default, least and greatest value of every search constant. SystemExit where one of the names is none."""
-    rows = {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
-    unknown = sorted(set(names) - set(rows))
-    if unknown:
-        raise SystemExit(f"no constant {', '.join(unknown)}; there are {', '.join(sorted(rows))}")
-    return rows
-
-
 class Tuning:
     """The current values, and the updates by Spall's gain sequences."""
 
     def __init__(self, steps: dict[str, float], pairs: int, rate: float, seed: int) -> None:
-        rows = ranges_of(steps)
+        rows = ranges()
         self.steps, self.pairs, self.rate = steps, pairs, rate
         self.ranges = {name: rows[name][1:] for name in steps}
         self.values = {name: float(rows[name][0]) for name in steps}
@@ -147,7 +137,7 @@ def text_of(values: dict[str, float]) -> str:
 def constant(text: str) -> tuple[str, float]:
     """NAME:STEP."""
     name, _, step = text.partition(":")
-    return name, float(step)
+    return constant_name(name), float(step)
 
 
 def parse() -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench import ROOT
-from bench.kept import kept_rows
+from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
@@ -112,9 +113,17 @@ def test_a_record_of_other_conditions_is_refused(tmp_path: Path, monkeypatch: py
     duel.run(duel.parse())
     before = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")
     monkeypatch.setattr("sys.argv", f"{line} {change}".split())
-    with pytest.raises(SystemExit, match="other conditions: name another folder"):
+    with pytest.raises(SystemExit, match=r"other conditions \(\w+\): name another folder"):
         duel.run(duel.parse())
     assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8") == before
+
+
+def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
+    same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
+    monkeypatch.setattr("core_ext.__path__", [str(tmp_path)])
+    with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
+        same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
 
 
 def test_no_pair_is_played_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -101,8 +101,10 @@ def test_no_such_constant(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     with pytest.raises(SystemExit):
         move_loss.parse()
     assert "'NoSuch' is none of" in capsys.readouterr().err
-    with pytest.raises(SystemExit, match="NoSuch"):
-        screen.Screen(["NoSuch"], 20, 1, 100)
+    monkeypatch.setattr("sys.argv", ["screen", "NoSuch", "--keep", "x"])
+    with pytest.raises(SystemExit):
+        screen.parse()
+    assert "'NoSuch' is none of" in capsys.readouterr().err
 
 
 def test_every_second_setting_mirrors_the_one_before() -> None:

@@ -12,9 +12,11 @@ from bench.strength import spsa
 pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
-def test_an_unknown_constant_is_named() -> None:
-    with pytest.raises(SystemExit, match="NoSuch"):
-        spsa.Tuning({"NoSuch": 1.0}, 10, 0.01, 1)
+def test_an_unknown_constant_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["spsa", "NoSuch:1", "--keep", "x"])
+    with pytest.raises(SystemExit):
+        spsa.parse()
+    assert "'NoSuch' is none of" in capsys.readouterr().err
 
 
 def test_tuning_moves_towards_the_winner_within_the_range() -> None:
