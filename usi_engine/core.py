@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from usi_engine.protocol import parse_position
+
 if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import Evaluation, MateSolver, StopToken, Table, Worker
@@ -39,6 +41,12 @@ def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
         except ValueError as error:
             raise ValueError(f"move {number} '{move}': {error}") from None
     return board
+
+
+def board_of(core: Core, text: str) -> Board:
+    """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError, as board_after."""
+    position = parse_position(text.removeprefix("position "))
+    return board_after(core, position.sfen, position.moves)
 
 
 @dataclass(frozen=True)

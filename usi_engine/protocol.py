@@ -227,7 +227,7 @@ def parse_setoption(rest: str) -> Command:
     return SetOption(words[1], "" if value in EMPTY_VALUES else value)
 
 
-def parse_position(rest: str) -> Command:
+def parse_position(rest: str) -> SetPosition:
     """`startpos [moves ...]` or `[sfen] FIELDS [moves ...]`; without a place the sfen is empty, which is refused."""
     words = rest.split()
     split = words.index("moves") if "moves" in words else len(words)

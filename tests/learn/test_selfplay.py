@@ -11,7 +11,7 @@ from tests.learn.helpers import read_games, records_of
 from usi_engine.learn import selfplay as selfplay_module
 from usi_engine.learn.command import main
 from usi_engine.learn.game import START, Game
-from usi_engine.learn.selfplay import Played, Player, PlayRules, keys_in, opening_of, read_openings, selfplay
+from usi_engine.learn.selfplay import Played, Player, PlayRules, keys_in, read_openings, selfplay
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
@@ -28,14 +28,20 @@ def test_a_run_resumes_and_repeats(tmp_path: Path) -> None:
     assert len(records_of(read_games(whole))) > 60
 
 
-def test_openings_may_be_moves_or_sfens() -> None:
-    assert opening_of("startpos moves 7g7f 3c3d").endswith("b - 3")
-    assert opening_of(START) == START
+def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
+    sfen = f"sfen {START}"
+    lines = ["startpos moves 7g7f 3c3d", "position startpos", START, sfen, f"position {sfen} moves 7g7f"]
+    (tmp_path / "openings.sfen").write_text("\n".join(lines), encoding="utf-8-sig")  # with a byte order mark
+    found = read_openings(tmp_path / "openings.sfen")
+    one, two = (Board.from_moves(moves).sfen() for moves in (["7g7f"], ["7g7f", "3c3d"]))
+    assert found == [two, START, START, START, one]
 
 
-def test_openings_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    (tmp_path / "openings.sfen").write_text("startpos moves 7g7f\nstartpos\n", encoding="utf-8-sig")
-    assert read_openings(tmp_path / "openings.sfen") == [opening_of("startpos moves 7g7f"), opening_of("startpos")]
+def test_an_opening_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "openings.sfen"
+    file.write_text("startpos\nstartpos moves 7g7f 7g7f\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 2: move 2 '7g7f'"):
+        read_openings(file)
 
 
 def random_plies(game: Game | Played) -> list[int]:

@@ -11,14 +11,13 @@ from usi_engine.analysis.formats import RecordError, decoded, format_of, rsshogi
 from usi_engine.analysis.notation import named
 from usi_engine.analysis.records import Game, read_games
 from usi_engine.arguments import whole
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, board_of, load_core, text_of
 from usi_engine.tools.mate import (
     MateProblem,
     MateResult,
     Progress,
     looks_like_position,
     read_problems,
-    set_up,
     solve_all,
     table,
 )  # fmt: skip
@@ -50,7 +49,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
     """The problems that the arguments name. ValueError."""
     text = " ".join(words)
     if looks_like_position(text):
-        set_up(core, text)
+        board_of(core, text)
         yield MateProblem(text)
         return
     for word in words:
@@ -102,7 +101,7 @@ def verdict(result: MateResult) -> str:
 
 def japanese(core: Core, result: MateResult) -> str:
     """The line as ▲５二金打 △... RecordError without rsshogi."""
-    start = set_up(core, result.problem.sfen).sfen()
+    start = board_of(core, result.problem.sfen).sfen()
     return " ".join(move.text for move in named(start, result.moves))
 
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.formats import USI_MOVE, RecordError, decoded
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
-from usi_engine.core import CoreError, WeightsError, board_after, load_core, text_of
+from usi_engine.core import CoreError, WeightsError, board_of, load_core, text_of
 from usi_engine.engine import Analysis
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def read_problem(line: str) -> Problem | None:
         return None
     position, moves, avoid, name = fields_of(text)
     try:
-        board = board_of(position)
+        board = board_of(load_core(), position)
     except ValueError as error:
         raise SuiteError(str(error)) from None
     if not moves:
@@ -119,12 +119,6 @@ def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
     words = text.split()
     count = next((at for at, word in enumerate(reversed(words)) if not USI_MOVE.fullmatch(word)), len(words))
     return " ".join(words[: len(words) - count]), tuple(words[len(words) - count :]), False, ""
-
-
-def board_of(text: str) -> Board:
-    """`[position] startpos|sfen ... [moves ...]` or an sfen. ValueError."""
-    position, _, moves = text.removeprefix("position ").partition(" moves ")
-    return board_after(load_core(), position.removeprefix("sfen "), moves.split())
 
 
 def read_problems(path: Path) -> list[Problem]:

@@ -14,7 +14,6 @@ from usi_engine.analysis.files import write_text
 from usi_engine.analysis.formats import RecordError, rsshogi
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of
 from usi_engine.analysis.records import Game, read_games
-from usi_engine.analysis.suite import board_of
 from usi_engine.arguments import whole
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
@@ -23,7 +22,7 @@ from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, gr
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, load_core, text_of
+from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, board_of, load_core, text_of
 from usi_engine.evaluation import evaluation_file
 
 DEFAULT_NODES = 100_000
@@ -95,7 +94,7 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
 
 def show(chosen: argparse.Namespace) -> int:
     """Print the moves of a position; 1 where the book does not hold it. BookError; ValueError for a bad position."""
-    rows = table(chosen.book, board_of(" ".join(chosen.position)))
+    rows = table(chosen.book, board_of(load_core(), " ".join(chosen.position)))
     print("\n".join(rows) if rows else "the book does not hold this position")
     return 0 if rows else 1
 

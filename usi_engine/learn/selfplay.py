@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker
-from usi_engine.core import load_core, load_weights
+from usi_engine.core import board_of, load_core, load_weights
 from usi_engine.iterative import iterative_deepening
 from usi_engine.learn.files import check_output, naming
 from usi_engine.learn.game import SourceError
@@ -199,24 +199,15 @@ def read_openings(path: Path | None) -> list[str]:
     """The sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
     if path is None:
         return ["startpos"]
-    found = []
+    core, found = load_core(), list[str]()
     for number, line in enumerate(path.read_text(encoding="utf-8-sig", errors="replace").splitlines(), 1):
         try:
-            found += [opening_of(line.strip())] if line.strip() else []
+            found += [board_of(core, line.strip()).sfen()] if line.strip() else []
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
     if not found:
         raise ValueError(f"{path} holds no position")
     return found
-
-
-def opening_of(line: str) -> str:
-    """The sfen at the end of the line's moves. ValueError."""
-    position, _, moves = line.partition(" moves ")
-    board = Board(position)
-    for move in moves.split():
-        board.push(move)
-    return board.sfen()
 
 
 def keys_in(path: Path) -> list[int]:

@@ -19,6 +19,7 @@ from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, Style, style_of
 from usi_engine.play.table import Settings, Table
+from usi_engine.protocol import parse_position
 from usi_engine.skill import FULL_STRENGTH
 from usi_engine.tools.mate import looks_like_position
 
@@ -65,8 +66,8 @@ def game_of(chosen: argparse.Namespace, core: Core) -> tuple[Game, str, int | No
     file = file_of(chosen)
     if file:
         return load(file, core)
-    place, _, moves = text.removeprefix("position ").partition(" moves")
-    return Game(core, place, tuple(moves.split())), "", None
+    position = parse_position(text.removeprefix("position "))
+    return Game(core, position.sfen, position.moves), "", None
 
 
 def settings_of(chosen: argparse.Namespace, side: str, level: int | None) -> Settings:

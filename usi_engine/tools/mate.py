@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
-from usi_engine.core import Core, board_after
+from usi_engine.core import Core, board_of
 from usi_engine.memory import check_free
 from usi_engine.output import escaped
 
@@ -86,19 +86,13 @@ def looks_like_position(text: str) -> bool:
     return first in ("position", "sfen", "startpos") or first.count("/") == 8
 
 
-def set_up(core: Core, text: str) -> Board:
-    """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError."""
-    place, _, moves = text.removeprefix("position ").partition(" moves ")
-    return board_after(core, place, moves.split())
-
-
 def attempt(
     core: Core, solver: MateSolver, stop: StopToken, problem: MateProblem, limits: argparse.Namespace
 ) -> MateResult:
     """Solve one problem and verify the mate."""
     begun = time.perf_counter()
     try:
-        board = set_up(core, problem.sfen)
+        board = board_of(core, problem.sfen)
     except ValueError as error:
         return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
     stop.clear()
