@@ -10,11 +10,14 @@ from usi_engine.core import WeightsError
 
 
 @contextmanager
-def one_line(name: str) -> Iterator[None]:
-    """Within the block: a file that is missing or refused, and Ctrl-C, become a SystemExit with one line."""
+def one_line(name: str, resumes: bool = True) -> Iterator[None]:
+    """Within the block: a file that is missing or refused, and Ctrl-C, become a SystemExit with one line.
+
+    `resumes`: the same command goes on where it was stopped.
+    """
     try:
         yield
     except (WeightsError, BookError, OSError) as error:
         raise SystemExit(f"{name}: {error}") from None
     except KeyboardInterrupt:
-        raise SystemExit(f"\n{name}: stopped; the same command goes on") from None
+        raise SystemExit(f"\n{name}: stopped" + "; the same command goes on" * resumes) from None

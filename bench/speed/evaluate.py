@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import time
 
+from bench.command import one_line
 from bench.speed.nps import CASES, measure
 from bench.table import show
 from core_ext._probe import walk_evaluator
@@ -22,6 +23,7 @@ from usi_engine.weights import load_weights
 AIMS = {"start position": 1.2, "207 moves": 0.9}
 
 
+@one_line("evaluate", resumes=False)
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

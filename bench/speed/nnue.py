@@ -14,6 +14,7 @@ import time
 
 import numpy as np
 
+from bench.command import one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
 from core_ext.eval.nnue.network import INSTRUCTIONS, Network
@@ -51,6 +52,7 @@ def measure(network: Network, sfen: str, seconds: float) -> float:
     return sum(best_time(line, True, share) - best_time(line, False, share) for line in lines) / LINES
 
 
+@one_line("nnue", resumes=False)
 def main() -> None:
     """Print a line for each network and position."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

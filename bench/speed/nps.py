@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 
+from bench.command import one_line
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
@@ -60,6 +61,7 @@ def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = 
     return best_rate(deepen, 3, prepare)
 
 
+@one_line("nps", resumes=False)
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,0 +1,104 @@
+"""Tools that time something: what they count is right, and a wrong count is a fault. The rates are not tested."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from bench.speed import evaluate, mate, movegen, nnue, nps, perft
+
+MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
+NO_MATE = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"
+
+
+def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
+    monkeypatch.setattr(sys, "argv", ["tool", *arguments])
+    return module.main()
+
+
+def rates(printed: str) -> list[float]:
+    """Komadori's own in each table."""
+    return [float(found) for found in re.findall(r"^ +Komadori +([0-9.]+)", printed, re.M)]
+
+
+def test_perft_is_checked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    run(perft, monkeypatch, "--depth", "3")
+    assert len(rates(capsys.readouterr().out)) == 1
+    monkeypatch.setitem(perft.START_LEAVES, 3, 25471)
+    with pytest.raises(SystemExit, match="perft 3 of the start position is 25470, not 25471"):
+        run(perft, monkeypatch, "--depth", "3")
+
+
+@pytest.mark.parametrize(("nodes", "status"), [(900, 0), (899, 1)])
+def test_every_row_of_the_perft_file_is_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], nodes: int, status: int
+) -> None:
+    start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+    monkeypatch.setattr(perft, "COUNTS", tmp_path / "perft.tsv")
+    perft.COUNTS.write_text(f"# name\nstart\t{start}\t1\t30\t-\nstart\t{start}\t2\t{nodes}\t-\n", encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        run(perft, monkeypatch, "--check")
+    assert ended.value.code == status
+    printed = capsys.readouterr().out
+    assert f"2 rows, {status} wrong; 930 leaves" in printed
+    assert ("start depth 2: 900, expected 899" in printed) == bool(status)
+
+
+def test_movegen_counts_the_moves(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(movegen, "CALLS", 100)
+    run(movegen, monkeypatch)
+    assert len(rates(capsys.readouterr().out)) == 2
+    with pytest.raises(SystemExit, match="other than 206 moves"):
+        movegen.measure(movegen.CASES[0]._replace(moves=206))
+
+
+def test_nodes_a_second_by_piece_values_and_by_the_weights(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(nps, monkeypatch, "--nodes", "2000", "--hash", "1")
+    assert min(rates(capsys.readouterr().out)) > 0
+    run(evaluate, monkeypatch, "--nodes", "500", "--hash", "1")
+    printed = capsys.readouterr().out
+    assert len(rates(printed)) == 2
+    assert printed.count(", 0 wrong") == 2  # each value of the walk, against a full sum
+
+
+@pytest.mark.parametrize(
+    ("module", "option"), [(nps, ["--network"]), (evaluate, ["--weights"]), (nnue, [])], ids=["nps", "evaluate", "nnue"]
+)
+def test_weights_that_are_missing_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, option: list[str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"none\.bin"):
+        run(module, monkeypatch, *option, str(tmp_path / "none.bin"))
+
+
+def test_evaluations_by_a_random_network(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(nnue, "SIZES", [("K+P", 128, 16, 16)])
+    run(nnue, monkeypatch, "--seconds", "0.2")
+    found = re.findall(r"^K\+P 128x2-16-16, (.*): -?\d+ ns an evaluation", capsys.readouterr().out, re.M)
+    assert found == list(nps.CASES)
+
+
+def test_mates_beside_cshogi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A length that is wrong in the file is named; a problem without a mate is a fault."""
+    pytest.importorskip("cshogi")
+    file = tmp_path / "problems.tsv"
+    file.write_text(f"1\t{MATE_IN_ONE}\t-\n3\t{MATE_IN_ONE}\t-\n1\tno position\t-\n", encoding="utf-8")
+    assert run(mate, monkeypatch, str(file)) == 0
+    printed = capsys.readouterr().out
+    assert f"3 plies in the file, 1 here: {MATE_IN_ONE}" in printed
+    assert "1 problems are no positions" in printed
+    file.write_text(f"1\t{NO_MATE}\t-\n", encoding="utf-8")
+    assert run(mate, monkeypatch, str(file)) == 1
+    capsys.readouterr()
+    file.write_text("one\ttwo\n", encoding="utf-8")
+    assert run(mate, monkeypatch, str(file)) == 1
+    assert "not a length, an sfen and a solution: 'one\ttwo'" in capsys.readouterr().err
