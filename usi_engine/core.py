@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.protocol import parse_position
+from usi_engine.protocol import position_of
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -45,7 +45,7 @@ def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
 
 def board_of(core: Core, text: str) -> Board:
     """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError, as board_after."""
-    position = parse_position(text.removeprefix("position "))
+    position = position_of(text)
     return board_after(core, position.sfen, position.moves)
 
 

@@ -237,6 +237,11 @@ def parse_position(rest: str) -> SetPosition:
     return SetPosition(" ".join(place), moves)
 
 
+def position_of(text: str) -> SetPosition:
+    """What a person names: as parse_position, also with the word `position` before it."""
+    return parse_position(text.removeprefix("position "))
+
+
 def parse_go(rest: str) -> Command:
     """Every form of `go`; unreadable numbers count as not given and are in `faults`.
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 
@@ -16,19 +13,13 @@ from bench.speed import punctuality
 from bench.strength import book_lines, mates_in_play, next_moves
 from bench.strength.booked import BookedPlayer
 from core_ext.board import Board
+from tests.bench.helpers import MATE_IN_ONE, QUIET, run
 from usi_engine.book.player import BookPlayer, open_book
 from usi_engine.core import INTERNAL, load_weights
 from usi_engine.learn.selfplay import Player, PlayRules
 
-# A dragon that can be taken for nothing, and a position where nothing can be taken and nobody is mated.
+# A dragon that can be taken for nothing.
 CAPTURE = "4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"
-QUIET = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"
-MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
-
-
-def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    monkeypatch.setattr(sys, "argv", ["tool", *arguments])
-    return module.main()
 
 
 def test_next_moves_counts_the_moves_that_were_played(

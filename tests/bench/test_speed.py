@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
 from bench.speed import evaluate, mate, movegen, nnue, nps, perft
-
-MATE_IN_ONE = "7k1/6P2/7G1/8L/9/9/9/9/9 b 2r2b3g4s4n3l17p 1"
-NO_MATE = "4k4/9/9/9/9/4G4/9/9/4K4 b - 1"
-
-
-def run(module: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> Any:
-    monkeypatch.setattr(sys, "argv", ["tool", *arguments])
-    return module.main()
+from tests.bench.helpers import MATE_IN_ONE, QUIET, run
+from tests.shogi.slow_shogi import START
 
 
 def rates(printed: str) -> list[float]:
@@ -38,9 +30,8 @@ def test_perft_is_checked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 def test_every_row_of_the_perft_file_is_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], nodes: int, status: int
 ) -> None:
-    start = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
     monkeypatch.setattr(perft, "COUNTS", tmp_path / "perft.tsv")
-    perft.COUNTS.write_text(f"# name\nstart\t{start}\t1\t30\t-\nstart\t{start}\t2\t{nodes}\t-\n", encoding="utf-8")
+    perft.COUNTS.write_text(f"# name\nstart\t{START}\t1\t30\t-\nstart\t{START}\t2\t{nodes}\t-\n", encoding="utf-8")
     with pytest.raises(SystemExit) as ended:
         run(perft, monkeypatch, "--check")
     assert ended.value.code == status
@@ -96,7 +87,7 @@ def test_mates_beside_cshogi(
     printed = capsys.readouterr().out
     assert f"3 plies in the file, 1 here: {MATE_IN_ONE}" in printed
     assert "1 problems are no positions" in printed
-    file.write_text(f"1\t{NO_MATE}\t-\n", encoding="utf-8")
+    file.write_text(f"1\t{QUIET}\t-\n", encoding="utf-8")
     assert run(mate, monkeypatch, str(file)) == 1
     capsys.readouterr()
     file.write_text("one\ttwo\n", encoding="utf-8")

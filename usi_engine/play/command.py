@@ -19,7 +19,7 @@ from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, Style, style_of
 from usi_engine.play.table import Settings, Table
-from usi_engine.protocol import parse_position
+from usi_engine.protocol import position_of
 from usi_engine.skill import FULL_STRENGTH
 from usi_engine.tools.mate import looks_like_position
 
@@ -66,7 +66,7 @@ def game_of(chosen: argparse.Namespace, core: Core) -> tuple[Game, str, int | No
     file = file_of(chosen)
     if file:
         return load(file, core)
-    position = parse_position(text.removeprefix("position "))
+    position = position_of(text)
     return Game(core, position.sfen, position.moves), "", None
 
 
