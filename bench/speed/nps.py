@@ -1,15 +1,14 @@
-"""Nodes a second of the search with material values or a network: the start position and one of 207 moves.
+"""Measure nodes a second of the search from the start position and from one with 207 moves.
 
     python -m bench.speed.nps [--nodes 5000000] [--hash 256] [--network FILE]
 
-One thread, a cleared table. Peers: at the same positions on one core of a 2.6 GHz Zen 5.
+Uses one thread and a cleared table, and piece values if no network is given. Peers searched the same positions on one
+core of a 2.6 GHz Zen 5.
 """
 
 from __future__ import annotations
 
-import argparse
-
-from bench.command import one_line
+from bench.command import new_parser, one_line
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
@@ -36,7 +35,7 @@ CASES = {
         1.2,
     ),
 }
-# With a network of K+P 256x2-32-32.
+# Peers and aims for a network K+P 256x2-32-32.
 NETWORK_CASES = {
     "start position": ({"YaneuraOu NNUE K-P 256": 1.40}, 1.6),
     "207 moves": ({"YaneuraOu NNUE K-P 256": 1.24}, 1.3),
@@ -44,7 +43,7 @@ NETWORK_CASES = {
 
 
 def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = None) -> float:
-    """Nodes a second of searching depth by depth until `nodes` are spent; None: the material value."""
+    """Return nodes a second of an iterative search of `nodes` nodes; without weights it uses piece values."""
     core, table, board = load_core(), Table(megabytes), Board(sfen)
     worker = Worker(table, StopToken(), weights)
 
@@ -63,8 +62,7 @@ def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = 
 
 @one_line("nps", resumes=False)
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--nodes", type=whole(1), default=5_000_000)
     parser.add_argument("--hash", type=whole(1), default=256)
     parser.add_argument("--network", metavar="FILE")

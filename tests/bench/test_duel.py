@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import subprocess
 import sys
@@ -14,10 +15,13 @@ import pytest
 from bench import ROOT
 from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
+from core_ext.board import Board
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
 from usi_engine import timeman
-from usi_engine.core import WeightsError
+from usi_engine.book.player import BookPlayer, open_book
+from usi_engine.core import INTERNAL, WeightsError, load_weights
+from usi_engine.learn.selfplay import Player, PlayRules
 
 OPENINGS = [
     START,
@@ -91,8 +95,6 @@ def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
         "duel A --weights-b {none}",
         "duel A --openings {none}",
         "spsa LmrBase:10 --weights {none}",
-        "move_loss --weights {none}",
-        "move_loss --openings {none}",
     ],
 )
 def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_path: Path) -> None:
@@ -151,3 +153,12 @@ def test_a_constant_of_the_search_is_a_whole_number() -> None:
     assert duel.constant("NEW_ITERATION_SHARE=0.5") == ("NEW_ITERATION_SHARE", 0.5)
     with pytest.raises(ValueError, match=r"0\.5"):
         duel.constant("LmrBase=0.5")
+
+
+def test_a_booked_player_searches_after_the_book() -> None:
+    player = Player(load_weights("material"), PlayRules(nodes=500))
+    booked = duel.BookedPlayer(player, INTERNAL, random.Random(1))
+    booked.new_game()
+    first = booked.think(Board())[0]
+    assert first in {entry.move for entry in BookPlayer(open_book(INTERNAL), print).moves(Board(), look_turned=True)}
+    assert booked.think(Board("4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"))[0] == "5f5e"  # the dragon can be captured for nothing

@@ -65,7 +65,7 @@ def test_a_row_has_the_score_against_the_player_before() -> None:
     assert rows[1].against_next is not None
     assert rows[1].against_next.score == 0.75
     assert [row.games for row in rows] == [4, 4, 4]
-    shown = json.loads(levels.figures(rows))
+    shown = [row.figures() for row in rows]
     assert [row["score"] for row in shown] == [None, 75, 50]
 
 
