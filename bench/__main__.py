@@ -1,7 +1,5 @@
 """`python -m bench`: list every bench with the first line of its docstring."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,5 +19,5 @@ def benches() -> Iterator[tuple[str, str]]:
 
 if __name__ == "__main__":
     for name, text in benches():
-        print(f"{name:<28} {text}")
-    print("\nRun one with `python -m NAME`; `--help` lists its options. See also bench/README.md.")
+        print(f"{name:<30} {text}")
+    print("\nRun one by `python -m NAME`; `--help` lists its options. See also docs/matches.md.")

@@ -1,7 +1,5 @@
 """Command lines of the benches: parser and one-line errors."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Folder of a long run, which can be continued only under the same conditions and with the same program."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

@@ -6,8 +6,6 @@ A commit that changes play ends with `Bench: N`. With --check the exit status is
 has such a line, as in a shallow clone.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -7,8 +7,6 @@ nodes, without those that its short mate search solves. `first` is the time of t
 the further time to prove the shortest mate. Times are processor time of the thread.
 """
 
-from __future__ import annotations
-
 import statistics
 import sys
 import time
@@ -96,7 +94,9 @@ def show(rows: dict[int, list[Row]], refused: int) -> None:
 def main() -> int:
     """Measure; return exit status 1 if an answer was wrong."""
     parser = new_parser(__doc__)
-    parser.add_argument("file", nargs="?", type=Path, default=MATE_PROBLEMS, help="lines of length, sfen and a solution")
+    parser.add_argument(
+        "file", nargs="?", type=Path, default=MATE_PROBLEMS, help="lines of length, sfen and a solution"
+    )
     file = parser.parse_args().file
     try:
         rows, refused = measure(file)

@@ -5,8 +5,6 @@
 Peers were measured with g++ on one core of a 2.6 GHz Zen 5.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import NamedTuple
 

@@ -7,8 +7,6 @@ Without files it uses random networks of the usual sizes; the time does not depe
 short runs counts, because other programs can only slow a run down.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

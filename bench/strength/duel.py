@@ -11,8 +11,6 @@ Fixed nodes make the result independent of other work on the machine but ignore 
 with bench.speed.nps, or play a match at equal time (bench.strength.match).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import multiprocessing
@@ -83,7 +81,7 @@ class Setting:
 
 @dataclass
 class Side:
-    """One side of the duel: its constants and its player."""
+    """Constants and player of one side."""
 
     constants: dict[str, float]
     player: Player | ClockPlayer | BookedPlayer
@@ -175,14 +173,12 @@ def begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
     _duel = Duel(settings, openings)
 
 
-def duel_of_process() -> Duel:
-    """Return the duel that `begin` set up."""
+def play_pair(number: int, constants: tuple[dict[str, int], dict[str, int]] | None = None) -> dict[str, Any]:
+    """Play a pair of games in a worker process, with these constants of both sides if given."""
     assert _duel is not None
-    return _duel
-
-
-def play_pair(number: int) -> dict[str, Any]:
-    return duel_of_process().play_pair(number)
+    if constants:
+        _duel.set_constants(*constants)
+    return _duel.play_pair(number)
 
 
 def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
@@ -277,7 +273,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--games", type=whole(1), default=400)
     parser.add_argument("--nodes", type=whole(1), default=20000)
     parser.add_argument("--nodes-b", type=whole(), default=0, help="0: the same as side A")
-    parser.add_argument("--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="milliseconds, and nodes per millisecond")
+    parser.add_argument(
+        "--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="milliseconds, and nodes per millisecond"
+    )
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
     parser.add_argument("--elo0", type=float, default=0.0)

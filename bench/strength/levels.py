@@ -9,8 +9,6 @@ FOLDER/games.jsonl has one line of JSON for a pair of games; games of other --le
 the data of the chart (docs/figures/levels.py).
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import itertools
@@ -125,7 +123,8 @@ def schedule(levels: Sequence[int], games: int, neighbours: int) -> Iterator[tup
     Neighbours come first, beginning with the weakest, whose games are short.
     """
     near = [(stronger, weaker) for weaker, stronger in itertools.pairwise(sorted(levels))]
-    far = [pair for pair in itertools.product(sorted(levels), repeat=2) if pair[0] > pair[1] and pair not in near]
+    every = [(stronger, weaker) for stronger in sorted(levels) for weaker in sorted(levels) if weaker < stronger]
+    far = [pair for pair in every if pair not in near]
     for pairs, count in ((near, neighbours), (far, games)):
         for number in range((count + 1) // 2):
             yield from ((pair, number) for pair in pairs)

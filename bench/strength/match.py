@@ -8,8 +8,6 @@ colours. After each pair it writes the games as CSA and KIF and the figures as J
 last pair. Needs cshogi and rsshogi (`pip install cshogi rsshogi`).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -1,4 +1,4 @@
-"""Player on a clock that counts nodes: the engine's time management (usi_engine.timeman), independent of machine load."""
+"""Player with the engine's time management on a clock that counts nodes, independent of the load of the machine."""
 
 from __future__ import annotations
 

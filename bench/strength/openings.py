@@ -8,8 +8,6 @@ by more than --balance, and if no kept line ends in the same position. Line n de
 thread searches from a cleared table, so the same build writes the same file.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections.abc import Iterator

@@ -9,8 +9,6 @@ futility, null move or ProbCut cut before their moves. Depth 0 is quiescence. Co
 including the cutting one; percent of cut nodes: by the first move, with a hash move, by a move of each stage.
 """
 
-from __future__ import annotations
-
 import importlib
 import math
 import sys

@@ -9,8 +9,6 @@ state, from which the same command resumes. Confirm the result with a duel again
 (bench.strength.duel).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
@@ -18,11 +16,12 @@ import multiprocessing
 import random
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 from bench import OPENINGS
 from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import same_conditions
-from bench.strength.duel import Setting, begin, duel_of_process, known_name, ranges
+from bench.strength.duel import Setting, begin, known_name, play_pair, ranges
 from bench.table import progress
 from usi_engine.arguments import whole
 from usi_engine.core import INTERNAL, load_weights
@@ -83,13 +82,6 @@ class Tuning:
         return min(max(value, least), greatest)
 
 
-def balance_of(raised: dict[str, int], lowered: dict[str, int], opening: int) -> float:
-    """Play a pair in a worker process; return the points of the raised side minus those of the other."""
-    duel = duel_of_process()
-    duel.set_constants(raised, lowered)
-    return float(2 * sum(duel.play_pair(opening)["points"]) - 2)
-
-
 def run(arguments: argparse.Namespace) -> None:
     """Play all pairs and update the values after each."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
@@ -102,14 +94,14 @@ def run(arguments: argparse.Namespace) -> None:
     context = multiprocessing.get_context("spawn")
     bar = progress(tuning.pairs, "pair", tuning.done)
     with ProcessPoolExecutor(arguments.processes, context, begin, ((side, side), openings)) as pool:
-        running: dict[Future[float], dict[str, float]] = {}
+        running: dict[Future[dict[str, Any]], dict[str, float]] = {}
         for pair in range(tuning.done, tuning.pairs):
             shift, raised, lowered = tuning.perturbed(pair)
             opening = random.Random(pair).randrange(len(openings))
-            running[pool.submit(balance_of, raised, lowered, opening)] = shift
+            running[pool.submit(play_pair, opening, (raised, lowered))] = shift
             while len(running) == arguments.processes or (running and pair == tuning.pairs - 1):
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    tuning.learn(running.pop(future), future.result())
+                    tuning.learn(running.pop(future), 2 * sum(future.result()["points"]) - 2)
                     bar.update()
                 tuning.save(file)
                 bar.set_postfix_str(text_of(tuning.values), refresh=False)
@@ -131,7 +123,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("constants", nargs="+", type=constant, metavar="NAME:STEP")
     parser.add_argument("--pairs", type=whole(1), default=4000)
     parser.add_argument("--nodes", type=whole(1), default=10000)
-    parser.add_argument("--rate", type=float, default=0.012, help="share of its step that a won pair moves a constant at the end")
+    parser.add_argument(
+        "--rate", type=float, default=0.012, help="share of its step that a won pair moves a constant at the end"
+    )
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)

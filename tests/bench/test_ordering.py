@@ -15,7 +15,8 @@ def test_counts_are_summed_by_depth_left(capsys: pytest.CaptureFixture[str]) -> 
     assert row("1", cuts[1]) == ["1", "40", "2.55", "60.0", "37.5", "25.0", "0.0", "0.0", "75.0", "0.0", "0.0"]
     assert (cuts[DEPTHS]["cut"], cuts[2]["cut"]) == (4, 0)
     print_cuts(cuts)
-    assert [line.split()[-9:-7] for line in capsys.readouterr().out.splitlines()[-3:-1]] == [["40", "2.55"], ["4", "1.00"]]
+    totals = [line.split() for line in capsys.readouterr().out.splitlines()][-3:-1]
+    assert [line[-10:-8] for line in totals] == [["40", "2.55"], ["4", "1.00"]]
 
 
 def test_nodes_are_compared_at_depths_that_every_position_finished(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 READMES = [ROOT / "README.md", ROOT / "README.ja.md"]
 USI, USI_JAPANESE = ROOT / "docs" / "usi.md", ROOT / "docs" / "usi.ja.md"
-PAGES = sorted([*ROOT.glob("*.md"), *(path for name in ("docs", "bench", "tests") for path in (ROOT / name).rglob("*.md"))])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *(path for name in ("docs", "bench", "tests") for path in (ROOT / name).rglob("*.md"))]
+)
 
 FENCE = re.compile(r"^```[^\n]*\n(.*?)^```", re.M | re.S)
 INLINE_CODE = re.compile(r"`([^`\n]+)`")

@@ -10,8 +10,20 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.project.pages import LINK, PAGES, READMES, ROOT, USI, anchors, arguments_of, code, option_rows, prose, read
-from tests.project.pages import shell_words
+from tests.project.pages import (
+    LINK,
+    PAGES,
+    READMES,
+    ROOT,
+    USI,
+    anchors,
+    arguments_of,
+    code,
+    option_rows,
+    prose,
+    read,
+    shell_words,
+)
 from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.book_tool.command import parser as book_parser
 from usi_engine.csa.command import arguments_of as csa_arguments
