@@ -1,7 +1,5 @@
 """Timing, tables and progress bars of the benches."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -47,6 +45,6 @@ def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float
     print_table(("program", f"million {unit}/s"), [(name, f"{rate:.2f}") for name, rate in rows])
 
 
-def progress(total: int, unit: str, done: int = 0) -> tqdm[Any]:
+def progress(total: int, unit: str, done: int = 0) -> "tqdm[Any]":
     """Return a progress bar on stderr; if that is not a terminal, it prints a line a minute."""
     return tqdm(total=total, initial=done, unit=unit, mininterval=0.5 if sys.stderr.isatty() else 60)

@@ -7,8 +7,6 @@ every answer from outside. An answer is late if it comes after the flag. Then th
 during one go of 200 ms; the goes after it show how soon the engine uses its usual time again.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal
@@ -18,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from typing import NamedTuple
 
 from bench import OPENINGS
@@ -32,7 +31,7 @@ HALTED_BYOYOMI = 200
 
 
 class Engine:
-    """This engine in a process of its own; a context manager that ends it."""
+    """This engine in a process of its own, until `close`."""
 
     def __init__(self, options: list[str]) -> None:
         command = [sys.executable, "-m", "usi_engine"]
@@ -44,10 +43,7 @@ class Engine:
             self.send(f"setoption name {name} value {value}")
         self.ask("isready", "readyok")
 
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._process.communicate("quit\n")
 
     def send(self, line: str) -> None:
@@ -143,7 +139,7 @@ def main() -> None:
     parser.add_argument("--goes", type=int, default=60, help="number for each clock")
     parser.add_argument("--options", nargs="*", default=[], metavar="NAME=VALUE")
     chosen = parser.parse_args()
-    with Engine(["Threads=1", "USI_OwnBook=false", "ResignValue=99999", *chosen.options]) as engine:
+    with closing(Engine(["Threads=1", "USI_OwnBook=false", "ResignValue=99999", *chosen.options])) as engine:
         measure(engine, chosen.goes)
 
 

@@ -217,9 +217,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(standing(arguments, kept), flush=True)
 
 
-def missing_pairs(
-    arguments: argparse.Namespace, sides: tuple[tuple[Setting, Setting], list[str]], kept: list[Any]
-) -> Iterator[dict[str, Any]]:
+def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: list[Any]) -> Iterator[dict[str, Any]]:
     """Play the pairs that are not in `kept`, in several processes; append and yield each when it ends."""
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]

@@ -1,7 +1,5 @@
 """Player with the engine's time management on a clock that counts nodes, independent of the load of the machine."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import dataclass
 from types import ModuleType
@@ -31,7 +29,7 @@ class NodeTime:
     nodes: int = 50
 
     @classmethod
-    def read(cls, text: str) -> NodeTime:
+    def read(cls, text: str) -> "NodeTime":
         """Read `10000+100` or `10000+100/50`. Raises ValueError."""
         times, _, nodes = text.partition("/")
         main, _, increment = times.partition("+")

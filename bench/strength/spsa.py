@@ -72,7 +72,6 @@ class Tuning:
 
     def save(self, file: Path) -> None:
         """Save the number of pairs and the values atomically."""
-        file.parent.mkdir(parents=True, exist_ok=True)
         new = file.with_suffix(".new")
         new.write_text(json.dumps({"done": self.done, "values": self.values}, indent=1) + "\n", encoding="utf-8")
         new.replace(file)
@@ -123,9 +122,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("constants", nargs="+", type=constant, metavar="NAME:STEP")
     parser.add_argument("--pairs", type=whole(1), default=4000)
     parser.add_argument("--nodes", type=whole(1), default=10000)
-    parser.add_argument(
-        "--rate", type=float, default=0.012, help="share of its step that a won pair moves a constant at the end"
-    )
+    parser.add_argument("--rate", type=float, default=0.012, help="share of a step that a won pair moves at the end")
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
     parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
     parser.add_argument("--seed", type=int, default=1)
