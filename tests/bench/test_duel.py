@@ -52,8 +52,8 @@ def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
     assert {name: value for name, value, *_ in tunables()}["ProbcutMargin"] in (50, 800)
 
 
-def test_on_a_clock_of_nodes_who_has_no_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeman, "MOVES_AT_START", timeman.MOVES_AT_START)  # put back at the end
+def test_on_a_clock_of_nodes_the_side_without_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeman, "MOVES_AT_START", timeman.MOVES_AT_START)  # restored at the end
     monkeypatch.setattr(timeman, "MOVES_AT_LEAST", timeman.MOVES_AT_LEAST)
     time = nodestime.NodeTime.read("20000+1/10")
     assert (time.main, time.increment, time.nodes) == (20000, 1, 10)
@@ -98,7 +98,7 @@ def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
     ],
 )
 def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_path: Path) -> None:
-    """Afterwards the corrected command may use the folder."""
+    """The corrected command can use the folder afterwards."""
     none, folder = tmp_path / "none.db", tmp_path / "kept"
     module, *words = command.format(none=none).split()
     line = [sys.executable, "-m", f"bench.strength.{module}", *words, "--keep", str(folder)]
@@ -129,7 +129,7 @@ def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytes
 
 
 def test_no_pair_is_played_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cleared tables and histories would give the same games again, which say nothing new."""
+    """Without a book the same opening gives the same game."""
     openings = tmp_path / "openings.sfen"
     openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
     monkeypatch.setattr("sys.argv", f"duel A --games 5 --openings {openings} --keep {tmp_path}".split())

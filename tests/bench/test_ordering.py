@@ -1,4 +1,4 @@
-"""The table of move ordering, and the counts behind it, which a usual build does not keep."""
+"""The table of move ordering, and its counts, which only a counting build keeps."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ def test_ten_different_positions() -> None:
     assert len({Board(sfen).key for sfen in POSITIONS}) == 10
 
 
-def test_a_usual_build_does_not_count() -> None:
+def test_a_release_build_does_not_count() -> None:
     with pytest.raises(RuntimeError, match="CORE_EXT_PROFILE=count"):
         importlib.import_module("core_ext.search.counts").ordering_counts()
