@@ -29,7 +29,7 @@ BLOCK = 1 << 14
 SORT_SPAN = 1 << 12  # positions sorted at a time: the more, the faster, and the less random their order
 REPORT_SECONDS = 2.0
 RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # most of their features are rare
-# Models of growing size, as the tables of docs/lab/learning.md compare them.
+# Models of growing size, compared in docs/findings.md.
 MODELS = {
     "P": ("piece",),
     "KP": ("piece", "tempo", "kp", "relative"),

@@ -2,7 +2,7 @@
 
 Networks of different trainings err in different positions; their mean errs less, and a deep search, which looks for
 errors, finds fewer. One network that learns the mean costs no more in play than one of them. G. Hinton, O. Vinyals and
-J. Dean, "Distilling the knowledge in a neural network", 2015; figures: docs/lab/2026-11-25-distillation.md.
+J. Dean, "Distilling the knowledge in a neural network", 2015; figures: docs/findings.md.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The first layers are joined; the hidden layers are blocks of larger ones with zeros between them, which play leaves out;
 each output weight is divided by the number of networks, so that the mean is exact but for this rounding. Why a mean
-plays better than each of its networks: docs/lab/2026-11-25-distillation.md.
+plays better than each of its networks: docs/findings.md.
 """
 
 from __future__ import annotations

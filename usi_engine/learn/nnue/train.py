@@ -46,7 +46,7 @@ TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float mode
 WARM_UP_STEPS = 300
 WARM_START_RATE = 8e-4
 # A score says what the side to move will have when it has made a good move. The search makes that move itself: its
-# pruning margins and quiescence want the value without it. Games decided (docs/lab/2026-11-22-nnue.md, "The tempo").
+# pruning margins and quiescence want the value without it. Games decided (docs/findings.md).
 TEMPO = 120
 
 

@@ -6,7 +6,7 @@ the game that was searched, `off-game` and that game's number, the position, the
 
 The score is that of a search of some hundred nodes, or of a full-window search of a few plies that leaves no late move
 out: one ply (140 nodes) is nearer to a search of 40,000 nodes than 600 nodes of the selective search
-(docs/lab/2026-11-22-nnue.md, "better labels").
+(docs/findings.md).
 """
 
 from __future__ import annotations

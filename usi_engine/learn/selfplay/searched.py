@@ -2,7 +2,7 @@
 
 A search evaluates positions that games hardly contain, and goes where its evaluation is too high. Searches by the
 network that will learn give the positions it will meet. What this gained, and what not:
-docs/lab/2026-11-25-distillation.md.
+docs/findings.md.
 """
 
 from __future__ import annotations
