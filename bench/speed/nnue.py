@@ -15,7 +15,7 @@ from bench.command import new_parser, one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
 from core_ext.eval.nnue.network import INSTRUCTIONS, Network
-from usi_engine.nnue_file import FEATURES, read_network
+from usi_engine.evaluation.network_file import FEATURES, read_network
 
 SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
 LINES = 4

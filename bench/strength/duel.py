@@ -4,7 +4,7 @@
 
 A is a name for the record. Side A plays with --set, --weights, --book and --nodes, side B with --set-b, --weights-b,
 --book-b and --nodes-b, or the defaults. With --clock both have that time instead, counted in nodes
-(bench.strength.nodestime), and --set also accepts the constants of usi_engine.timeman. Both sides play every opening
+(bench.strength.nodestime), and --set also accepts the constants of usi_engine.search.timeman. Both sides play every opening
 with both colours; a pair of games is one score. The duel ends when the sequential test accepts --elo0 or --elo1 (no
 test without --elo1), or after --games. The same command resumes it: FOLDER/pairs.jsonl has one line of JSON a pair.
 Fixed nodes make the result independent of other work on the machine but ignore the time that a rule costs: measure that
@@ -29,12 +29,13 @@ from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
-from usi_engine.arguments import whole
+from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import rules_of
-from usi_engine.book.player import BookPlayer, open_book
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
-from usi_engine.options import Options
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import Options
 
 LONGEST = 320
 # A game is adjudicated when both sides report a lead of this many centipawns for this many plies.
@@ -118,7 +119,7 @@ class Duel:
     def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
         defaults = default_constants()
         named = {name for setting in settings for name in setting.constants}
-        loaded = {name: load_weights(name) for name in {setting.weights for setting in settings}}
+        loaded = {name: load_evaluation(name) for name in {setting.weights for setting in settings}}
         self._openings = openings
         self._random = random.Random()
         self._sides = []
@@ -187,7 +188,7 @@ def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
     first = Setting(a.nodes, a.weights, dict(a.set), a.clock, a.book)
     second = Setting(a.nodes_b or a.nodes, a.weights_b, dict(a.set_b), a.clock, a.book_b)
     for setting in (first, second):
-        load_weights(setting.weights)
+        load_evaluation(setting.weights)
         if setting.book:
             open_book(setting.book)
     return first, second

@@ -7,15 +7,15 @@ from typing import Any, cast
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, StopToken
-from usi_engine import timeman
 from usi_engine.core import load_core
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.protocol import Go, Times
-from usi_engine.report import Reporter, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.threads import ThreadPool
+from usi_engine.search import timeman
+from usi_engine.search.iterative import Search, SearchLimits
+from usi_engine.search.report import Reporter, SearchStats
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import ThreadPool
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go, Times
 
 TABLE_MEGABYTES = 16
 

@@ -18,10 +18,12 @@ from collections.abc import Iterable
 from bench import ROOT
 from bench.command import new_parser
 from bench.table import print_table
-from usi_engine.arguments import whole
-from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
-from usi_engine.iterative import iterative_deepening
-from usi_engine.tools.bench import POSITIONS as BENCH_POSITIONS
+from usi_engine.core import Core, load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.game.bench import POSITIONS as BENCH_POSITIONS
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.usi.arguments import whole
 
 MEGABYTES = 256
 # Four openings (after 22 and 24 plies), then six positions of `usi_engine bench`, all from games.
@@ -51,7 +53,7 @@ def use_counting_build() -> None:
 def search(core: Core, sfens: Iterable[str], weights: str, nodes: int) -> list[list[int]]:
     """Search each position for `nodes` nodes; return for each the node counts after depth 1, 2, 3 ..."""
     table, found = core.table(MEGABYTES), []
-    worker = core.worker(table, core.stop_token(), core.load_weights(weights, FV_SCALE))
+    worker = core.worker(table, core.stop_token(), load_evaluation(weights))
     worker.configure()
     for sfen in sfens:
         table.clear()

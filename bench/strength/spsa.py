@@ -23,9 +23,10 @@ from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import same_conditions
 from bench.strength.duel import Setting, begin, known_name, play_pair, ranges
 from bench.table import progress
-from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import read_openings
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import read_openings
+from usi_engine.usi.arguments import whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
 STABILITY = 0.1  # share of the run that keeps the first updates small
@@ -84,7 +85,7 @@ class Tuning:
 def run(arguments: argparse.Namespace) -> None:
     """Play all pairs and update the values after each."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
-    load_weights(arguments.weights)  # an error here ends the run; the pool would not report it
+    load_evaluation(arguments.weights)  # an error here ends the run; the pool would not report it
     openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "state.json"
     same_conditions(file.parent, arguments, ("pairs", "processes", "keep"))

@@ -18,10 +18,11 @@ from bench.strength import duel, nodestime
 from core_ext.board import Board
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
-from usi_engine import timeman
-from usi_engine.book.player import BookPlayer, open_book
-from usi_engine.core import INTERNAL, WeightsError, load_weights
-from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.book.book_player import BookPlayer, open_book
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.player import Player, PlayRules
+from usi_engine.search import timeman
 
 OPENINGS = [
     START,
@@ -156,7 +157,7 @@ def test_a_constant_of_the_search_is_a_whole_number() -> None:
 
 
 def test_a_booked_player_searches_after_the_book() -> None:
-    player = Player(load_weights("material"), PlayRules(nodes=500))
+    player = Player(load_evaluation("material"), PlayRules(nodes=500))
     booked = duel.BookedPlayer(player, INTERNAL, random.Random(1))
     booked.new_game()
     first = booked.think(Board())[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.learn.helpers import random_game, read_games, records_of
-from usi_engine.learn.corpus import Records
+from usi_engine.learn.corpus.build import Records
 
 
 @pytest.fixture(scope="session")

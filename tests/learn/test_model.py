@@ -14,8 +14,8 @@ from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from core_ext.training import LOGIT, Rendezvous, Trainer
 from tests.eval.turning import mirrored, turned
 from tests.learn.helpers import RATES, SMALL, noisy, record_of, walked_positions
-from usi_engine.learn.corpus import Records
-from usi_engine.learn.train import MODELS, Plan, measure
+from usi_engine.learn.corpus.build import Records
+from usi_engine.learn.kpp.train import MODELS, Plan, measure
 
 
 def loss(trainer: Trainer, record: Records) -> float:

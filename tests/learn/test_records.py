@@ -9,8 +9,8 @@ from core_ext.board import Board
 from core_ext.engine import Weights
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from tests.learn.helpers import records_of
+from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.game import START
-from usi_engine.learn.sources import parse_game_line
 
 
 def test_only_quiet_positions_are_kept() -> None:

@@ -28,8 +28,8 @@ from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.book_tool.command import parser as book_parser
 from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
-from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options, Spin
-from usi_engine.protocol import Ignored, Malformed, parse
+from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Options, Spin
+from usi_engine.usi.protocol import Ignored, Malformed, parse
 
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 # Folders whose files the pages name in code. Names with a placeholder or a wildcard do not match.

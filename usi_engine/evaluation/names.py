@@ -1,0 +1,10 @@
+"""Names and constants of the evaluations: the special values of EvalFile, the scale of networks, the error."""
+
+# Special values of EvalFile: plain piece values, the packaged network, the packaged KPP weights.
+MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
+# Output units of a network in one centipawn, unless FV_SCALE says otherwise. YaneuraOu's default.
+FV_SCALE = 16
+
+
+class WeightsError(Exception):
+    """Weights are missing, damaged or made for another version. The text is one sentence for the user."""
