@@ -10,8 +10,6 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-FILE_WIDTH = 120  # columns of a table that is not printed on a terminal
-
 
 def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], object] = lambda: None) -> float:
     """Return the units per second of the fastest round, because other programs can only slow a round down.
@@ -35,7 +33,7 @@ def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None
     for row in rows:
         table.add_row(*map(str, row))
     console = Console()
-    Console(width=console.width if console.is_terminal else FILE_WIDTH).print(table)
+    Console(width=console.width if console.is_terminal else 120).print(table)
 
 
 def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float) -> None:

@@ -72,8 +72,8 @@ class Clock(NamedTuple):
 
     def go(self, left: list[int]) -> str:
         """Return the go command for the main time left of Black and White."""
-        words = f"go btime {left[0]} wtime {left[1]} "
-        return words + (f"byoyomi {self.byoyomi}" if self.byoyomi else f"binc {self.increment} winc {self.increment}")
+        extra = f"byoyomi {self.byoyomi}" if self.byoyomi else f"binc {self.increment} winc {self.increment}"
+        return f"go btime {left[0]} wtime {left[1]} {extra}"
 
 
 class Answer(NamedTuple):

@@ -4,11 +4,11 @@
 
 A is a name for the record. Side A plays with --set, --weights, --book and --nodes, side B with --set-b, --weights-b,
 --book-b and --nodes-b, or the defaults. With --clock both have that time instead, counted in nodes
-(bench.strength.nodestime), and --set also accepts the constants of usi_engine.search.timeman. Both sides play every opening
-with both colours; a pair of games is one score. The duel ends when the sequential test accepts --elo0 or --elo1 (no
-test without --elo1), or after --games. The same command resumes it: FOLDER/pairs.jsonl has one line of JSON a pair.
-Fixed nodes make the result independent of other work on the machine but ignore the time that a rule costs: measure that
-with bench.speed.nps, or play a match at equal time (bench.strength.match).
+(bench.strength.nodestime), and --set also accepts the constants of usi_engine.search.timeman. Both sides play every
+opening with both colours; a pair of games is one score. The duel ends when the sequential test accepts --elo0 or --elo1
+(no test without --elo1), or after --games. The same command resumes it: FOLDER/pairs.jsonl has a line of JSON a pair.
+Fixed nodes are independent of other work on the machine but ignore the time that a rule costs: measure that with
+bench.speed.nps, or play a match at equal time (bench.strength.match).
 """
 
 import argparse
@@ -38,12 +38,9 @@ from usi_engine.usi.arguments import whole
 from usi_engine.usi.options import Options
 
 LONGEST = 320
-# A game is adjudicated when both sides report a lead of this many centipawns for this many plies.
-ADJUDICATION_SCORE = 2000
-ADJUDICATION_PLIES = 6
+ADJUDICATION_SCORE, ADJUDICATION_PLIES = 2000, 6  # both sides report this lead (centipawns) for this many plies
 TIME_CONSTANTS = time_constants()
-# Arguments that may change when a duel is resumed.
-FREE = ("name", "games", "elo0", "elo1", "processes", "keep")
+FREE = ("name", "games", "elo0", "elo1", "processes", "keep")  # may change when a duel is resumed
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
 

@@ -38,9 +38,7 @@ ENDINGS = {
     "持将棋": "too long",
     "入玉宣言": "declaration",
 }
-# Set if an engine declares them: one thread, no book.
-USUAL_OPTIONS = {"Threads": "1", "Thread": "1", "USI_OwnBook": "false", "BookDepth": "0"}
-# Further options of some engines.
+USUAL_OPTIONS = {"Threads": "1", "Thread": "1", "USI_OwnBook": "false", "BookDepth": "0"}  # set if declared
 SPECIAL_OPTIONS = {"fairy-stockfish": "Hash:64,UCI_Variant:shogi", "gpsusi": "Verbose:0"}
 
 FIGURES = "figures.json"
@@ -283,11 +281,10 @@ def declared_options(path: str) -> set[str]:
 def report(pairs: list[dict[str, Any]]) -> str:
     """Return the figures as text, the score first."""
     first, second = pairs[-1]["engines"]
-    result = totals(pairs)
+    result, score = totals(pairs), estimate(scores_of(pairs)).text()
+    counts = f"+{result['wins']} ={result['draws']} -{result['losses']} of {games_of(pairs)}"
     lines = [
-        f"{first} - {second}: +{result['wins']} ={result['draws']} -{result['losses']} of {games_of(pairs)}, "
-        + estimate(scores_of(pairs)).text()
-        + " (95 %)",
+        f"{first} - {second}: {counts}, {score} (95 %)",
         f"endings: {dict(sum((Counter(pair['endings']) for pair in pairs), Counter()))}",
     ]
     return "\n".join(lines + [time_line(name, [pair["time"][name] for pair in pairs]) for name in pairs[-1]["time"]])
