@@ -51,7 +51,7 @@ class RootLine:
     @property
     def pv(self) -> list[str]: ...
 
-class Weights:
+class KppWeights:
     def allocate(self) -> None: ...
     def unfold_pieces(
         self, piece: NDArray[np.int32], kp: NDArray[np.int16], kkp: NDArray[np.int16], kkp_step: int
@@ -61,7 +61,7 @@ class Weights:
     def memory(self) -> list[memoryview]: ...
     def complete(self, tempo: int) -> None: ...
 
-Evaluation: TypeAlias = Weights | Network | PieceValues  # of any kind; None is material by the usual values
+Evaluation: TypeAlias = KppWeights | Network | PieceValues  # of any kind; None is material by the usual values
 
 class Worker:
     def __init__(self, table: Table, stop: StopToken, weights: Evaluation | None = ..., lazy: bool = ...) -> None: ...

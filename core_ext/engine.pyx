@@ -52,10 +52,10 @@ FV_SCALE = _FV_SCALE
 TEMPO_STEP = _TEMPO_STEP
 SQUARES = _SQUARES
 
-Weights = _weights.Weights
+KppWeights = _weights.KppWeights
 Network = _network.Network
 PieceValues = _piece_values.PieceValues
-Evaluation = Weights | Network | PieceValues
+Evaluation = KppWeights | Network | PieceValues
 set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables

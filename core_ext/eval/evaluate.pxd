@@ -26,7 +26,7 @@ cdef struct Evaluator:
     KppState kpp
     NnueState nnue
 
-# Evaluate with `weights`: a Network (NNUE), KPP Weights, PieceValues, or None for material by the usual values; may be
+# Evaluate with `weights`: a Network (NNUE), KppWeights, PieceValues, or None for material by the usual values; may be
 # called again. TypeError for anything else, MemoryError.
 cdef int init_evaluator(Evaluator *evaluator, object weights) except -1
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, PieceValues, StopToken, Table, Weights, Worker
+from core_ext.engine import INFINITE, PAIRS, KppWeights, MateSolver, Network, PieceValues, StopToken, Table, Worker
 from tests.conftest import NewWorker
 
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
@@ -75,7 +75,7 @@ def test_a_failed_init_twice() -> None:
 
 
 def test_views_of_weights_outlive_them() -> None:
-    weights = Weights()
+    weights = KppWeights()
     with pytest.raises(ValueError, match="allocated"):
         weights.unfold_king(0, np.zeros(PAIRS, np.int16), np.zeros(PAIRS, np.int16), 1)
     weights.allocate()

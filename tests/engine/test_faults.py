@@ -30,7 +30,7 @@ MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmove
 
 
 class Arrays:
-    """Stands for Weights: arrays of these bytes."""
+    """Stands for KppWeights: arrays of these bytes."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from core_ext.board import Board
-from core_ext.engine import HALF_SQUARES, PAIRS, Weights
+from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.records import RECORD, GameReader
 from core_ext.training import ROW_SIZE, Trainer
 from usi_engine.learn.corpus import Records
@@ -95,9 +95,9 @@ def record_of(sfen: str) -> Records:
     return next(out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read(sfen, [move], [0], 1, 0, out))
 
 
-def weights_of(folded: Folded) -> Weights:
+def weights_of(folded: Folded) -> KppWeights:
     """Unfolded for play, without a file."""
-    weights = Weights()
+    weights = KppWeights()
     weights.allocate()
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):

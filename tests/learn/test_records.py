@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import Weights
+from core_ext.engine import KppWeights
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
 from tests.learn.helpers import records_of
 from usi_engine.learn.game import START
@@ -39,21 +39,21 @@ def test_only_quiet_positions_are_kept() -> None:
         ("4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -", "5h6h", 70, ["4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"]),
     ],
 )
-def test_quiescence_leaves(weights: Weights, sfen: str, move: str, score: int, found: list[str]) -> None:
+def test_quiescence_leaves(weights: KppWeights, sfen: str, move: str, score: int, found: list[str]) -> None:
     reader, out = GameReader(weights), np.zeros(2, RECORD)
     assert reader.read(sfen, [move], [score], 1, 0, out) == len(found)
     assert [int(record["key"]) for record in out[: len(found)]] == [Board(sfen).key for sfen in found]
     assert {int(record["score"]) for record in out[: len(found)]} == {score}  # for Black, who was to move
 
 
-def test_a_game_stops_where_its_records_have_no_room(weights: Weights) -> None:
+def test_a_game_stops_where_its_records_have_no_room(weights: KppWeights) -> None:
     reader, out = GameReader(weights), np.zeros(5, RECORD)
     moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
     # One record for each move here; room for two is required.
     assert reader.read(START, moves, [10] * len(moves), 1, 0, out) == 4
 
 
-def test_a_capture_from_a_quiescence_leaf_gives_no_record(weights: Weights) -> None:
+def test_a_capture_from_a_quiescence_leaf_gives_no_record(weights: KppWeights) -> None:
     sfen = "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"
     assert GameReader(weights).read(sfen, ["5h5e"], [70], 1, 0, np.zeros(2, RECORD)) == 0
 

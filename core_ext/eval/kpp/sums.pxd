@@ -2,7 +2,7 @@
 
 from core_ext.eval.bonapiece cimport LIST_SIZE, PieceLists
 from core_ext.eval.incremental cimport SUMMED_PLIES
-from core_ext.eval.kpp.weights cimport KppWeights
+from core_ext.eval.kpp.weights cimport KppTables
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, int32_t, uint64_t
 
@@ -28,13 +28,13 @@ cdef struct KingCache:
     int32_t numbers[LIST_SIZE]
 
 cdef struct KppState:
-    const KppWeights *weights
+    const KppTables *weights
     uint64_t keys[SUMMED_PLIES]
     Sums *sums                  # [SUMMED_PLIES]
     KingCache *kings            # [COLORS][SQUARES], each from the perspective of its colour
 
 # Start with nothing summed. MemoryError.
-cdef int init_kpp_state(KppState *state, const KppWeights *weights) except -1
+cdef int init_kpp_state(KppState *state, const KppTables *weights) except -1
 cdef void free_kpp_state(KppState *state) noexcept nogil
 # In centipawns for the side to move. Without both kings: material and the tempo.
 cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil

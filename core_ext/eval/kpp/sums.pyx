@@ -33,11 +33,11 @@ cdef inline int king_of(const Sums *sums, int table) noexcept nogil:
     return 0 if table == PP_TEMPO else sums.king[table]
 
 
-cdef inline int32_t pair_weight(const KppWeights *weights, int table, int king, int a, int b) noexcept nogil:
+cdef inline int32_t pair_weight(const KppTables *weights, int table, int king, int a, int b) noexcept nogil:
     return pp_tempo_row(weights, a)[b] if table == PP_TEMPO else kpp_row(weights, king, a)[b]
 
 
-cdef inline int32_t sum_row(const KppWeights *weights, int table, int king, int number, const int32_t *numbers,
+cdef inline int32_t sum_row(const KppTables *weights, int table, int king, int number, const int32_t *numbers,
                             int blocks) noexcept nogil:
     """The pairs of one number with so many blocks of eight others."""
     if table == PP_TEMPO:
@@ -45,18 +45,18 @@ cdef inline int32_t sum_row(const KppWeights *weights, int table, int king, int 
     return sum_columns(kpp_row(weights, king, number), numbers, blocks)
 
 
-cdef inline int32_t sum_kkp(const KppWeights *weights, const Sums *sums) noexcept nogil:
+cdef inline int32_t sum_kkp(const KppTables *weights, const Sums *sums) noexcept nogil:
     return sum_columns(kkp_row(weights, sums.king[BLACK], inverse_square(sums.king[WHITE])), sums.lists.numbers[BLACK],
                        BLOCKS)
 
 
-cdef inline int32_t sum_kp_tempo(const KppWeights *weights, const Sums *sums, int color) noexcept nogil:
+cdef inline int32_t sum_kp_tempo(const KppTables *weights, const Sums *sums, int color) noexcept nogil:
     return sum_columns(kp_tempo_row(weights, sums.king[color]), sums.lists.numbers[color], BLOCKS)
 
 
 # ---- full sums ----
 
-cdef int32_t sum_pieces(const KppWeights *weights, const PieceLists *lists) noexcept nogil:
+cdef int32_t sum_pieces(const KppTables *weights, const PieceLists *lists) noexcept nogil:
     cdef int32_t sum = 0
     cdef int i
     for i in range(LIST_SIZE):
@@ -64,7 +64,7 @@ cdef int32_t sum_pieces(const KppWeights *weights, const PieceLists *lists) noex
     return sum
 
 
-cdef int32_t sum_pairs(const KppWeights *weights, int table, int king, const int32_t *numbers) noexcept nogil:
+cdef int32_t sum_pairs(const KppTables *weights, int table, int king, const int32_t *numbers) noexcept nogil:
     """All pairs, each once: the row of a number is summed over the numbers before it; those not yet written are 0."""
     cdef int32_t before[LIST_SIZE]
     cdef int32_t sum = 0
@@ -82,7 +82,7 @@ cdef inline void invalidate_rows(Sums *sums) noexcept nogil:
         sums.cached[table] = 0
 
 
-cdef void sum_from_scratch(const KppWeights *weights, Sums *sums, const Position *pos) noexcept nogil:
+cdef void sum_from_scratch(const KppTables *weights, Sums *sums, const Position *pos) noexcept nogil:
     cdef int table
     invalidate_rows(sums)
     list_pieces(pos, &sums.lists)
@@ -119,7 +119,7 @@ cdef inline void update_lists(PieceLists *lists, Update *update) noexcept nogil:
         lists.numbers[WHITE][update.place[i]] = change.number[AFTER][WHITE][i]
 
 
-cdef inline int32_t pairs_with(const KppWeights *weights, Sums *sums, int table, int place) noexcept nogil:
+cdef inline int32_t pairs_with(const KppTables *weights, Sums *sums, int table, int place) noexcept nogil:
     """The pairs of one piece. Cached: moves from one position often move the same piece."""
     cdef const int32_t *numbers = sums.lists.numbers[perspective(table)]
     if not sums.cached[table] >> place & 1:
@@ -128,14 +128,14 @@ cdef inline int32_t pairs_with(const KppWeights *weights, Sums *sums, int table,
     return sums.with_piece[table][place]
 
 
-cdef inline int32_t pair_counted_twice(const KppWeights *weights, const Sums *sums, int table, const Change *change,
+cdef inline int32_t pair_counted_twice(const KppTables *weights, const Sums *sums, int table, const Change *change,
                                        int when) noexcept nogil:
     """The pair of both changed pieces, which the row of each includes."""
     cdef const int32_t *changed = change.number[when][perspective(table)]
     return pair_weight(weights, table, king_of(sums, table), changed[0], changed[1]) if change.count == 2 else 0
 
 
-cdef inline void update_pairs(const KppWeights *weights, Sums *old, Sums *new, int table,
+cdef inline void update_pairs(const KppTables *weights, Sums *old, Sums *new, int table,
                               const Update *update) noexcept nogil:
     """The pairs of a king that did not move, or of PP_TEMPO."""
     cdef const Change *change = update.change
@@ -156,7 +156,7 @@ cdef inline int32_t row_difference(const int16_t *row, const Change *change, int
     return sum
 
 
-cdef inline int32_t piece_difference(const KppWeights *weights, const Change *change) noexcept nogil:
+cdef inline int32_t piece_difference(const KppTables *weights, const Change *change) noexcept nogil:
     cdef int32_t sum = 0
     cdef int i
     for i in range(change.count):
@@ -164,13 +164,13 @@ cdef inline int32_t piece_difference(const KppWeights *weights, const Change *ch
     return sum
 
 
-cdef inline void update_kkp(const KppWeights *weights, Sums *new, const Change *change) noexcept nogil:
+cdef inline void update_kkp(const KppTables *weights, Sums *new, const Change *change) noexcept nogil:
     """Where neither king moved."""
     cdef const int16_t *row = kkp_row(weights, new.king[BLACK], inverse_square(new.king[WHITE]))
     new.pieces += row_difference(row, change, BLACK)
 
 
-cdef inline void update_kp_tempo(const KppWeights *weights, Sums *new, int color,
+cdef inline void update_kp_tempo(const KppTables *weights, Sums *new, int color,
                                  const Change *change) noexcept nogil:
     """The terms of a king that did not move."""
     new.kp_tempo += row_difference(kp_tempo_row(weights, new.king[color]), change, color)
@@ -202,7 +202,7 @@ cdef int32_t pairs_of_moved_king(const KppState *state, int color, int king, con
 
 cdef inline void update_moved_king(const KppState *state, Sums *old, Sums *new, const Update *update) noexcept nogil:
     """The king's own pairs and KKP all change; the other king's and PP_TEMPO change where it captures."""
-    cdef const KppWeights *weights = state.weights
+    cdef const KppTables *weights = state.weights
     cdef const Change *change = update.change
     cdef int us = change.king
     new.king[us] = change.king_square if us == BLACK else inverse_square(change.king_square)
@@ -217,7 +217,7 @@ cdef inline void update_moved_king(const KppState *state, Sums *old, Sums *new, 
 
 cdef inline void update_pieces(const KppState *state, Sums *old, Sums *new, const Update *update) noexcept nogil:
     """No king has moved."""
-    cdef const KppWeights *weights = state.weights
+    cdef const KppTables *weights = state.weights
     update_kkp(weights, new, update.change)
     update_kp_tempo(weights, new, BLACK, update.change)
     update_kp_tempo(weights, new, WHITE, update.change)
@@ -282,7 +282,7 @@ cdef inline int black_sum(const Sums *sums) noexcept nogil:
     return sums.pieces + sums.pairs[BLACK] - sums.pairs[WHITE]
 
 
-cdef inline int tempo_sum(const KppWeights *weights, const Sums *sums) noexcept nogil:
+cdef inline int tempo_sum(const KppTables *weights, const Sums *sums) noexcept nogil:
     """For the side to move."""
     return weights.tempo + sums.kp_tempo + TEMPO_STEP * sums.pairs[PP_TEMPO]
 
@@ -329,7 +329,7 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
 
 # ---- memory ----
 
-cdef int init_kpp_state(KppState *state, const KppWeights *weights) except -1:
+cdef int init_kpp_state(KppState *state, const KppTables *weights) except -1:
     memset(state, 0, sizeof(KppState))
     state.weights = weights
     state.sums = <Sums *>calloc(SUMMED_PLIES, sizeof(Sums))

@@ -94,9 +94,9 @@ cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
 
 
 cdef class Bytes:
-    """Memory of a Weights, which lives as long as this object or a view of it."""
+    """Memory of a KppWeights, which lives as long as this object or a view of it."""
 
-    cdef Weights owner
+    cdef KppWeights owner
     cdef void *start
     cdef Py_ssize_t size
 
@@ -104,13 +104,13 @@ cdef class Bytes:
         PyBuffer_FillInfo(buffer, self, self.start, self.size, False, flags)
 
 
-cdef object view(Weights owner, void *start, Py_ssize_t size):
+cdef object view(KppWeights owner, void *start, Py_ssize_t size):
     cdef Bytes found = Bytes.__new__(Bytes)
     found.owner, found.start, found.size = owner, start, size
     return memoryview(found)
 
 
-cdef class Weights:
+cdef class KppWeights:
     """KPP weights, unfolded for play (about 415 MB), shared by all threads that evaluate with them.
 
     To load: allocate(); unfold_pieces(), unfold_tempo() and unfold_king() for every king, or fill memory(); complete().
@@ -131,7 +131,7 @@ cdef class Weights:
 
     def allocate(self):
         """Allocate the tables. MemoryError."""
-        cdef KppWeights *tables = &self.unfolded
+        cdef KppTables *tables = &self.unfolded
         if tables.kpp == NULL:
             # A gather reads four bytes at each weight: up to three beyond the last one.
             tables.kkp = <int16_t *>allocate_large(KKP_BYTES + 2, &self.kkp_block)
