@@ -16,12 +16,13 @@ INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
 MAX_EVALUATION: int  # 20000
 
-BONAPIECES: int  # 1548
+BONAPIECES: int
 HALF_SQUARES: int  # 45, the king squares of files 1 to 5
 PAIRS: int  # of Bonapiece numbers
 FV_SCALE: int  # 32
 TEMPO_STEP: int  # 4
 SQUARES: int  # 81
+FEATURE_COUNTS: dict[str, int]  # of a network, by feature set
 
 class StopToken:
     def set(self) -> None: ...
@@ -101,6 +102,7 @@ class MateSolver:
     @property
     def hashfull(self) -> int: ...
 
+def check_network_sizes(width: int, hidden1: int, hidden2: int) -> None: ...
 def tunables() -> list[tuple[str, int, int, int, int]]: ...
 def tunable(name: str) -> int: ...
 def set_tunable(name: str, value: int) -> None: ...

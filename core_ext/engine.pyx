@@ -54,6 +54,8 @@ SQUARES = _SQUARES
 
 KppWeights = _weights.KppWeights
 Network = _network.Network
+FEATURE_COUNTS = _network.FEATURE_COUNTS
+check_network_sizes = _network.check_sizes
 PieceValues = _piece_values.PieceValues
 Evaluation = KppWeights | Network | PieceValues
 set_tunable = _tune.set_tunable

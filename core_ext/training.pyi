@@ -11,7 +11,6 @@ SIZES: dict[str, int]  # parameters of each term
 ROW_SIZE: int  # 8, of which a zone of five kings uses six
 TEMPO_OF: dict[str, str]
 
-NNUE_FV_SCALE: int  # 16, output units of a network in a centipawn
 # Phases of NetworkTrainer.work: of a training step, of a gradient alone, of values alone.
 STEP_PHASES: tuple[int, ...]
 GRADIENT_PHASES: tuple[int, ...]

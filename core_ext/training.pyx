@@ -30,7 +30,6 @@ king_slots = _factorized.king_slots
 
 NetworkTrainer = _nnue_model.NetworkTrainer
 half_kp_shared_rows = _half_kp.shared_rows
-NNUE_FV_SCALE = _nnue_model.FV_SCALE
 STEP_PHASES = _nnue_model.STEP
 GRADIENT_PHASES = _nnue_model.GRADIENT
 VALUE_PHASES = _nnue_model.VALUES

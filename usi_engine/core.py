@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from usi_engine.options import FV_SCALE
 from usi_engine.protocol import position_of
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ class WeightsError(Exception):
 
 # Values of EvalFile: the usual piece values only; the evaluation of the package; its KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
-# Output units of a network in a centipawn where nothing else is said, as in YaneuraOu.
-FV_SCALE = 16
 
 
 def text_of(error: Exception) -> str:

@@ -19,9 +19,9 @@ from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
-from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
+from usi_engine.core import INTERNAL, Core, load_core
 from usi_engine.iterative import Search, SearchLimits
-from usi_engine.options import DECLARED, Options, Spin
+from usi_engine.options import DECLARED, FV_SCALE, Options, Spin
 from usi_engine.output import Writer
 from usi_engine.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search_control import SearchControl

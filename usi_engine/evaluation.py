@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.core import FV_SCALE, INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.options import FV_SCALE
 from usi_engine.piece_values import SUFFIX as PIECE_VALUES
 from usi_engine.piece_values import read_piece_values
 

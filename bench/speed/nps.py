@@ -14,9 +14,10 @@ from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
 from usi_engine.arguments import whole
-from usi_engine.core import FV_SCALE, load_core
+from usi_engine.core import load_core
 from usi_engine.evaluation import load_evaluation
 from usi_engine.iterative import iterative_deepening
+from usi_engine.options import FV_SCALE
 
 CASES = {
     "start position": (

@@ -22,8 +22,9 @@ from dataclasses import dataclass, field
 from bench import ROOT
 from bench.table import print_table
 from usi_engine.arguments import whole
-from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
+from usi_engine.core import INTERNAL, Core, load_core
 from usi_engine.iterative import iterative_deepening
+from usi_engine.options import FV_SCALE
 from usi_engine.tools.bench import POSITIONS as BENCH_POSITIONS
 
 MEGABYTES = 256

@@ -56,7 +56,7 @@ def king_slots():
 
 
 def coalesce_pieces(values):
-    """The weights of the 16 kinds of pieces as one for each Bonapiece number, White's negative: float32[1548]."""
+    """The weights of the 16 kinds of pieces as one for each Bonapiece number, White's negative: float32[BONAPIECES]."""
     result = np.zeros(BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
@@ -68,7 +68,7 @@ def coalesce_pieces(values):
 
 
 def coalesce_relative_kp(values):
-    """Relative KP weights as KP weights: float32[45 x 1548], by king square and Bonapiece number."""
+    """Relative KP weights as KP weights: float32[HALF_SQUARES x BONAPIECES], by king square and Bonapiece number."""
     result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)

@@ -222,7 +222,7 @@ cdef class HalfKpRows:
 
 
 def shared_rows():
-    """By own king and number, the two shared rows of a row, the second -1 for pieces in hand: int32[81][1548][2]."""
+    """By own king and number, the two shared rows of a row, the second -1 for pieces in hand: int32[SQUARES][BONAPIECES][2]."""
     cdef int32_t[:, :, ::1] found = np.zeros((SQUARES, BONAPIECES, 2), np.int32)
     cdef int king, number, offset
     for king in range(SQUARES):

@@ -39,6 +39,7 @@ cdef struct Model:
     const Kernels *kernels
     int width
     int tiles
+    float fv_scale      # output units in a centipawn
     int features        # rows of the transformer but for the biases
     OwnParts *own       # of HalfKP, or NULL
     int size            # floats of each flat array

@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 
 from core_ext.learn.half_kp import HalfKpRows
 
-FV_SCALE: int
 STEP: tuple[int, ...]
 GRADIENT: tuple[int, ...]
 VALUES: tuple[int, ...]
@@ -21,6 +20,8 @@ class NetworkTrainer:
         threads: int = ...,
         portable: bool = ...,
         features: str = ...,
+        *,
+        fv_scale: float,
     ) -> None: ...
     @property
     def features(self) -> str: ...

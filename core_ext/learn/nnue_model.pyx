@@ -6,7 +6,7 @@ that rounding them gives the file, and the values are those of play but for the 
 
     activation = sum clipped to 0..127                         transformer weights: 127 to a unit
     activation = sum / 64 clipped to 0..127                    hidden weights: 64 to a unit, biases 64 x 127
-    centipawns for the side to move = sum / FV_SCALE           output: FV_SCALE x score_scale to a unit of the logit
+    centipawns for the side to move = sum / fv_scale           output: fv_scale x score_scale to a unit of the logit
 """
 
 from libc.math cimport exp, expf, fabs, log, log1p
@@ -15,6 +15,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from core_ext.eval.bonapiece cimport BONAPIECES
+from core_ext.eval.nnue.accumulator cimport MAX_HIDDEN, MAX_WIDTH, MIN_WIDTH
 from core_ext.eval.nnue.features cimport HALF_KP_FEATURES, K_P_FEATURES
 from core_ext.learn.adam cimport adam_step, scaled
 from core_ext.learn.aligned import aligned
@@ -39,8 +40,6 @@ cdef enum:
     UPDATE_PHASE
     LONG_AFTER = 1 << 30        # the number of a step from which moments have no bias
 
-FV_SCALE = 16
-cdef float FV_SCALE_FLOAT = 16
 cdef float HIDDEN_FACTOR = 1.0 / 64
 cdef float LARGEST_INT8 = 127, LARGEST_INT16 = 32767, LARGEST_BIAS = 1 << 24
 
@@ -181,7 +180,7 @@ cdef double measure_chunk(const Model *model, Batch *batch, Scratch *scratch, in
                           int rows) noexcept nogil:
     """Losses of a chunk, their sum; the last layer's sums become their gradients of the batch's mean loss."""
     cdef int step = row_length(model.layers[LAYERS - 1].outputs), row
-    cdef float unit = 1 / (FV_SCALE_FLOAT * batch.score_scale), error, logit
+    cdef float unit = 1 / (model.fv_scale * batch.score_scale), error, logit
     cdef float *sums = scratch.sums[LAYERS - 1]
     cdef double loss = 0
     for row in range(count):
@@ -328,10 +327,11 @@ cdef class NetworkTrainer:
     A batch passes the phases of STEP, GRADIENT or VALUES, in that order. Several threads share a phase, each calls
     `work`, and all must have returned before the next phase; the bytes do not depend on how many there are.
 
-    ValueError where a size does not suit: width 128 to 1,024 in steps of 64, hidden layers of 1 to 96 units.
+    ValueError for a size out of range, MemoryError.
 
     features                    `K+P` or `HalfKP`
     width, hidden1, hidden2     the sizes
+    fv_scale                    output units in a centipawn
     capacity, threads           positions of a batch at most; threads that share a phase
     rounded                     whether the forward pass uses rounded weights
     weights, gradient           flat arrays, whose parts `blocks` names
@@ -355,10 +355,11 @@ cdef class NetworkTrainer:
     cdef readonly HalfKpRows own_parts
 
     def __init__(self, width: int, hidden1: int, hidden2: int, batch: int = 4096, threads: int = 1,
-                 portable: bool = False, features: str = "K+P"):
-        if width not in range(2 * TILE, 1025, TILE) or not (1 <= hidden1 <= 96 and 1 <= hidden2 <= 96):
-            raise ValueError(f"a network of {width}x2-{hidden1}-{hidden2}: width 128 to 1024 in steps of {TILE}, "
-                             "hidden layers of 1 to 96 units")
+                 portable: bool = False, features: str = "K+P", *, fv_scale: float):
+        if (width not in range(MIN_WIDTH, MAX_WIDTH + 1, TILE)
+                or not (1 <= hidden1 <= MAX_HIDDEN and 1 <= hidden2 <= MAX_HIDDEN)):
+            raise ValueError(f"a network of {width}x2-{hidden1}-{hidden2}: width {MIN_WIDTH} to {MAX_WIDTH} in steps "
+                             f"of {TILE}, hidden layers of 1 to {MAX_HIDDEN} units")
         if threads not in range(1, SHARES + 1) or batch < 1:
             raise ValueError(f"{threads} threads, batches of {batch}: 1 to {SHARES} threads, batches of at least 1")
         self.width, self.hidden1, self.hidden2, self.capacity, self.threads = width, hidden1, hidden2, batch, threads
@@ -366,6 +367,7 @@ cdef class NetworkTrainer:
             raise ValueError(f"features '{features}': one of {', '.join(DENSE_ROWS)}")
         self.features, self.kept, self.places = features, [], {}
         self.model.kernels = portable_kernels() if portable else &compiled_kernels
+        self.model.fv_scale = fv_scale
         self.model.width, self.model.tiles, self.model.features = width, width // TILE, DENSE_ROWS[features]
         self._place_blocks()
         self._allocate_model()
@@ -462,7 +464,7 @@ cdef class NetworkTrainer:
             self.own_parts.set_state(arrays)
 
     def rows_of_king(self, king: int):
-        """HalfKP: the transformer's rows for an own king's square, float32 [1548][width]."""
+        """HalfKP: the transformer's rows for an own king's square, float32 [BONAPIECES][width]."""
         if self.own_parts is None or not 0 <= king < SQUARES:
             raise ValueError(f"no rows of a king on {king} with {self.features}")
         cdef float[:, ::1] found = aligned(self.width * BONAPIECES).reshape(self.model.tiles, -1)
@@ -539,7 +541,7 @@ cdef class NetworkTrainer:
         if phase != TRANSFORM_PHASE and thread == 0:
             sum_shares(&self.model)
             if phase == UPDATE_PHASE:
-                improve_dense(&self.model, &step, FV_SCALE_FLOAT * self.batch.score_scale)
+                improve_dense(&self.model, &step, self.model.fv_scale * self.batch.score_scale)
                 if self.model.own != NULL:
                     finish_step(self.model.own, groups, self.rate * self.decay)
 
@@ -549,7 +551,7 @@ cdef class NetworkTrainer:
         return sum(self.batch.losses) / self.batch.views.positions
 
     def outputs(self):
-        """After FORWARD: the last layer's sums, FV_SCALE to a centipawn for the side to move."""
+        """After FORWARD: the last layer's sums, fv_scale to a centipawn for the side to move."""
         return np.asarray(<float[:self.batch.views.positions]>self.batch.outputs).copy()
 
     def sums(self):

@@ -102,7 +102,7 @@ def test_a_network_from_arrays_that_change() -> None:
     first = np.zeros(128, np.int16), np.zeros((1710, 128), np.int16)
     layers: Any = [Pair(), (np.zeros(8, np.int32), np.zeros((8, 32), np.int8)), (np.zeros(1, np.int32), None)]
     with pytest.raises(ValueError, match="shape"):
-        Network("K+P", *first, layers)
+        Network("K+P", *first, layers, 16)
 
 
 def test_methods_for_its_own_use_are_not_reached() -> None:

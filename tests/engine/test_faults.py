@@ -20,8 +20,9 @@ from usi_engine import cache
 from usi_engine.book import yaneuraou
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
-from usi_engine.core import FV_SCALE, INTERNAL, WeightsError
+from usi_engine.core import INTERNAL, WeightsError
 from usi_engine.evaluation import load_evaluation, packaged_network
+from usi_engine.options import FV_SCALE
 from usi_engine.weights import packaged_path, read_blocks
 
 PAGE = 4096

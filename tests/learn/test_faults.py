@@ -75,7 +75,7 @@ def corpus(teacher: Path, tmp_path: Path) -> Path:
 
 def trainers() -> tuple[Trainer, list[NetworkTrainer]]:
     """One of each kind of model."""
-    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features) for features in ("K+P", "HalfKP")]
+    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features, fv_scale=16) for features in ("K+P", "HalfKP")]
     return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), networks
 
 

@@ -24,6 +24,7 @@ from usi_engine.learn.nnue import set_network, values_of, with_tempo
 from usi_engine.learn.progress import POSITIONS, Progress
 from usi_engine.learn.searched import Searched
 from usi_engine.learn.sources import Refused
+from usi_engine.options import FV_SCALE
 
 BATCH = 4096
 BLOCK = 64 * BATCH
@@ -37,7 +38,7 @@ class Teacher:
         network = with_tempo(name)
         sizes = network.architecture
         self._trainer = NetworkTrainer(
-            sizes.width, sizes.hidden1, sizes.hidden2, BATCH, threads=1, features=sizes.features
+            sizes.width, sizes.hidden1, sizes.hidden2, BATCH, threads=1, features=sizes.features, fv_scale=FV_SCALE
         )
         set_network(self._trainer, network)
         self._trainer.refresh(rounded=True)

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.training import NNUE_FV_SCALE
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.nnue import network_path
 from usi_engine.nnue_file import PADDED, Architecture, NetworkFile, check_sizes, read_network, write_network
+from usi_engine.options import FV_SCALE
 
 Array = npt.NDArray[Any]
 
@@ -84,7 +84,7 @@ def join(names: Sequence[str], out: Path) -> Architecture:
     tempo = [tempo_left_out(path) for path in paths]
     card = {
         "model": str(network.architecture),
-        "fv_scale": NNUE_FV_SCALE,
+        "fv_scale": FV_SCALE,
         "date": time.strftime("%Y-%m-%d"),
         "mean_of": [Path(name).name for name in names],
         TEMPO_KEY: round(sum(tempo) / len(tempo)),

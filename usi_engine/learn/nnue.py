@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK
-from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
+from core_ext.training import STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.core import INTERNAL
 from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
@@ -37,6 +37,7 @@ from usi_engine.learn.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.unit_order import activity, in_order
 from usi_engine.learn.widen import widened
 from usi_engine.nnue_file import Architecture, NetworkFile, check_sizes, read_network, write_network
+from usi_engine.options import FV_SCALE
 
 SIZES = "256x2-32-32"  # by default
 K_P, HALF_KP = "K+P", "HalfKP"
@@ -113,7 +114,7 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
 def shifted(network: NetworkFile, centipawns: int) -> NetworkFile:
     """The network with values greater by so much."""
     bias, weight = network.layers[-1]
-    return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + NNUE_FV_SCALE * centipawns, weight)])
+    return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + FV_SCALE * centipawns, weight)])
 
 
 def architecture_of(trainer: NetworkTrainer) -> Architecture:
@@ -164,7 +165,7 @@ def values_of(
         part = records[at : at + batch]
         trainer.begin(part, NetworkPlan.score_scale)
         work(VALUE_PHASES)
-        found[at : at + len(part)] = trainer.outputs() / NNUE_FV_SCALE
+        found[at : at + len(part)] = trainer.outputs() / FV_SCALE
     return np.where(records["side"] == BLACK, found, -found)
 
 
@@ -186,7 +187,7 @@ class NetworkTraining:
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.batches = Batches(training_file(corpus, plan.positions), plan.batch, plan.seed)
         sizes = (plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
-        self.trainer = NetworkTrainer(*sizes, features=plan.features)
+        self.trainer = NetworkTrainer(*sizes, features=plan.features, fv_scale=FV_SCALE)
         initialise(self.trainer, plan)
         if plan.warm_start:
             set_network(self.trainer, starting_network(plan))
@@ -303,7 +304,7 @@ class NetworkTraining:
             network = in_order(network, self.unit_activity())
         card = {
             "model": str(network.architecture),
-            "fv_scale": NNUE_FV_SCALE,
+            "fv_scale": FV_SCALE,
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,
             "plan": asdict(self.plan),

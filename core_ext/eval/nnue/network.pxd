@@ -7,10 +7,6 @@ of its sums, clipped to 0..127; one output, `fv_scale` units in a centipawn.
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
 from core_ext.shogi.position cimport Position
 
-cdef enum:
-    DEFAULT_FV_SCALE = 16
-    MAX_FV_SCALE = 128
-
 # Owns the memory of the weights; an NnueState that uses them must not outlive it.
 cdef class Network:
     cdef NnueWeights weights

@@ -19,6 +19,7 @@ INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
 
 _SETS = {"K+P": K_P, "HalfKP": HALF_KP}
 assert len(_SETS) == FEATURE_SETS
+FEATURE_COUNTS = {name: feature_count(kind) for name, kind in _SETS.items()}
 
 cdef enum:
     PADDED_INPUTS = 32      # of a dense layer, in the file and in the arrays given
@@ -91,11 +92,13 @@ cdef inline int padded(int count, int step) noexcept nogil:
     return (count + step - 1) // step * step
 
 
-# Python's ints: gcc 12 warns of the code that formats C's.
-cdef int check_range(str what, value, lowest, highest, step) except -1:
-    if not lowest <= value <= highest or value % step:
-        raise ValueError(f"{what} {value} of a network: {lowest} to {highest} in steps of {step} can be played with")
-    return 0
+def check_sizes(width: int, hidden1: int, hidden2: int):
+    """Raise ValueError if play takes no network with this width and these hidden units."""
+    if not MIN_WIDTH <= width <= MAX_WIDTH or width % WIDTH_STEP:
+        raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {WIDTH_STEP}")
+    for units in (hidden1, hidden2):
+        if not MIN_HIDDEN <= units <= MAX_HIDDEN:
+            raise ValueError(f"hidden layer of {units} units is not of {MIN_HIDDEN} to {MAX_HIDDEN}")
 
 
 cdef int check_shape(str what, tuple shape, tuple expected) except -1:
@@ -129,11 +132,7 @@ cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::
 cdef int copy_layers(Network network, list layers) except -1:
     cdef int inputs = 2 * network.weights.width, i
     cdef int8_t *at
-    if len(layers) != 3:
-        raise ValueError(f"{len(layers)} dense layers in a network: 3 can be played with")
-    network.hidden = tuple([len(layers[i][0]) for i in range(2)])
     for i in range(2):
-        check_range("hidden units", network.hidden[i], MIN_HIDDEN, MAX_HIDDEN, 1)
         network.weights.hidden[i] = padded(network.hidden[i], HIDDEN_STEP)
     at = <int8_t *>allocate_large((inputs + 4 * MAX_HIDDEN) * 2 * MAX_HIDDEN, &network.layers_block)
     if at == NULL:
@@ -180,12 +179,16 @@ cdef class Network:
     """
 
     def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers,
-                  int fv_scale=DEFAULT_FV_SCALE):
+                  int fv_scale):
         if features not in _SETS:
             raise ValueError(f"unknown features '{features}'; one of {', '.join(_SETS)}")
-        check_range("FV_SCALE", fv_scale, 1, MAX_FV_SCALE, 1)
-        check_range("width", <int>bias.shape[0], MIN_WIDTH, MAX_WIDTH, WIDTH_STEP)
+        if fv_scale < 1:
+            raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
+        if len(layers) != 3:
+            raise ValueError(f"a network of {len(layers)} dense layers, 3 expected")
         self.features = features
+        self.hidden = tuple([len(layers[i][0]) for i in range(2)])
+        check_sizes(bias.shape[0], *self.hidden)
         self.weights.kind = _SETS[features]
         self.weights.width = <int>bias.shape[0]
         self.weights.fv_scale = fv_scale

@@ -33,7 +33,7 @@ PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
 
 def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
     """A small network with all its dense weights drawn at random; the own parts are zero."""
-    trainer = NetworkTrainer(width, 8, 24, 256, threads, portable, HALF_KP)
+    trainer = NetworkTrainer(width, 8, 24, 256, threads, portable, HALF_KP, fv_scale=16)
     initialise(trainer, NetworkPlan(features=HALF_KP, width=width, hidden1=8, hidden2=24, seed=7))
     blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
     blocks["transformer"][:, :-1] += random.normal(0, 4, blocks["transformer"][:, :-1].shape)
@@ -97,7 +97,8 @@ def test_shared_rows_are_those_of_number_and_offset() -> None:
     for king in (0, 13, 40, 44, 80):
         expected = [reference.shared_rows(king, number) for number in range(NUMBERS)]
         assert [[row for row in pair if row >= 0] for pair in found[king].tolist()] == expected
-    assert found.max() < NetworkTrainer(128, 8, 8, 1, features=HALF_KP).blocks(np.arange(1e7))["transformer"].shape[1]
+    trainer = NetworkTrainer(128, 8, 8, 1, features=HALF_KP, fv_scale=16)
+    assert found.max() < trainer.blocks(trainer.weights)["transformer"].shape[1]
 
 
 @FORMS
@@ -240,9 +241,9 @@ def test_rows_of_a_file_come_back(records: Records) -> None:
 
 def test_features_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match=r"'KPP': one of K\+P, HalfKP"):
-        NetworkTrainer(128, 8, 8, 16, features="KPP")
+        NetworkTrainer(128, 8, 8, 16, features="KPP", fv_scale=16)
     with pytest.raises(ValueError, match=r"no rows of a king on 0 with K\+P"):
-        NetworkTrainer(128, 8, 8, 16).rows_of_king(0)
+        NetworkTrainer(128, 8, 8, 16, fv_scale=16).rows_of_king(0)
 
 
 # ---- runs ----

@@ -25,7 +25,7 @@ MIRRORED_START = START.replace("1r5b1", "1b5r1").replace("1B5R1", "1R5B1")
 
 def make_trainer(batch: int = 256, threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
     """A small network with all its weights drawn at random, among them units that are clipped."""
-    trainer = NetworkTrainer(width, 8, 24, batch, threads, portable)
+    trainer = NetworkTrainer(width, 8, 24, batch, threads, portable, fv_scale=16)
     initialise(trainer, NetworkPlan(width=width, hidden1=8, hidden2=24, seed=7))
     blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
     blocks["transformer"][:, :-1] *= 4
@@ -243,7 +243,7 @@ def test_portable_steps_are_the_same_to_the_byte(records: Records) -> None:
 @pytest.mark.parametrize(("width", "hidden1", "threads"), [(100, 32, 1), (2048, 32, 1), (256, 0, 1), (256, 32, 9)])
 def test_sizes_that_do_not_suit_are_refused(width: int, hidden1: int, threads: int) -> None:
     with pytest.raises(ValueError, match=f"{width}x2|{threads} threads"):
-        NetworkTrainer(width, hidden1, 32, 16, threads)
+        NetworkTrainer(width, hidden1, 32, 16, threads, fv_scale=16)
 
 
 def test_batches_must_fit(records: Records) -> None:
