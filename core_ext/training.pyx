@@ -1,4 +1,4 @@
-"""Training of the evaluations from records (core_ext.records): Trainer learns KPP, NetworkTrainer a network (NNUE).
+"""Training of the evaluations from positions (core_ext.corpus): Trainer learns KPP, NetworkTrainer a network (NNUE).
 
 KPP: values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
 `kp`, `kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
@@ -10,7 +10,7 @@ import numpy as np
 from core_ext.learn import factorized as _factorized
 from core_ext.learn import half_kp as _half_kp
 from core_ext.learn import nnue_model as _nnue_model
-from core_ext.learn.record import check_records
+from core_ext.learn.training_position import check_positions
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
 from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
@@ -19,7 +19,7 @@ from core_ext.learn.kpp_model cimport (
     KppModel, LearningRates, PairParameters, Parameter, ROW_SIZE as _ROW_SIZE, Rendezvous as RendezvousSlots, Target,
     ThreadShards, all_shards, predict, train,
 )
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport SQUARES, uint32_t
 
 coalesce_pairs = _factorized.coalesce_pairs
@@ -103,18 +103,18 @@ cdef class Trainer:
     cdef void *_memory(self, str name):
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
-    def learn(self, records, rates, scale: float = 600, result_share: float = 0):
-        """One epoch of Adagrad in the records' order, without the GIL. The same calls give the same bytes.
+    def learn(self, positions, rates, scale: float = 600, result_share: float = 0):
+        """One epoch of Adagrad in the positions' order, without the GIL. The same calls give the same bytes.
 
         `rates`: learning rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP
         tempo. The target is the win probability that the score means on a logistic of `scale` centipawns, mixed with
         `result_share` of the game's result. Returns the sum of squared errors of the win probability, each before its
-        update. ValueError for a record with numbers out of range.
+        update. ValueError for a position with numbers out of range.
         """
         cdef ThreadShards shards = all_shards()
-        return self._learn(&shards, records, rates, scale, result_share)
+        return self._learn(&shards, positions, rates, scale, result_share)
 
-    def learn_shard(self, shard: int, rendezvous: Rendezvous, records, rates, scale: float = 600,
+    def learn_shard(self, shard: int, rendezvous: Rendezvous, positions, rates, scale: float = 600,
                     result_share: float = 0):
         """The same, bit for bit, in two threads: one calls with shard 0, the other with 1 and the same arguments else.
 
@@ -125,14 +125,14 @@ cdef class Trainer:
             raise ValueError(f"shard {shard}: 0 or 1")
         shards.first = shards.last = shard
         shards.rendezvous = &rendezvous.slots
-        return self._learn(&shards, records, rates, scale, result_share)
+        return self._learn(&shards, positions, rates, scale, result_share)
 
-    cdef _learn(self, const ThreadShards *shards, records, rates, float scale, float result_share):
-        cdef const Record[::1] given = records
+    cdef _learn(self, const ThreadShards *shards, positions, rates, float scale, float result_share):
+        cdef const TrainingPosition[::1] given = positions
         cdef LearningRates chosen
         cdef Target target = [scale, result_share]
         cdef double loss = 0
-        check_records(records)
+        check_positions(positions)
         (chosen.piece, chosen.kp, chosen.kkp, chosen.pp, chosen.zone, chosen.kpp, chosen.pp_tempo, chosen.relative_pp,
          chosen.relative_pp_tempo) = rates
         if given.shape[0]:
@@ -140,12 +140,12 @@ cdef class Trainer:
                 loss = train(&self.model, &given[0], <uint32_t>given.shape[0], shards, &chosen, &target)
         return loss
 
-    def values(self, records):
+    def values(self, positions):
         """The model's values for Black, float32, in LOGIT centipawns. ValueError as `learn`."""
-        cdef const Record[::1] given = records
-        result = np.empty(len(records), dtype=np.float32)
+        cdef const TrainingPosition[::1] given = positions
+        result = np.empty(len(positions), dtype=np.float32)
         cdef float[::1] out = result
-        check_records(records)
+        check_positions(positions)
         if given.shape[0]:
             with nogil:
                 predict(&self.model, &given[0], &out[0], given.shape[0])

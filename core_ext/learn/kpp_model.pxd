@@ -14,7 +14,7 @@ where the second sign is that of the side to move, in units of LOGIT centipawns,
 searches, are about a hundred centipawns lower for the side to move than scores in games.
 """
 
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport int32_t, uint32_t
 
 cdef extern from "learn/adagrad.h" nogil:
@@ -84,9 +84,10 @@ cdef struct ThreadShards:
     Rendezvous *rendezvous      # with the thread that has the other shard; NULL: this one has both
 
 cdef ThreadShards all_shards() noexcept nogil
-# One epoch over the records in their order; returns the sum of squared errors of the win probability, each before its
+# One epoch over the positions in their order; returns the sum of squared errors of the win probability, each before its
 # update. With one shard, another thread must do the same with the other.
-cdef double train(KppModel *model, const Record *records, uint32_t count, const ThreadShards *shards,
+cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t count, const ThreadShards *shards,
                   const LearningRates *rates, const Target *target) noexcept nogil
 # Values for Black, in LOGIT centipawns.
-cdef void predict(const KppModel *model, const Record *records, float *values, long long count) noexcept nogil
+cdef void predict(const KppModel *model, const TrainingPosition *positions, float *values,
+                  long long count) noexcept nogil

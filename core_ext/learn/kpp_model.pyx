@@ -6,7 +6,7 @@ from libc.string cimport memset
 from core_ext.eval.bonapiece cimport BONAPIECES, PAIRS
 from core_ext.eval.symmetry cimport KKP_PER_KING, kkp_index, kp_index, on_middle_file
 from core_ext.learn.factorized cimport is_black, king_zone, kinds, offset_index, row_slot
-from core_ext.learn.record cimport UNFINISHED, UNSCORED
+from core_ext.learn.training_position cimport UNFINISHED, UNSCORED
 from core_ext.learn.shards cimport SHARDS, PairIndices, PairList, Perspective, Shard, set_perspective, set_shard
 from core_ext.shogi.types cimport BLACK, COLORS, WHITE
 
@@ -33,27 +33,27 @@ cdef inline float win_probability(float value) noexcept nogil:
     return 1 / (1 + expf(-value))
 
 
-cdef float target_of(const Record *record, const Target *target) noexcept nogil:
-    """Black's win probability: that of the score, mixed with the game's result; a record has at least one of them."""
-    cdef float result = 0.5 * (record.result + 1)
-    if record.score == UNSCORED:
+cdef float target_of(const TrainingPosition *position, const Target *target) noexcept nogil:
+    """Black's win probability: that of the score, mixed with the game's result; a position has at least one of them."""
+    cdef float result = 0.5 * (position.result + 1)
+    if position.score == UNSCORED:
         return result
-    if record.result == UNFINISHED:
-        return win_probability(record.score / target.scale)
-    return ((1 - target.result_share) * win_probability(record.score / target.scale)
+    if position.result == UNFINISHED:
+        return win_probability(position.score / target.scale)
+    return ((1 - target.result_share) * win_probability(position.score / target.scale)
             + target.result_share * result)
 
 
-cdef void extract_features(const Record *record, const ThreadShards *shards, const Target *target,
+cdef void extract_features(const TrainingPosition *position, const ThreadShards *shards, const Target *target,
                            Example *example) noexcept nogil:
     cdef int shard
-    set_perspective(record, BLACK, &example.perspective[BLACK])
-    set_perspective(record, WHITE, &example.perspective[WHITE])
+    set_perspective(position, BLACK, &example.perspective[BLACK])
+    set_perspective(position, WHITE, &example.perspective[WHITE])
     for shard in range(shards.first, shards.last + 1):
         set_shard(example.perspective, shard, &example.shard[shard])
-    example.side_sign = 1 if record.side == BLACK else -1
-    example.source = record.result == UNFINISHED
-    example.target = target_of(record, target)
+    example.side_sign = 1 if position.side == BLACK else -1
+    example.source = position.result == UNFINISHED
+    example.target = target_of(position, target)
 
 
 cdef inline Parameter *kpp_rows(const KppModel *model, const Perspective *perspective) noexcept nogil:
@@ -277,7 +277,7 @@ cdef void update_model(KppModel *model, const Example *example, const ThreadShar
         update_shard(model, example, shard, error, rates, next)
 
 
-cdef double train(KppModel *model, const Record *records, uint32_t count, const ThreadShards *shards,
+cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t count, const ThreadShards *shards,
                   const LearningRates *rates, const Target *target) noexcept nogil:
     # While a position is in training, the KPP rows of the next one are prefetched a few at a time: all at once they
     # would fill the processor's miss buffers, and it would stall.
@@ -288,24 +288,25 @@ cdef double train(KppModel *model, const Record *records, uint32_t count, const 
     cdef uint32_t i
     cdef float p
     memset(examples, 0, sizeof(examples))
-    extract_features(records, shards, target, &examples[0])
+    extract_features(positions, shards, target, &examples[0])
     for i in range(count):
         now = &examples[i % 2]
         next = &examples[(i + 1) % 2]
         if i + 1 < count:
-            extract_features(records + i + 1, shards, target, next)
+            extract_features(positions + i + 1, shards, target, next)
         p = win_probability(value_of(model, now, shards, i + 1, next))
         loss += <double>((p - now.target) * (p - now.target))
         update_model(model, now, shards, p - now.target, rates, next)
     return loss
 
 
-cdef void predict(const KppModel *model, const Record *records, float *values, long long count) noexcept nogil:
+cdef void predict(const KppModel *model, const TrainingPosition *positions, float *values,
+                  long long count) noexcept nogil:
     cdef Example example
     cdef ThreadShards shards = all_shards()
     cdef Target target = [600, 0]    # any: values do not depend on it
     cdef long long i
     memset(&example, 0, sizeof(example))
     for i in range(count):
-        extract_features(records + i, &shards, &target, &example)
+        extract_features(positions + i, &shards, &target, &example)
         values[i] = value_of(model, &example, &shards, 0, &example)

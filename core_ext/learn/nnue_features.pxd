@@ -1,8 +1,8 @@
-"""The active features of a record: the inputs of a network for each side's view, as they are or in the mirror."""
+"""The active features of a position: the inputs of a network for each side's view, as they are or in the mirror."""
 
 from core_ext.eval.bonapiece cimport BONAPIECES, LISTED, inverse_square, mirror_square
 from core_ext.eval.nnue.features cimport ENEMY_KING, OWN_KING
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport COLORS
 from libc.stdint cimport uint16_t
 
@@ -10,23 +10,23 @@ from libc.stdint cimport uint16_t
 cdef uint16_t number_table[2][COLORS][BONAPIECES]
 
 
-cdef inline int own_king(const Record *record, int color, bint mirror) noexcept nogil:
+cdef inline int own_king(const TrainingPosition *position, int color, bint mirror) noexcept nogil:
     """Its square from its own perspective."""
-    return mirror_square(record.king[color]) if mirror else record.king[color]
+    return mirror_square(position.king[color]) if mirror else position.king[color]
 
 
-cdef inline int list_numbers(const Record *record, int color, bint mirror, uint16_t *active) noexcept nogil:
+cdef inline int list_numbers(const TrainingPosition *position, int color, bint mirror, uint16_t *active) noexcept nogil:
     """The Bonapiece numbers of all pieces but the kings; returns how many there are, at most 38."""
     cdef int count = 0
-    while count < LISTED and record.pieces[count]:
-        active[count] = number_table[mirror][color][record.pieces[count]]
+    while count < LISTED and position.pieces[count]:
+        active[count] = number_table[mirror][color][position.pieces[count]]
         count += 1
     return count
 
 
-cdef inline int list_view(const Record *record, int color, bint mirror, uint16_t *active) noexcept nogil:
+cdef inline int list_view(const TrainingPosition *position, int color, bint mirror, uint16_t *active) noexcept nogil:
     """The K+P features; returns how many there are, at most 40."""
-    cdef int enemy = inverse_square(record.king[color ^ 1]), count = list_numbers(record, color, mirror, active)
-    active[count] = <uint16_t>(OWN_KING + own_king(record, color, mirror))
+    cdef int enemy = inverse_square(position.king[color ^ 1]), count = list_numbers(position, color, mirror, active)
+    active[count] = <uint16_t>(OWN_KING + own_king(position, color, mirror))
     active[count + 1] = <uint16_t>(ENEMY_KING + (mirror_square(enemy) if mirror else enemy))
     return count + 2

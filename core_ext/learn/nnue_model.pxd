@@ -12,7 +12,7 @@ With HalfKP the transformer's features are the shared rows of half_kp.pxd; the r
 from core_ext.learn.half_kp cimport OwnParts
 
 from core_ext.learn.nnue_kernels cimport Kernels, Views
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport uint8_t, uint64_t
 from libc.stdint cimport uint16_t
 
@@ -54,7 +54,7 @@ cdef struct Model:
     bint rounded
 
 cdef struct Batch:
-    const Record *records
+    const TrainingPosition *positions
     Views views
     uint16_t *active
     uint8_t *counts

@@ -1,4 +1,4 @@
-"""The float model of a network (NNUE) that learns from records.
+"""The float model of a network (NNUE) that learns from positions.
 
 A K+P or HalfKP network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums
 are clipped and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so
@@ -27,8 +27,8 @@ from core_ext.learn.nnue_kernels cimport (
     ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, UsedRow, compiled_kernels,
 )
 from core_ext.learn.nnue_portable cimport portable_kernels
-from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
-from core_ext.learn.record import check_records
+from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
+from core_ext.learn.training_position import check_positions
 from core_ext.shogi.types cimport BLACK, SQUARES, int32_t
 
 cdef enum:
@@ -54,29 +54,29 @@ cdef inline bint in_mirror(uint64_t seed, int position) noexcept nogil:
     return (mixed >> 63) != 0
 
 
-cdef float target_of(const Record *record, float score_scale, float result_share) noexcept nogil:
+cdef float target_of(const TrainingPosition *position, float score_scale, float result_share) noexcept nogil:
     """Win probability of the side to move: that of the score, mixed with the result where both are there."""
-    cdef float sign = 1 if record.side == BLACK else -1
-    cdef float result = (1 + sign * record.result) / 2, searched
-    if record.score == UNSCORED:
+    cdef float sign = 1 if position.side == BLACK else -1
+    cdef float result = (1 + sign * position.result) / 2, searched
+    if position.score == UNSCORED:
         return result
-    searched = 1 / (1 + expf(-sign * record.score / score_scale))
-    return searched if record.result == UNFINISHED else searched + result_share * (result - searched)
+    searched = 1 / (1 + expf(-sign * position.score / score_scale))
+    return searched if position.result == UNFINISHED else searched + result_share * (result - searched)
 
 
 cdef void list_position(Batch *batch, int position, bint half_kp) noexcept nogil:
-    cdef const Record *record = batch.records + position
+    cdef const TrainingPosition *source = batch.positions + position
     cdef uint16_t *active = batch.active + 2 * ACTIVE_ROOM * position
     cdef bint mirror = batch.seed != 0 and in_mirror(batch.seed, position)
     cdef int view, color
     for view in range(2):
-        color = record.side ^ view
+        color = source.side ^ view
         if half_kp:
-            batch.counts[position] = <uint8_t>list_numbers(record, color, mirror, active + view * ACTIVE_ROOM)
-            batch.kings[2 * position + view] = <uint8_t>own_king(record, color, mirror)
+            batch.counts[position] = <uint8_t>list_numbers(source, color, mirror, active + view * ACTIVE_ROOM)
+            batch.kings[2 * position + view] = <uint8_t>own_king(source, color, mirror)
         else:
-            batch.counts[position] = <uint8_t>list_view(record, color, mirror, active + view * ACTIVE_ROOM)
-    batch.targets[position] = target_of(record, batch.score_scale, batch.result_share)
+            batch.counts[position] = <uint8_t>list_view(source, color, mirror, active + view * ACTIVE_ROOM)
+    batch.targets[position] = target_of(source, batch.score_scale, batch.result_share)
 
 
 cdef int share_start(const Batch *batch, int share) noexcept nogil:
@@ -322,7 +322,7 @@ def padded(count: int) -> int:
 
 
 cdef class NetworkTrainer:
-    """A network that learns by Adam: weights in the units of nn.bin, one batch of records at a time.
+    """A network that learns by Adam: weights in the units of nn.bin, one batch of positions at a time.
 
     A batch passes the phases of STEP, GRADIENT or VALUES, in that order. Several threads share a phase, each calls
     `work`, and all must have returned before the next phase; the bytes do not depend on how many there are.
@@ -345,7 +345,7 @@ cdef class NetworkTrainer:
     cdef Groups groups[SHARES]
     cdef list kept              # what the pointers point to
     cdef dict places            # block -> (start, end, shape) in the flat arrays
-    cdef object records, forward
+    cdef object positions, forward
     cdef double rate, decay, epsilon
     cdef long number
     cdef readonly int width, hidden1, hidden2, capacity, threads
@@ -482,18 +482,18 @@ cdef class NetworkTrainer:
         self.model.rounded = self.rounded = rounded
         turn_weights(&self.model)
 
-    def begin(self, records, score_scale: float = 600, result_share: float = 0, seed: int = 0):
-        """Set the batch: at most `capacity` records; seed: of which positions are mirrored, 0 for none.
+    def begin(self, positions, score_scale: float = 600, result_share: float = 0, seed: int = 0):
+        """Set the batch: at most `capacity` positions; seed: of which positions are mirrored, 0 for none.
 
         Targets are win probabilities of the score on a logistic of `score_scale`, mixed with the result. ValueError for
-        a record with numbers out of range.
+        a position with numbers out of range.
         """
-        cdef const Record[::1] given = records
-        if not 1 <= len(records) <= self.capacity:
-            raise ValueError(f"{len(records)} records: 1 to {self.capacity}")
-        check_records(records)
-        self.records, self.batch.records = records, &given[0]
-        self.batch.views.positions, self.batch.views.count = len(records), 2 * len(records)
+        cdef const TrainingPosition[::1] given = positions
+        if not 1 <= len(positions) <= self.capacity:
+            raise ValueError(f"{len(positions)} positions: 1 to {self.capacity}")
+        check_positions(positions)
+        self.positions, self.batch.positions = positions, &given[0]
+        self.batch.views.positions, self.batch.views.count = len(positions), 2 * len(positions)
         self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed
 
     def set_step(self, number: int, rate: float, decay: float, epsilon: float = 1e-8):

@@ -12,7 +12,7 @@ from core_ext.eval.symmetry cimport (
     PADDED_PIECES, PADDED_PAIRS, list_canonical_pairs, on_middle_file, larger, mirrored, round_up, smaller,
 )
 from core_ext.learn.factorized cimport list_relative_pairs
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport BLACK, COLORS, WHITE, int32_t
 
 cdef enum:
@@ -62,16 +62,16 @@ cdef inline void sort_numbers(Perspective *perspective) noexcept nogil:
         perspective.numbers[before] = given[i]
 
 
-cdef inline void set_perspective(const Record *record, int color, Perspective *perspective) noexcept nogil:
+cdef inline void set_perspective(const TrainingPosition *position, int color, Perspective *perspective) noexcept nogil:
     cdef int i = 0, number
-    cdef bint mirror = mirrored(record.king[color])
-    perspective.king = record.king[color]
-    perspective.other = inverse_square(record.king[color ^ 1])
+    cdef bint mirror = mirrored(position.king[color])
+    perspective.king = position.king[color]
+    perspective.other = inverse_square(position.king[color ^ 1])
     if mirror:
         perspective.king = mirror_square(perspective.king)
         perspective.other = mirror_square(perspective.other)
-    while i < LISTED and record.pieces[i]:
-        number = record.pieces[i]
+    while i < LISTED and position.pieces[i]:
+        number = position.pieces[i]
         if color == WHITE:
             number = features.inverse[number]
         perspective.numbers[i] = features.mirror[number] if mirror else number

@@ -27,7 +27,7 @@ from usi_engine.core import INTERNAL
 from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
 from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
-from usi_engine.learn.corpus import HELD_OUT, Records
+from usi_engine.learn.corpus import HELD_OUT, Positions
 from usi_engine.learn.corpus_files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
@@ -157,16 +157,16 @@ def starting_network(plan: NetworkPlan) -> NetworkFile:
 
 
 def values_of(
-    trainer: NetworkTrainer, records: Records, batch: int, work: Callable[[tuple[int, ...]], None]
+    trainer: NetworkTrainer, positions: Positions, batch: int, work: Callable[[tuple[int, ...]], None]
 ) -> npt.NDArray[np.float64]:
     """Centipawns for Black, by the weights of the forward pass as they are; `work` carries out phases of a batch."""
-    found = np.empty(len(records))
-    for at in range(0, len(records), batch):
-        part = records[at : at + batch]
+    found = np.empty(len(positions))
+    for at in range(0, len(positions), batch):
+        part = positions[at : at + batch]
         trainer.begin(part, NetworkPlan.score_scale)
         work(VALUE_PHASES)
         found[at : at + len(part)] = trainer.outputs() / FV_SCALE
-    return np.where(records["side"] == BLACK, found, -found)
+    return np.where(positions["side"] == BLACK, found, -found)
 
 
 @dataclass
@@ -217,10 +217,10 @@ class NetworkTraining:
         self.resume()
         saved, losses = time.monotonic(), [0.0, 0.0]  # their sum and number since the last line
         progress = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
-        for records in self.batches.from_batch(self.state.step, self.total):
-            losses = [losses[0] + self.learn(records), losses[1] + 1]
+        for positions in self.batches.from_batch(self.state.step, self.total):
+            losses = [losses[0] + self.learn(positions), losses[1] + 1]
             self.state.step += 1
-            if progress.add(1, len(records), f"divergence {losses[0] / losses[1]:.5f}"):
+            if progress.add(1, len(positions), f"divergence {losses[0] / losses[1]:.5f}"):
                 losses = [0.0, 0.0]
             epoch_ends = self.state.step % self.batches.per_epoch == 0
             if epoch_ends:
@@ -237,19 +237,19 @@ class NetworkTraining:
             for job in jobs:
                 job.result()
 
-    def learn(self, records: Records) -> float:
+    def learn(self, positions: Positions) -> float:
         """One step; returns the loss before it."""
         if self.trainer.rounded != self.is_rounded:
             self.trainer.refresh(self.is_rounded)
         step = self.state.step + 1
-        self.trainer.begin(records, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
+        self.trainer.begin(positions, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
         self.trainer.set_step(step, self.rate(), self.plan.decay, self.plan.epsilon)
         self.work(STEP_PHASES)
         return self.trainer.loss
 
-    def values(self, records: Records) -> npt.NDArray[np.float64]:
+    def values(self, positions: Positions) -> npt.NDArray[np.float64]:
         """Centipawns for Black."""
-        return values_of(self.trainer, records, self.plan.batch, self.work)
+        return values_of(self.trainer, positions, self.plan.batch, self.work)
 
     def held_out_figures(self, rounded: bool) -> dict[str, float]:
         """Divergence from the targets and correlation with the search's win probabilities, as for the KPP model."""
