@@ -4,23 +4,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core_ext.learn.nnue_model import NetworkTrainer as NetworkTrainer
-
 LOGIT: int  # 600
 SIZES: dict[str, int]  # parameters of each term
 ROW_SIZE: int  # 8, of which a zone of five kings uses six
 TEMPO_OF: dict[str, str]
 
-# Phases of NetworkTrainer.work: of a training step, of a gradient alone, of values alone.
-STEP_PHASES: tuple[int, ...]
-GRADIENT_PHASES: tuple[int, ...]
-VALUE_PHASES: tuple[int, ...]
-
 def coalesce_pairs(pairs: NDArray[np.float32], relative: NDArray[np.float32]) -> NDArray[np.float32]: ...
 def coalesce_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]: ...
 def coalesce_relative_kp(values: NDArray[np.float32]) -> NDArray[np.float32]: ...
 def coalesce_tempo_pairs(pairs: NDArray[np.float32], relative: NDArray[np.float32]) -> NDArray[np.float32]: ...
-def half_kp_shared_rows() -> NDArray[np.int32]: ...
 def king_slots() -> list[tuple[int, int]]: ...
 def king_zones() -> NDArray[np.int64]: ...
 

@@ -1,6 +1,6 @@
-"""Training of the evaluations from positions (core_ext.corpus): Trainer learns KPP, NetworkTrainer a network (NNUE).
+"""Training of the KPP evaluation from training positions (core_ext.corpus).
 
-KPP: values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
+Values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
 `kp`, `kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
 `kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
@@ -8,8 +8,6 @@ KPP: values and weights are in units of LOGIT centipawns. A model's terms are ke
 import numpy as np
 
 from core_ext.learn import factorized as _factorized
-from core_ext.learn import half_kp as _half_kp
-from core_ext.learn import nnue_model as _nnue_model
 from core_ext.learn.training_position import check_positions
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
@@ -27,12 +25,6 @@ coalesce_pieces = _factorized.coalesce_pieces
 coalesce_relative_kp = _factorized.coalesce_relative_kp
 coalesce_tempo_pairs = _factorized.coalesce_tempo_pairs
 king_slots = _factorized.king_slots
-
-NetworkTrainer = _nnue_model.NetworkTrainer
-half_kp_shared_rows = _half_kp.shared_rows
-STEP_PHASES = _nnue_model.STEP
-GRADIENT_PHASES = _nnue_model.GRADIENT
-VALUE_PHASES = _nnue_model.VALUES
 
 LOGIT = 600
 ROW_SIZE = _ROW_SIZE

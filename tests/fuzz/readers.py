@@ -17,7 +17,8 @@ import numpy as np
 from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
-from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from core_ext.network_training import STEP_PHASES, NetworkTrainer
+from core_ext.training import Trainer
 from tests.engine.test_book import apery_book, sbk_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL

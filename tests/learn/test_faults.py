@@ -23,7 +23,8 @@ import numpy as np
 import pytest
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
-from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from core_ext.network_training import STEP_PHASES, NetworkTrainer
+from core_ext.training import Trainer
 from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import RATES, random_game, read_games

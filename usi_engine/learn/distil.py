@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.corpus import NO_SCORE
-from core_ext.training import NetworkTrainer
+from core_ext.network_training import NetworkTrainer
 from usi_engine.learn.corpus import CARD, HELD_OUT, Buckets, Positions, finish, joined
 from usi_engine.learn.corpus_files import PositionFile, load_card, training_file
 from usi_engine.learn.files import write_text

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.engine import BONAPIECES, SQUARES
-from core_ext.training import NetworkTrainer, half_kp_shared_rows
+from core_ext.network_training import NetworkTrainer, half_kp_shared_rows
 
 
 def rounded_rows(trainer: NetworkTrainer) -> npt.NDArray[np.int16]:

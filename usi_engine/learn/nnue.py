@@ -22,7 +22,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK
-from core_ext.training import STEP_PHASES, VALUE_PHASES, NetworkTrainer
+from core_ext.engine import BONAPIECES
+from core_ext.network_training import STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.core import INTERNAL
 from usi_engine.evaluation import packaged_network
 from usi_engine.learn.batches import Batches
@@ -30,7 +31,7 @@ from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_che
 from usi_engine.learn.corpus import HELD_OUT, Positions
 from usi_engine.learn.corpus_files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import write_text, written_whole
-from usi_engine.learn.half_kp import NUMBERS, rounded_rows, set_rows
+from usi_engine.learn.half_kp import rounded_rows, set_rows
 from usi_engine.learn.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.progress import Progress
 from usi_engine.learn.train import Plan, agreement, scores_differ, sigmoid
@@ -85,7 +86,7 @@ def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
     """Small random weights of the transformer, units of the hidden layers half active, a value of 0 everywhere."""
     random = np.random.default_rng(plan.seed)
     blocks = trainer.blocks(trainer.weights)
-    rows = blocks["transformer"][:, : NUMBERS if plan.features == HALF_KP else -1]  # HalfKP: what kings share
+    rows = blocks["transformer"][:, : BONAPIECES if plan.features == HALF_KP else -1]  # HalfKP: what kings share
     rows[:] = random.normal(0, TRANSFORMER_UNIT * 0.1 / math.sqrt(ACTIVE_FEATURES), rows.shape)
     blocks["transformer"][:, -1] = TRANSFORMER_UNIT / 2
     sizes = (2 * plan.width, plan.hidden1, plan.hidden2)

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
-from core_ext.training import half_kp_shared_rows
+from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
+from core_ext.network_training import half_kp_shared_rows
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
 from usi_engine.learn.command import main

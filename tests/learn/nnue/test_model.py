@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, GameReader
-from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
+from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from tests.learn.nnue import reference
 from usi_engine.learn.game import START, Game
 from usi_engine.learn.nnue import NetworkPlan, initialise, rounded_network

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core_ext.learn.half_kp import HalfKpRows
+from core_ext.learn.nnue.half_kp import HalfKpRows
 
 STEP: tuple[int, ...]
 GRADIENT: tuple[int, ...]

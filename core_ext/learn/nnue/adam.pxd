@@ -1,6 +1,6 @@
 """Steps of Adam (D. Kingma and J. Ba, 2015) for weights in the units of nn.bin."""
 
-from core_ext.learn.nnue_kernels cimport AdamStep
+from core_ext.learn.nnue.kernels cimport AdamStep
 
 # In natural units, of the step with this number, counted from 1; `scaled` sets the limit.
 cdef AdamStep adam_step(double rate, double decay, double epsilon, long number, bint rounded) noexcept nogil

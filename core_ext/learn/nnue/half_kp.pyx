@@ -5,10 +5,10 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from core_ext.learn.adam cimport first_correction, second_correction
-from core_ext.learn.aligned import aligned
+from core_ext.learn.nnue.adam cimport first_correction, second_correction
+from core_ext.learn.nnue.aligned import aligned
 from core_ext.learn.factorized cimport offset_index
-from core_ext.learn.nnue_kernels cimport ACTIVE_ROOM, OWN_ARRAYS, UPDATES_AHEAD, TILE, prefetch_tile
+from core_ext.learn.nnue.kernels cimport ACTIVE_ROOM, OWN_ARRAYS, UPDATES_AHEAD, TILE, prefetch_tile
 from libc.stdint cimport uint16_t
 
 
@@ -222,7 +222,7 @@ cdef class HalfKpRows:
 
 
 def shared_rows():
-    """By own king and number, the two shared rows of a row, the second -1 for pieces in hand: int32[SQUARES][BONAPIECES][2]."""
+    """Return the two shared rows of each row, the second -1 for pieces in hand: int32[SQUARES][BONAPIECES][2]."""
     cdef int32_t[:, :, ::1] found = np.zeros((SQUARES, BONAPIECES, 2), np.int32)
     cdef int king, number, offset
     for king in range(SQUARES):

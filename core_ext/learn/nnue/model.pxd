@@ -9,9 +9,9 @@ and the weights that the forward pass uses: those are whole numbers in the quant
 With HalfKP the transformer's features are the shared rows of half_kp.pxd; the rows' own parts lie in arrays there.
 """
 
-from core_ext.learn.half_kp cimport OwnParts
+from core_ext.learn.nnue.half_kp cimport OwnParts
 
-from core_ext.learn.nnue_kernels cimport Kernels, Views
+from core_ext.learn.nnue.kernels cimport Kernels, Views
 from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport uint8_t, uint64_t
 from libc.stdint cimport uint16_t

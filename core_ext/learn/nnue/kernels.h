@@ -2,12 +2,12 @@
 
    All of them write the same bytes at every run. With AVX-512, AVX2 and without either they differ by rounding alone,
    and only `multiply` does: its products are fused into the sums where the CPU can. */
-#ifndef KOMADORI_NNUE_KERNELS_H
-#define KOMADORI_NNUE_KERNELS_H
+#ifndef KOMADORI_LEARN_NNUE_KERNELS_H
+#define KOMADORI_LEARN_NNUE_KERNELS_H
 #include <stdint.h>
 #include <string.h>
 #include "base/simd.h"
-#include "learn/lanes.h"
+#include "learn/nnue/lanes.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define UNROLLED _Pragma("GCC unroll 8")

@@ -17,16 +17,16 @@ import numpy as np
 from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.accumulator cimport MAX_HIDDEN, MAX_WIDTH, MIN_WIDTH
 from core_ext.eval.nnue.features cimport HALF_KP_FEATURES, K_P_FEATURES
-from core_ext.learn.adam cimport adam_step, scaled
-from core_ext.learn.aligned import aligned
-from core_ext.learn.half_kp cimport (
+from core_ext.learn.nnue.adam cimport adam_step, scaled
+from core_ext.learn.nnue.aligned import aligned
+from core_ext.learn.nnue.half_kp cimport (
     Groups, HalfKpRows, SHARED_ROWS, TilePart, collect_groups, finish_step, group_views, sum_king, transform_groups,
 )
-from core_ext.learn.nnue_features cimport list_numbers, list_view, own_king
-from core_ext.learn.nnue_kernels cimport (
+from core_ext.learn.nnue.features cimport list_numbers, list_view, own_king
+from core_ext.learn.nnue.kernels cimport (
     ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, UsedRow, compiled_kernels,
 )
-from core_ext.learn.nnue_portable cimport portable_kernels
+from core_ext.learn.nnue.portable cimport portable_kernels
 from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
 from core_ext.learn.training_position import check_positions
 from core_ext.shogi.types cimport BLACK, SQUARES, int32_t

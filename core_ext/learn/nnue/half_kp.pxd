@@ -22,7 +22,7 @@ A batch's views are taken in groups of one own king, a tile of columns at a time
 from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.features cimport HALF_KP_FEATURES
 from core_ext.learn.factorized cimport OFFSETS
-from core_ext.learn.nnue_kernels cimport AdamStep, Kernels, UsedRow, Views
+from core_ext.learn.nnue.kernels cimport AdamStep, Kernels, UsedRow, Views
 from core_ext.shogi.types cimport SQUARES, int32_t, uint8_t
 
 cdef enum:
