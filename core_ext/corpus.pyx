@@ -54,7 +54,7 @@ cdef void write_position(const Position *pos, TrainingPosition *out, int score, 
 
 
 cdef bint is_quiet_position(const Position *pos) noexcept nogil:
-    """Not in check, and no capture wins material by static exchange."""
+    """Return whether the side to move is not in check and no capture wins material by static exchange."""
     cdef Move moves[MAX_MOVES]
     cdef Move *end
     cdef int i
@@ -69,7 +69,7 @@ cdef bint is_quiet_position(const Position *pos) noexcept nogil:
 
 cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosition *out, int score,
                          int result, uint32_t game) noexcept nogil:
-    """Write the position itself if the move is quiet, and its quiescence leaf; returns how many.
+    """Write the position itself if the move is quiet, and its quiescence leaf; return how many.
 
     A capture from a position that is its own leaf has tactical reasons that a static value cannot express.
     """
@@ -94,11 +94,11 @@ cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, Trainin
 
 
 cdef class GameReader:
-    """Replays games and checks every move.
+    """Reads games into training positions and checks every move.
 
     With `weights`, a position that is not in check also gives its quiescence leaf, the quiet position at the end of the
-    best line of captures by these weights, with the same score. A capture chosen in a position that is its own leaf
-    gives no position.
+    best line of captures by these weights, with the same score. A position that is its own leaf is left out if the
+    chosen move is a capture.
     """
 
     cdef Position pos
@@ -127,17 +127,18 @@ cdef class GameReader:
         return 1
 
     cdef bint _set_up(self, str sfen) except -1:
-        """Whether both kings are there."""
+        """Set the position; return whether both kings are on the board."""
         clear_position(&self.pos)
         parse_sfen(&self.pos, sfen)
         return has_both_kings(&self.pos)
 
     def read_game(self, sfen: str, moves, scores, result: int, game: int, positions, limit: int = 8000):
-        """Write a game's quiet positions into `positions` while these have room for two more; returns how many.
+        """Write a game's quiet positions into `positions` while there is room for two more; return how many.
 
-        Quiet: not in check, the move chosen no capture. `scores` are centipawns for the side to move, or None; those
-        beyond `limit` count as `limit`; where some have scores, positions without one are left out. `result` is 1
-        (Black won), -1 or 0; `game` its number. 0 where a king is missing. ValueError for an illegal move.
+        A position is quiet if the side to move is not in check and the chosen move is no capture. `scores` are
+        centipawns for the side to move, or None; those beyond `limit` count as `limit`. If any position has a score,
+        those without one are left out. `result` is 1 (Black won), -1 or 0; `game` is the game's number. Returns 0 if a
+        king is missing. ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
         cdef int written = 0, score, move
@@ -155,11 +156,11 @@ cdef class GameReader:
         return written
 
     def read_valued_moves(self, sfen: str, moves, values, positions, limit: int = 8000):
-        """Write the quiet positions after each of the moves from one position; returns how many.
+        """Write the quiet positions after each of the moves from one position; return how many.
 
-        `values` are centipawns for the side that moves. Quiet: not in check, no capture wins material by static
-        exchange. Values beyond `limit` count as `limit`. The positions have game 0 and no result. 0 where a king is
-        missing. ValueError for an illegal move.
+        A position is quiet if the side to move is not in check and no capture wins material by static exchange.
+        `values` are centipawns for the side that moves; those beyond `limit` count as `limit`. The positions have game
+        0 and no result. Returns 0 if a king is missing. ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
         cdef int written = 0, value, move
@@ -176,10 +177,10 @@ cdef class GameReader:
         return written
 
     def read_lines(self, sfen: str, lines, positions):
-        """Write the positions to which lines of moves lead from one position, but for those in check; returns how many.
+        """Write the positions at the ends of lines of moves from one position, if not in check; return how many.
 
-        The positions have game 0, no result and, until they are given another one, a score of 0. 0 where a king is
-        missing. ValueError for an illegal move.
+        They have game 0, no result and a score of 0, for the caller to replace. Returns 0 if a king is missing.
+        ValueError for an illegal move.
         """
         cdef TrainingPosition[::1] out = positions
         cdef int written = 0
@@ -192,7 +193,7 @@ cdef class GameReader:
         return written
 
     cdef int _follow(self, list line, TrainingPosition *out) except -1:
-        """Write the position after these moves, and take them back; returns how many positions."""
+        """Write the position after these moves, and take them back; return how many positions."""
         cdef int made = 0, written = 0, move
         reserve_plies(&self.pos, <int>len(line))
         try:

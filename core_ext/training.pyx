@@ -5,6 +5,8 @@ Values and weights are in units of LOGIT centipawns. A model's terms are keys of
 `kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
 
+from cpython.buffer cimport PyBuffer_FillInfo
+
 import numpy as np
 
 from core_ext.learn import factorized as _factorized
@@ -37,18 +39,18 @@ TEMPO_OF = {"pp_tempo": "pp", "relative_pp_tempo": "relative_pp"}
 
 
 def king_zones():
-    """The zone (0 to 10) of each of the 81 squares, for a king from its own perspective; mirror images share one."""
+    """Return the zone (0 to 10) of each square, for a king from its own perspective; mirror images share one."""
     return np.array([king_zone(mirror_square(king) if mirrored(king) else king) for king in range(SQUARES)])
 
 
 cdef class Rendezvous:
-    """Where two threads exchange the sums of their shards, position by position; good for one call by each."""
+    """Memory through which two threads exchange the sums of their shards, for one call of learn_shard by each."""
 
     cdef RendezvousSlots slots      # zeros, as all that a new object holds
 
 
 cdef class Trainer:
-    """The float model. `terms`: `piece` and any others of SIZES; the tempo terms of pairs either all or none.
+    """The float model. `terms` are `piece` and any others of SIZES; the tempo terms of pairs come all or none.
 
     ValueError for other terms, MemoryError.
     """
@@ -95,22 +97,22 @@ cdef class Trainer:
     cdef void *_memory(self, str name):
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
-    def learn(self, positions, rates, scale: float = 600, result_share: float = 0):
-        """One epoch of Adagrad in the positions' order, without the GIL. The same calls give the same bytes.
+    def learn(self, positions, rates, scale: float = LOGIT, result_share: float = 0):
+        """Train one epoch by Adagrad in the positions' order, without the GIL. The same calls give the same bytes.
 
         `rates`: learning rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP
-        tempo. The target is the win probability that the score means on a logistic of `scale` centipawns, mixed with
-        `result_share` of the game's result. Returns the sum of squared errors of the win probability, each before its
-        update. ValueError for a position with numbers out of range.
+        tempo. The target is the win probability of the score on a logistic of `scale` centipawns, mixed with
+        `result_share` of the game's result if there is one. Returns the sum of squared errors of the win probability,
+        each before its update. ValueError for a position with numbers out of range.
         """
         cdef ThreadShards shards = all_shards()
         return self._learn(&shards, positions, rates, scale, result_share)
 
-    def learn_shard(self, shard: int, rendezvous: Rendezvous, positions, rates, scale: float = 600,
+    def learn_shard(self, shard: int, rendezvous: Rendezvous, positions, rates, scale: float = LOGIT,
                     result_share: float = 0):
-        """The same, bit for bit, in two threads: one calls with shard 0, the other with 1 and the same arguments else.
+        """Do the same, bit for bit, in two threads: one calls this with shard 0, the other with shard 1.
 
-        Each waits for the other at every position: alone it never returns. ValueError for another shard.
+        Each waits for the other at every position: if called alone, it never returns. ValueError for another shard.
         """
         cdef ThreadShards shards
         if shard not in (0, 1):
@@ -133,7 +135,7 @@ cdef class Trainer:
         return loss
 
     def values(self, positions):
-        """The model's values for Black, float32, in LOGIT centipawns. ValueError as `learn`."""
+        """Return values for Black, float32, in LOGIT centipawns. ValueError as for `learn`."""
         cdef const TrainingPosition[::1] given = positions
         result = np.empty(len(positions), dtype=np.float32)
         cdef float[::1] out = result
@@ -144,11 +146,11 @@ cdef class Trainer:
         return result
 
     def parameters(self, name: str):
-        """A term's weights (column 0) and Adagrad accumulators, sums of squared gradients (column 1), in place.
+        """Return a view of a term's weights (column 0) and Adagrad's sums of squared gradients (column 1).
 
         `tempo` has two rows: of games, and of positions without a game. `kpp` is [zone][pair][ROW_SIZE]: the parameter
-        that the zone's kings share, then theirs, at the slots of king_slots(). Of symmetric pairs (`pp`, `relative_pp`
-        and their tempo terms) only one is used. KeyError for a term that the model does not have.
+        that the zone's kings share, then theirs, at the slots of king_slots(). Only one of a set of symmetric pairs
+        (`pp`, `relative_pp` and their tempo terms) is used. KeyError if the model does not have the term.
         """
         if name not in self.terms:
             raise KeyError(name)
@@ -159,15 +161,13 @@ cdef class Trainer:
 
 
 cdef class Block:
-    """Zeroed memory on huge pages, as a buffer of bytes. MemoryError where it cannot be had."""
+    """Zeroed memory on huge pages, as a buffer of bytes. MemoryError."""
     cdef void *memory
     cdef void *block
-    cdef Py_ssize_t size[1]
-    cdef Py_ssize_t stride[1]
+    cdef Py_ssize_t size
 
     def __cinit__(self, size):
-        self.size[0] = size
-        self.stride[0] = 1
+        self.size = size
         self.memory = allocate_large(size, &self.block)
         if self.memory == NULL:
             raise MemoryError(f"no memory for {size >> 20} MB of weights")
@@ -176,17 +176,4 @@ cdef class Block:
         release_large(self.block)
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        buffer.buf = self.memory
-        buffer.format = 'B'
-        buffer.internal = NULL
-        buffer.itemsize = 1
-        buffer.len = self.size[0]
-        buffer.ndim = 1
-        buffer.obj = self
-        buffer.readonly = 0
-        buffer.shape = self.size
-        buffer.strides = self.stride
-        buffer.suboffsets = NULL
-
-    def __releasebuffer__(self, Py_buffer *buffer):
-        pass
+        PyBuffer_FillInfo(buffer, self, self.memory, self.size, False, flags)

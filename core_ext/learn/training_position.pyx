@@ -1,4 +1,4 @@
-"""Whether positions can be learned from: training indexes by their numbers without looking at them again."""
+"""Check of training positions: training indexes tables by their numbers without further checks."""
 
 from libc.string cimport memset
 
@@ -10,7 +10,7 @@ cdef enum:
 
 
 cdef inline bint repeats(uint64_t *seen, int number) noexcept nogil:
-    """Whether the number was seen before; notes it."""
+    """Note the number; return whether it was seen before."""
     cdef uint64_t bit = <uint64_t>1 << (number & 63)
     cdef bint found = (seen[number >> 6] & bit) != 0
     seen[number >> 6] |= bit
@@ -18,7 +18,7 @@ cdef inline bint repeats(uint64_t *seen, int number) noexcept nogil:
 
 
 cdef int first_bad_piece(const TrainingPosition *position) noexcept nogil:
-    """The place of the first piece whose number is none or is there twice; LISTED where all are right."""
+    """Return the place of the first piece with a number out of range or seen before; LISTED if there is none."""
     cdef uint64_t seen[SEEN_WORDS]
     cdef int i = 0
     memset(seen, 0, sizeof(seen))
@@ -30,7 +30,7 @@ cdef int first_bad_piece(const TrainingPosition *position) noexcept nogil:
 
 
 cdef inline bint is_result(const TrainingPosition *position) noexcept nogil:
-    """1, -1, 0, or none where there is a score."""
+    """Return whether the result is 1, -1 or 0, or missing if there is a score."""
     return -1 <= position.result <= 1 or (position.result == UNFINISHED and position.score != UNSCORED)
 
 
@@ -40,7 +40,7 @@ cdef inline bint is_sound(const TrainingPosition *position) noexcept nogil:
 
 
 cdef str fault_of(const TrainingPosition *position):
-    """What is wrong with a position that is not sound."""
+    """Describe what is wrong with a position that is not sound."""
     cdef int place = first_bad_piece(position)
     if place < LISTED:
         return f"piece number {position.pieces[place]}; each is below {BONAPIECES} and there once"

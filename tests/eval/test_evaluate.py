@@ -182,7 +182,7 @@ def test_weights_of_a_wrong_size_are_refused() -> None:
         weights.unfold_king(0, np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 4)
-    with pytest.raises(ValueError, match="steps of 8, where play has 4"):
+    with pytest.raises(ValueError, match="steps of 8, not 4"):
         weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 8)
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)

@@ -1,9 +1,8 @@
 """KPP weights as play reads them: unfolded, in 1/FV_SCALE centipawns, one table read for each term.
 
 Black's value is (sum piece + sum KKP[black king][white king] + sum KPP[black king] - sum KPP[white king, inverted])
-/ FV_SCALE, over the pieces and pairs of pieces by their Bonapiece numbers. To it come, for the side to move, the tempo
-terms: (tempo + sum KP[each king, from its colour's perspective] + sum PP) / FV_SCALE. (In the files they are named
-"turn".)
+/ FV_SCALE, over the pieces and pairs of pieces by their Bonapiece numbers. The side to move also gets the tempo
+terms: (tempo + sum KP[each king, from its colour's perspective] + sum PP) / FV_SCALE. Files name them "turn".
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES
@@ -24,7 +23,7 @@ cdef struct KppTables:
 # Owns the memory; a state that uses the weights must not outlive it.
 cdef class KppWeights:
     cdef KppTables unfolded
-    cdef bint ready             # whether all of them are there
+    cdef bint ready             # whether all tables are filled
     cdef void *kkp_block
     cdef void *kpp_block
     cdef void *tempo_block      # kp_tempo, then pp_tempo
@@ -33,12 +32,12 @@ cdef class KppWeights:
 
 
 cdef inline const int16_t *kkp_row(const KppTables *weights, int black_king, int white_king) noexcept nogil:
-    """By number; both kings from Black's perspective."""
+    """Return a row indexed by number; both kings are given from Black's perspective."""
     return weights.kkp + (black_king * SQUARES + white_king) * BONAPIECES
 
 
 cdef inline const int16_t *kpp_row(const KppTables *weights, int king, int number) noexcept nogil:
-    """By the other number, all from the perspective of the king's colour."""
+    """Return a row indexed by the other number, all from the perspective of the king's colour."""
     return weights.kpp + (<size_t>king * BONAPIECES + number) * BONAPIECES
 
 

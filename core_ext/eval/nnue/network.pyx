@@ -1,4 +1,4 @@
-"""The weights in memory, and the value. See network.pxd."""
+"""The weights in memory, and the value. Contracts are in network.pxd."""
 
 from libc.string cimport memcpy
 
@@ -29,7 +29,7 @@ cdef enum:
 # ---- values ----
 
 cdef inline int in_centipawns(const NnueWeights *weights, int32_t output) noexcept nogil:
-    """Rounded towards 0, as YaneuraOu does."""
+    """Convert to centipawns, rounded towards 0 as in YaneuraOu."""
     return max(-MAX_EVALUATION, min(MAX_EVALUATION, output // weights.fv_scale))
 
 
@@ -48,7 +48,7 @@ cdef inline void hidden_layer(const NnueWeights *weights, int layer, uint8_t *ou
 
 cdef inline int propagate(const NnueWeights *weights, const int16_t *ours, const int16_t *theirs,
                           bint portable) noexcept nogil:
-    """The value from the sums of the first layer; `portable` is a constant at each call."""
+    """Return the value from the sums of the first layer; `portable` is a constant at each call."""
     cdef uint8_t inputs[2 * MAX_WIDTH]
     cdef uint8_t first[MAX_HIDDEN]
     cdef uint8_t second[MAX_HIDDEN]
@@ -103,12 +103,12 @@ def check_sizes(width: int, hidden1: int, hidden2: int):
 
 cdef int check_shape(str what, tuple shape, tuple expected) except -1:
     if shape != expected:
-        raise ValueError(f"{what} of a network have the shape {shape} where {expected} belongs")
+        raise ValueError(f"{what} of a network have the shape {shape}, expected {expected}")
     return 0
 
 
 cdef void lay_out(int8_t *out, const int8_t[:, ::1] weight, int inputs, int outputs) noexcept:
-    """[output][input] to [inputs / 4][outputs][4]; what is not there stays 0."""
+    """Reorder [output][input] as [inputs / 4][outputs][4]; the padding stays 0."""
     cdef Py_ssize_t i, k
     for i in range(weight.shape[0]):
         for k in range(inputs):
@@ -116,7 +116,7 @@ cdef void lay_out(int8_t *out, const int8_t[:, ::1] weight, int inputs, int outp
 
 
 cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
-    """In whole huge pages: rows are read at random. The biases stand behind the rows."""
+    """Copy into whole huge pages, as rows are read at random. The biases stand behind the rows."""
     cdef size_t row = network.weights.width * sizeof(int16_t), rows = weight.shape[0] * row
     cdef size_t room = (rows + row + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE
     cdef char *start = <char *>allocate_large(room, &network.rows_block)
@@ -145,7 +145,7 @@ cdef int copy_layers(Network network, list layers) except -1:
 
 cdef int8_t *copy_hidden(Network network, int i, int8_t *at, const int32_t[::1] bias, const int8_t[:, ::1] weight,
                          int inputs) except NULL:
-    """One hidden layer: its biases, its weights. Returns where the next begins."""
+    """Copy the biases and weights of one hidden layer; return the start of the next one."""
     cdef int units = network.weights.hidden[i], room = padded(inputs, HIDDEN_STEP)
     check_shape(f"biases of hidden layer {i + 1}", (bias.shape[0],), (network.hidden[i],))
     check_shape(f"weights of hidden layer {i + 1}", (weight.shape[0], weight.shape[1]),
@@ -170,12 +170,12 @@ cdef int copy_output(Network network, int8_t *at, const int32_t[::1] bias, const
 
 
 cdef class Network:
-    """A network for play, copied from arrays. ValueError where a size does not fit, MemoryError.
+    """A network for play, copied from arrays. ValueError if a size does not fit, MemoryError.
 
     `features` is "K+P" or "HalfKP"; `bias` and `weight` are those of the first layer, [width] and [features][width]
-    int16; `layers` are three pairs of biases [outputs] int32 and weights [outputs][inputs padded to 32] int8, of which
-    the padding counts for nothing. `fv_scale` output units are a centipawn, 1 to 128. The attribute `hidden` is the
-    pair of units in the two hidden layers.
+    int16; `layers` are three pairs of biases [outputs] int32 and weights [outputs][inputs padded to 32] int8, whose
+    padding is ignored. `fv_scale` output units are a centipawn. The attribute `hidden` is the pair of units in the two
+    hidden layers.
     """
 
     def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers,

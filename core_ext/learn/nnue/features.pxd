@@ -1,4 +1,4 @@
-"""The active features of a position: the inputs of a network for each side's view, as they are or in the mirror."""
+"""Active features of a position: the inputs of a network for each side's view, mirrored or not."""
 
 from core_ext.eval.bonapiece cimport BONAPIECES, LISTED, inverse_square, mirror_square
 from core_ext.eval.nnue.features cimport ENEMY_KING, OWN_KING
@@ -11,12 +11,12 @@ cdef uint16_t number_table[2][COLORS][BONAPIECES]
 
 
 cdef inline int own_king(const TrainingPosition *position, int color, bint mirror) noexcept nogil:
-    """Its square from its own perspective."""
+    """Return the king's square from its own perspective."""
     return mirror_square(position.king[color]) if mirror else position.king[color]
 
 
 cdef inline int list_numbers(const TrainingPosition *position, int color, bint mirror, uint16_t *active) noexcept nogil:
-    """The Bonapiece numbers of all pieces but the kings; returns how many there are, at most 38."""
+    """List the Bonapiece numbers of all pieces except kings; return how many, at most LISTED."""
     cdef int count = 0
     while count < LISTED and position.pieces[count]:
         active[count] = number_table[mirror][color][position.pieces[count]]
@@ -25,7 +25,7 @@ cdef inline int list_numbers(const TrainingPosition *position, int color, bint m
 
 
 cdef inline int list_view(const TrainingPosition *position, int color, bint mirror, uint16_t *active) noexcept nogil:
-    """The K+P features; returns how many there are, at most 40."""
+    """List the K+P features; return how many, at most 40."""
     cdef int enemy = inverse_square(position.king[color ^ 1]), count = list_numbers(position, color, mirror, active)
     active[count] = <uint16_t>(OWN_KING + own_king(position, color, mirror))
     active[count + 1] = <uint16_t>(ENEMY_KING + (mirror_square(enemy) if mirror else enemy))

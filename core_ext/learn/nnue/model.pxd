@@ -1,4 +1,4 @@
-"""The float model of a network and one batch on its way through it.
+"""The float model of a network and the state of one batch.
 
 All weights lie in one array of floats, in the units of nn.bin (LAYOUT below), and so do Adam's moments, the gradient
 and the weights that the forward pass uses: those are whole numbers in the quantisation-aware phase.
@@ -30,7 +30,7 @@ cdef struct Layer:
     int biases
     float *turned       # weights as [output][input], for the backward pass
 
-# Of a chunk: what each layer is given, and its sums or their gradients; rows of the padded length + ROW_GAP.
+# Inputs of each layer for a chunk, and its sums or their gradients; rows of the padded length + ROW_GAP.
 cdef struct Scratch:
     float *inputs[LAYERS]
     float *sums[LAYERS]

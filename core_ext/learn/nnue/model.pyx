@@ -1,4 +1,4 @@
-"""The float model of a network (NNUE) that learns from positions.
+"""The float model of a network (NNUE) that learns from training positions.
 
 A K+P or HalfKP network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums
 are clipped and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so
@@ -55,7 +55,7 @@ cdef inline bint in_mirror(uint64_t seed, int position) noexcept nogil:
 
 
 cdef float target_of(const TrainingPosition *position, float score_scale, float result_share) noexcept nogil:
-    """Win probability of the side to move: that of the score, mixed with the result where both are there."""
+    """Return the win probability of the side to move: that of the score, mixed with the result if both are there."""
     cdef float sign = 1 if position.side == BLACK else -1
     cdef float result = (1 + sign * position.result) / 2, searched
     if position.score == UNSCORED:
@@ -80,7 +80,7 @@ cdef void list_position(Batch *batch, int position, bint half_kp) noexcept nogil
 
 
 cdef int share_start(const Batch *batch, int share) noexcept nogil:
-    """First position of a share; its end is the start of the next one."""
+    """Return the first position of a share; its end is the start of the next one."""
     cdef int size = (batch.views.positions + SHARES - 1) // SHARES
     size = (size + ROW_STEP - 1) // ROW_STEP * ROW_STEP
     return min(size * share, batch.views.positions)
@@ -99,7 +99,7 @@ cdef inline int tile_offset(const Model *model, int tile) noexcept nogil:
 
 
 cdef TilePart part_of(const Model *model, const Batch *batch, int tile) noexcept nogil:
-    """What HalfKP needs. Its shared rows are summed before they are rounded."""
+    """Return the parts that HalfKP needs. Its shared rows are summed before they are rounded."""
     cdef TilePart part
     cdef int offset = tile_offset(model, tile)
     part.kernels, part.number, part.width, part.rounded = model.kernels, tile, model.width, model.rounded
@@ -119,7 +119,7 @@ cdef void transform(const Model *model, Batch *batch, const Groups *groups, int 
 
 cdef void collect(Model *model, const Batch *batch, const Groups *groups, int tile,
                   const AdamStep *step) noexcept nogil:
-    """With HalfKP, `step` updates the own parts of rows, unless it is NULL."""
+    """Collect gradients. With HalfKP, `step` also updates the own parts of rows if it is not NULL."""
     cdef TilePart part = part_of(model, batch, tile)
     if model.own != NULL:
         collect_groups(model.own, groups, &batch.views, &part, step)
@@ -142,7 +142,7 @@ cdef void activate(const Model *model, const float *sums, int step, float factor
 
 
 cdef void propagate(const Model *model, Scratch *scratch, int number, int rows) noexcept nogil:
-    """One layer forward: its sums from its inputs."""
+    """Compute the sums of one layer from its inputs."""
     cdef const Layer *layer = &model.layers[number]
     cdef Product product
     product.rows, product.inner, product.columns = rows, layer.inputs, layer.outputs
@@ -178,7 +178,7 @@ cdef double loss_of(double logit, double target) noexcept nogil:
 
 cdef double measure_chunk(const Model *model, Batch *batch, Scratch *scratch, int start, int count,
                           int rows) noexcept nogil:
-    """Losses of a chunk, their sum; the last layer's sums become their gradients of the batch's mean loss."""
+    """Sum the losses of a chunk; replace the last layer's sums by their gradients of the batch's mean loss."""
     cdef int step = row_length(model.layers[LAYERS - 1].outputs), row
     cdef float unit = 1 / (model.fv_scale * batch.score_scale), error, logit
     cdef float *sums = scratch.sums[LAYERS - 1]
@@ -212,7 +212,7 @@ cdef void collect_layer(const Model *model, const Scratch *scratch, int number, 
 
 cdef void propagate_back(const Model *model, const Scratch *scratch, int number, float *deltas, int step, float factor,
                          int rows) noexcept nogil:
-    """Gradients of what a layer's inputs were clipped from."""
+    """Compute the gradients of what a layer's inputs were clipped from."""
     cdef const Layer *layer = &model.layers[number]
     cdef Product product
     cdef int row
@@ -229,7 +229,7 @@ cdef void propagate_back(const Model *model, const Scratch *scratch, int number,
 
 cdef void return_chunk(const Model *model, Batch *batch, const Scratch *scratch, int start, float *gradient,
                        int rows) noexcept nogil:
-    """All layers backward; the transformer's sums of the chunk become their gradients."""
+    """Go backward through all layers; the transformer's sums of the chunk become their gradients."""
     cdef int number, columns = 2 * model.width
     for number in range(LAYERS - 1, -1, -1):
         collect_layer(model, scratch, number, gradient, rows)
@@ -240,7 +240,7 @@ cdef void return_chunk(const Model *model, Batch *batch, const Scratch *scratch,
 
 
 cdef void pass_share(const Model *model, Batch *batch, Scratch *scratch, int share, bint back) noexcept nogil:
-    """Forward through the dense layers and, if wished, back."""
+    """Go forward through the dense layers and, if wished, back."""
     cdef int start = share_start(batch, share), end = share_start(batch, share + 1), count, rows
     batch.losses[share] = 0
     if back:
@@ -280,7 +280,7 @@ cdef void improve_range(Model *model, int start, int count, const AdamStep *step
 
 
 cdef void improve_tile(Model *model, int tile, const AdamStep *step) noexcept nogil:
-    """The rows of features, which alone decay, and that of the biases."""
+    """Update the rows of features, which alone decay, and that of the biases."""
     cdef AdamStep biases = scaled(step, 127, LARGEST_INT16), rows = biases
     cdef int start = tile_offset(model, tile), end = start + model.features * TILE
     rows.keep = step.keep
@@ -302,7 +302,7 @@ cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) 
 
 
 cdef AdamStep own_part_step(double rate, double decay, double epsilon) noexcept nogil:
-    """Of HalfKP rows' own parts, without the correction of the moments' biases."""
+    """Return the step of HalfKP rows' own parts, without the correction of the moments' biases."""
     cdef AdamStep natural = adam_step(rate, decay, epsilon, LONG_AFTER, False)
     cdef AdamStep step = scaled(&natural, 127, LARGEST_INT16)
     step.keep = natural.keep
@@ -452,19 +452,19 @@ cdef class NetworkTrainer:
         return {name: flat[start:end].reshape(shape) for name, (start, end, shape) in self.places.items()}
 
     def state(self):
-        """All arrays that the steps to come depend on, by name."""
+        """Return all arrays that later steps depend on, by name."""
         own = {} if self.own_parts is None else self.own_parts.state()
         return {"weights": self.weights, "first": self.first, "second": self.second, **own}
 
     def set_state(self, arrays):
-        """Take up what `state` returned; `refresh` has to follow."""
+        """Restore what `state` returned; `refresh` has to follow."""
         for name in ("weights", "first", "second"):
             getattr(self, name)[:] = arrays[name]
         if self.own_parts is not None:
             self.own_parts.set_state(arrays)
 
     def rows_of_king(self, king: int):
-        """HalfKP: the transformer's rows for an own king's square, float32 [BONAPIECES][width]."""
+        """Return HalfKP's rows for an own king's square, float32 [BONAPIECES][width]."""
         if self.own_parts is None or not 0 <= king < SQUARES:
             raise ValueError(f"no rows of a king on {king} with {self.features}")
         cdef float[:, ::1] found = aligned(self.width * BONAPIECES).reshape(self.model.tiles, -1)
@@ -477,7 +477,7 @@ cdef class NetworkTrainer:
         return np.concatenate(np.asarray(found).reshape(self.model.tiles, BONAPIECES, TILE), axis=1)
 
     def refresh(self, rounded: bool):
-        """Take up `weights`, in whole numbers or as they are, for the passes to come."""
+        """Use `weights`, rounded or as they are, for the passes to come."""
         self.forward[:] = np.rint(self.weights) if rounded else self.weights
         self.model.rounded = self.rounded = rounded
         turn_weights(&self.model)
@@ -497,12 +497,12 @@ cdef class NetworkTrainer:
         self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed
 
     def set_step(self, number: int, rate: float, decay: float, epsilon: float = 1e-8):
-        """What the update of STEP does: its number from 1, Adam's rate and epsilon in natural units, and the decay of
-        the transformer's weights, which is multiplied by the rate."""
+        """Set the number of the step, from 1, Adam's rate and epsilon in natural units, and the decay of the
+        transformer's weights, which is multiplied by the rate."""
         self.number, self.rate, self.decay, self.epsilon = number, rate, decay, epsilon
 
     def work(self, phase: int, thread: int = 0):
-        """One thread's part of a phase, without the GIL."""
+        """Do one thread's part of a phase, without the GIL."""
         cdef int given = phase, own = thread
         if not 0 <= own < self.threads:
             raise ValueError(f"thread {thread}: 0 to {self.threads - 1}")
@@ -551,9 +551,9 @@ cdef class NetworkTrainer:
         return sum(self.batch.losses) / self.batch.views.positions
 
     def outputs(self):
-        """After FORWARD: the last layer's sums, fv_scale to a centipawn for the side to move."""
+        """Return, after FORWARD, the last layer's sums, fv_scale to a centipawn for the side to move."""
         return np.asarray(<float[:self.batch.views.positions]>self.batch.outputs).copy()
 
     def sums(self):
-        """After VALUES: the first layer's sums, [positions][2 * width] in 1/127, the side to move first."""
+        """Return, after VALUES, the first layer's sums, [positions][2 * width] in 1/127, the side to move first."""
         return np.asarray(<float[:self.batch.views.positions, :2 * self.width]>self.batch.sums).copy()
