@@ -58,24 +58,24 @@ LAYERS = {
     ],
     "learn": [
         "quiescence_leaf",
-        "record",
+        "training_position",
         "factorized",
         "shards",
         "kpp_model",
-        "nnue_kernels",
-        "nnue_portable",
-        "nnue_features",
-        "adam",
-        "aligned",
-        "half_kp",
-        "nnue_model",
+        "nnue.kernels",
+        "nnue.portable",
+        "nnue.features",
+        "nnue.adam",
+        "nnue.aligned",
+        "nnue.half_kp",
+        "nnue.model",
     ],
-    "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
+    "": ["board", "engine", "corpus", "training", "network_training", "_probe", "_nnue_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` comes before the others: it finds out whether the processor can run them.
-PUBLIC = {"board", "records", "training", "engine", "base.processor"}
+PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # Packages whose one command says what to install where rsshogi is missing; elsewhere it is imported when it is used.
 NEEDING_RSSHOGI = {"csa"}
