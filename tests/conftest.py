@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import MateSolver, StopToken, Table, Weights, Worker, set_tunable, tunables
+from core_ext.engine import KppWeights, MateSolver, StopToken, Table, Worker, set_tunable, tunables
 from tests.positions import data_rows
 from usi_engine.evaluation.kpp_file import load_weights
 from usi_engine.evaluation.names import KPP
@@ -29,7 +29,7 @@ def board() -> Board:
 
 
 @pytest.fixture(scope="session")
-def weights() -> Weights:
+def weights() -> KppWeights:
     """The KPP weights of the package, unfolded once for all tests; read-only."""
     loaded = load_weights(KPP)
     assert loaded is not None
@@ -42,7 +42,7 @@ def new_worker() -> NewWorker:
     values.
     """
 
-    def make(weights: Weights | None = None, megabytes: int = 1, stop: StopToken | None = None) -> Worker:
+    def make(weights: KppWeights | None = None, megabytes: int = 1, stop: StopToken | None = None) -> Worker:
         worker = Worker(Table(megabytes), stop or StopToken(), weights)
         worker.configure()
         return worker

@@ -14,8 +14,9 @@ import numpy as np
 from bench.command import new_parser, one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
-from core_ext.eval.nnue.network import INSTRUCTIONS, Network
-from usi_engine.evaluation.network_file import FEATURES, read_network
+from core_ext.eval.nnue.network import FEATURE_COUNTS, INSTRUCTIONS, Network
+from usi_engine.evaluation.network_file import read_network
+from usi_engine.usi.options import FV_SCALE
 
 SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
 LINES = 4
@@ -24,12 +25,12 @@ LINES = 4
 def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Network:
     """Return a network with random weights, about as large as trained ones."""
     rng = np.random.default_rng(1)
-    rows = rng.integers(-40, 41, (FEATURES[features] + 1, width), np.int16)
+    rows = rng.integers(-40, 41, (FEATURE_COUNTS[features] + 1, width), np.int16)
     layers = []
     for inputs, outputs in ((2 * width, hidden1), (hidden1, hidden2), (hidden2, 1)):
         weight = rng.integers(-40, 41, (outputs, -(-inputs // 32) * 32), np.int8)
         layers.append((rng.integers(-8000, 8001, outputs, np.int32), weight))
-    return Network(features, rows[-1], rows[:-1], layers)
+    return Network(features, rows[-1], rows[:-1], layers, FV_SCALE)
 
 
 def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
@@ -58,7 +59,7 @@ def main() -> None:
     networks = {}
     for file in chosen.files:
         found = read_network(file)
-        networks[file] = Network(found.architecture.features, found.ft_bias, found.ft_weight, found.layers)
+        networks[file] = Network(found.architecture.features, found.ft_bias, found.ft_weight, found.layers, FV_SCALE)
     if not networks:
         networks = {f"{kind} {width}x2-{one}-{two}": random_network(kind, width, one, two)
                     for kind, width, one, two in SIZES}  # fmt: skip

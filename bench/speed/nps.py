@@ -12,9 +12,9 @@ from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import FV_SCALE
 from usi_engine.search.iterative import iterative_deepening
 from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import FV_SCALE
 
 CASES = {
     "start position": (

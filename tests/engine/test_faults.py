@@ -22,7 +22,8 @@ from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import packaged_path, read_blocks
 from usi_engine.evaluation.load import load_evaluation, packaged_network
-from usi_engine.evaluation.names import FV_SCALE, INTERNAL, WeightsError
+from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.usi.options import FV_SCALE
 
 PAGE = 4096
 MOST_MEGABYTES = 1000  # of 512 threads before they search
@@ -30,7 +31,7 @@ MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmove
 
 
 class Arrays:
-    """Stands for Weights: arrays of these bytes."""
+    """Stands for KppWeights: arrays of these bytes."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]

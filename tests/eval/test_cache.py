@@ -12,7 +12,7 @@ from usi_engine.evaluation.names import KPP
 
 
 class Arrays:
-    """Stands for Weights: two small arrays."""
+    """Stands for KppWeights: two small arrays."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]

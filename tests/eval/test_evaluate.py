@@ -7,7 +7,7 @@ import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
-from core_ext.engine import HALF_SQUARES, PAIRS, Weights, Worker
+from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights, Worker
 from tests.conftest import NewWorker
 from tests.eval.turning import mirrored, turned
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
@@ -43,7 +43,7 @@ def value(engine: Worker, sfen: str) -> int:
     return dict(engine.evaluate(Board(sfen)))["total"]
 
 
-def check_walk(weights: Weights | None, sfen: str, seed: int, count: int) -> None:
+def check_walk(weights: KppWeights | None, sfen: str, seed: int, count: int) -> None:
     found = walk_evaluator(weights, sfen, seed, count)
     assert found["evaluated"] == count
     assert found["wrong"] == 0
@@ -51,14 +51,14 @@ def check_walk(weights: Weights | None, sfen: str, seed: int, count: int) -> Non
 
 
 @pytest.mark.parametrize("sfen", STARTS)
-def test_differences_equal_full_sums(weights: Weights, sfen: str) -> None:
+def test_differences_equal_full_sums(weights: KppWeights, sfen: str) -> None:
     check_walk(weights, sfen, 1, 20000)
     check_walk(None, sfen, 2, 20000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sfen", STARTS)
-def test_differences_equal_full_sums_on_a_million_positions(weights: Weights, sfen: str) -> None:
+def test_differences_equal_full_sums_on_a_million_positions(weights: KppWeights, sfen: str) -> None:
     check_walk(weights, sfen, 3, 250000)
 
 
@@ -125,7 +125,7 @@ class Formula:
         return total
 
 
-def test_full_sums_equal_the_formula(weights: Weights, new_worker: NewWorker) -> None:
+def test_full_sums_equal_the_formula(weights: KppWeights, new_worker: NewWorker) -> None:
     formula, engine = Formula(), new_worker(weights)
     for sfen in [*STARTS, *[board.sfen() for board in random_boards(5, 150)][::5]]:
         terms = dict(engine.evaluate(Board(sfen)))
@@ -137,14 +137,14 @@ def test_full_sums_equal_the_formula(weights: Weights, new_worker: NewWorker) ->
         assert abs(terms["tempo"] - formula.tempo(sfen) / 32) <= 1, sfen
 
 
-def test_the_inverse_has_the_same_value_for_the_side_to_move(weights: Weights, new_worker: NewWorker) -> None:
+def test_the_inverse_has_the_same_value_for_the_side_to_move(weights: KppWeights, new_worker: NewWorker) -> None:
     engine = new_worker(weights)
     for board in random_boards(11, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, turned(sfen))
 
 
-def test_the_mirror_image_has_the_same_value(weights: Weights, new_worker: NewWorker) -> None:
+def test_the_mirror_image_has_the_same_value(weights: KppWeights, new_worker: NewWorker) -> None:
     engine = new_worker(weights)
     for board in random_boards(12, 300):
         sfen = board.sfen()
@@ -170,33 +170,33 @@ def test_material_is_the_sum_of_the_piece_values(new_worker: NewWorker) -> None:
         assert value(engine, sfen) == material(Board(sfen))
 
 
-def test_one_king_alone_has_its_material_value(weights: Weights, new_worker: NewWorker) -> None:
+def test_one_king_alone_has_its_material_value(weights: KppWeights, new_worker: NewWorker) -> None:
     sfen = "4k4/9/4P4/9/9/9/9/9/9 b 2G 1"
     assert abs(value(new_worker(weights), sfen) - (90 + 2 * 540)) < 300  # and the tempo
     assert value(new_worker(), sfen) == 90 + 2 * 540
 
 
 def test_weights_of_a_wrong_size_are_refused() -> None:
-    weights = Weights()
+    weights = KppWeights()
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_king(0, np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 4)
-    with pytest.raises(ValueError, match="steps of 8, where play has 4"):
+    with pytest.raises(ValueError, match="steps of 8, not 4"):
         weights.unfold_tempo(np.zeros(3, np.int16), np.zeros(3, np.int16), 8)
     with pytest.raises(ValueError, match="wrong size"):
         weights.unfold_pieces(np.zeros(3, np.int32), np.zeros(3, np.int16), np.zeros(3, np.int16), 1)
 
 
 def test_incomplete_weights_are_not_used(new_worker: NewWorker) -> None:
-    weights = Weights()
+    weights = KppWeights()
     assert value(new_worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
     for use in (weights.memory, lambda: weights.complete(0)):
         with pytest.raises(ValueError, match="no weights were allocated"):
             use()
 
 
-def test_a_better_hand_is_better(weights: Weights, new_worker: NewWorker) -> None:
+def test_a_better_hand_is_better(weights: KppWeights, new_worker: NewWorker) -> None:
     engine = new_worker(weights)
     up = START.replace(" - ", " R ").replace("1B5R1", "1B7")
     assert value(engine, START.replace("1r5b1", "7b1")) > value(engine, START) + 300

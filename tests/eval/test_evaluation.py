@@ -10,7 +10,7 @@ import pytest
 
 from core_ext._nnue_probe import NnueProbe
 from core_ext.board import Board
-from core_ext.engine import INFINITE, Network, Weights, Worker
+from core_ext.engine import INFINITE, KppWeights, Network, Worker
 from tests.conftest import NewWorker
 from tests.eval.nnue.reference import random_network
 from tests.eval.nnue.test_network import to_play
@@ -62,7 +62,7 @@ def test_the_scale_divides_the_output(folder: Path) -> None:
 
 
 def test_words_name_the_weights_of_the_package_and_material() -> None:
-    assert isinstance(load_evaluation(KPP, 16), Weights)
+    assert isinstance(load_evaluation(KPP, 16), KppWeights)
     assert isinstance(load_evaluation(INTERNAL, 16), Network)
     assert load_evaluation(MATERIAL, 16) is None
 

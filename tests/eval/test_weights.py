@@ -88,7 +88,7 @@ def test_a_file_comes_back_as_it_was_saved(saved: Path) -> None:
 
 def test_tempo_pairs_in_other_steps_are_rejected(tmp_path: Path) -> None:
     save_weights(tmp_path / "other.kpp", replace(empty_weights(), tempo_step=8), {})
-    with pytest.raises(WeightsError, match="steps of 8, where play has 4"):
+    with pytest.raises(WeightsError, match="steps of 8, not 4"):
         load_weights(str(tmp_path / "other.kpp"))
 
 

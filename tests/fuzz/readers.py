@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from core_ext.board import Board
+from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
-from core_ext.records import RECORD, GameReader
-from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from core_ext.network_training import STEP_PHASES, NetworkTrainer
+from core_ext.training import Trainer
 from tests.engine.test_book import apery_book, sbk_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
@@ -220,24 +221,24 @@ class Readers:
         ending = self.rng.choice(GAME_ENDINGS)
         sources = {".csa": RECORDS / "game.csa", ".kif": RECORDS / "game.kif"}
         data = sources[ending].read_bytes() if ending in sources else example(ending)
-        path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, RECORD)
+        path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, TRAINING_POSITION)
         with suppress(SourceError):
             for item in items_of(path):
                 with suppress(ValueError):
                     read_item(GameReader(), item, 1, out)
 
     def corpus(self) -> None:
-        """Records are refused, or learned from."""
+        """Training positions are refused, or learned from."""
         rng = np.random.default_rng(self.rng.randrange(1 << 32))
-        records = np.zeros(8, RECORD)
-        records["pieces"] = np.argsort(rng.random((8, 1547)))[:, :38] + 1
-        records["king"], records["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
-        data = records.view(np.uint8)
+        positions = np.zeros(8, TRAINING_POSITION)
+        positions["pieces"] = np.argsort(rng.random((8, 1547)))[:, :38] + 1
+        positions["king"], positions["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
+        data = positions.view(np.uint8)
         data[rng.integers(0, len(data), 2)] = rng.integers(0, 256, 2)
         kpp, network = models()
         with suppress(ValueError):
-            kpp.learn(records, [1e-6] * 9)
-            network.begin(records)
+            kpp.learn(positions, [1e-6] * 9)
+            network.begin(positions)
             network.set_step(1, 1e-6, 0.0)
             for phase in STEP_PHASES:
                 network.work(phase)
@@ -271,8 +272,9 @@ def network_bytes(folder: Path) -> bytes:
 
 @cache
 def models() -> tuple[Trainer, NetworkTrainer]:
-    """Small ones, which learn from all records of a run."""
-    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), NetworkTrainer(128, 8, 8, 8, 1)
+    """Small ones, which learn from all positions of a run."""
+    terms = ("piece", "tempo", "kp", "relative", "pp", "relative_pp")
+    return Trainer(terms), NetworkTrainer(128, 8, 8, 8, 1, fv_scale=16)
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.records import NO_SCORE
+from core_ext.corpus import NO_SCORE
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus, new_reader, read_chunk
@@ -162,7 +162,7 @@ def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str, rssh
         path.write_bytes(data)
         parts = [read_chunk(reader, (chunk, True)) for chunk in chunks_of(path)]
         refused += sum(part.refused.count for part in parts)
-        assert all(abs(int(score)) <= 8000 for part in parts for score in part.records["score"] if score != NO_SCORE)
+        assert all(abs(int(score)) <= 8000 for part in parts for score in part.positions["score"] if score != NO_SCORE)
     assert refused > 300
     path.write_bytes(np.random.default_rng(6).bytes(20000))
     assert sum(read_chunk(reader, (chunk, True)).refused.count for chunk in chunks_of(path)) > 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.learn.helpers import read_games, records_of
+from tests.learn.helpers import positions_of, read_games
 from usi_engine import player as player_module
 from usi_engine.learn.command import main
 from usi_engine.learn.game import START, Game
@@ -26,7 +26,7 @@ def test_a_run_resumes_and_repeats(tmp_path: Path) -> None:
     assert selfplay("material", ["startpos"], broken, 6, rules=rules, threads=1) == 4
     assert whole.read_bytes() == broken.read_bytes()
     assert len(keys_in(whole)) == len(set(keys_in(whole))) == 6
-    assert len(records_of(read_games(whole))) > 60
+    assert len(positions_of(read_games(whole))) > 60
 
 
 def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.helpers import read_games, records_of
+from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn.corpus.sources import GameSource, items_of, parse_game_line, parse_line
 from usi_engine.learn.game import LARGEST_SCORE, START, Fault, SourceError
 from usi_engine.records.formats import decoded
@@ -65,7 +65,7 @@ def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
     packed = read_games(tmp_path / "game.psv")
     assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
     assert {game.result for game in packed} == {games[0].result}
-    assert list(records_of(packed)["key"]) == list(records_of(games)["key"])
+    assert list(positions_of(packed)["key"]) == list(positions_of(games)["key"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])

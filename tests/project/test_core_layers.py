@@ -58,24 +58,24 @@ LAYERS = {
     ],
     "learn": [
         "quiescence_leaf",
-        "record",
+        "training_position",
         "factorized",
         "shards",
         "kpp_model",
-        "nnue_kernels",
-        "nnue_portable",
-        "nnue_features",
-        "adam",
-        "aligned",
-        "half_kp",
-        "nnue_model",
+        "nnue.kernels",
+        "nnue.portable",
+        "nnue.features",
+        "nnue.adam",
+        "nnue.aligned",
+        "nnue.half_kp",
+        "nnue.model",
     ],
-    "": ["board", "engine", "records", "training", "_probe", "_nnue_probe"],
+    "": ["board", "engine", "corpus", "training", "network_training", "_probe", "_nnue_probe"],
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` is public because it checks the processor before the program imports the rest.
-PUBLIC = {"board", "records", "training", "engine", "base.processor"}
+PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # Packages that may import rsshogi at the top of a module; others import it when they use it.
 NEEDING_RSSHOGI = {"csa"}

@@ -1,6 +1,6 @@
 """Cache of the unfolded weights: from the second start on they are read from a file, far faster than unfolding them.
 
-A file holds the arrays of Weights.memory() one after the other and a checksum of a part of each of their pages; its
+A file holds the arrays of KppWeights.memory() one after the other and a checksum of a part of each of their pages; its
 name is the checksum of the weights file. It is written to the disk under a temporary name and then renamed, so that no
 incomplete file is ever read; the checksum finds pages that were lost all the same. The cache is optional: where
 its folder cannot be used, the weights are unfolded at every start. The environment variable `KOMADORI_CACHE` sets the
@@ -22,14 +22,14 @@ from typing import Protocol
 import numpy as np
 
 KEPT_FILES = 1  # of about 415 MB
-LAYOUT = b"4"  # changes with the order or meaning of Weights.memory(), and with what is refused as out of range
+LAYOUT = b"4"  # changes with the order or meaning of KppWeights.memory(), and with what is refused as out of range
 PAGE, SAMPLE = 4096, 64  # bytes; of each page so many are checked: to check all would take as long as to read them
 DIGEST = 16
 ABANDONED_SECONDS = 3600  # age of a file with a temporary name whose writer was ended
 
 
 class Unfolded(Protocol):
-    """Allocated weights: `core_ext.engine.Weights`."""
+    """Allocated weights: `core_ext.engine.KppWeights`."""
 
     def memory(self) -> list[memoryview]:
         """The arrays, writable."""

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, Weights
+from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES, KppWeights
 from usi_engine.evaluation.cache import cache_file, fetch, keep
 from usi_engine.evaluation.names import KPP, MATERIAL, WeightsError
 
@@ -230,7 +230,7 @@ def faults_named(name: str) -> Iterator[None]:
         raise WeightsError(f"cannot use the weights '{name}': {type(error).__name__} {error}") from None
 
 
-def load_weights(name: str, threads: int = 2) -> Weights | None:
+def load_weights(name: str, threads: int = 2) -> KppWeights | None:
     """The weights an EvalFile names, unfolded for play; None for `material`. WeightsError, MemoryError."""
     if name == MATERIAL:
         return None
@@ -247,9 +247,9 @@ def load_weights(name: str, threads: int = 2) -> Weights | None:
     return weights
 
 
-def fetch_unfolded(path: Path, header: Mapping[str, Any]) -> Weights | None:
+def fetch_unfolded(path: Path, header: Mapping[str, Any]) -> KppWeights | None:
     """The weights from the cache; None where they are not there or damaged."""
-    weights = Weights()
+    weights = KppWeights()
     weights.allocate()
     if not fetch(weights, path):
         return None
@@ -300,9 +300,9 @@ def tempo_step(header: Mapping[str, Any]) -> int:
     return step
 
 
-def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> Weights:
+def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> KppWeights:
     """Decompress and unfold; the compressor and the core let other threads run meanwhile."""
-    weights = Weights()
+    weights = KppWeights()
     weights.allocate()
     pp = unpack(blocks["pp"], PAIRS)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.names import FV_SCALE, INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
 from usi_engine.evaluation.piece_values import SUFFIX as PIECE_VALUES
 from usi_engine.evaluation.piece_values import read_piece_values
+from usi_engine.usi.options import FV_SCALE
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, Network

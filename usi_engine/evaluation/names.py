@@ -2,8 +2,6 @@
 
 # Special values of EvalFile: plain piece values, the packaged network, the packaged KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
-# Output units of a network in one centipawn, unless FV_SCALE says otherwise. YaneuraOu's default.
-FV_SCALE = 16
 
 
 class WeightsError(Exception):

@@ -22,11 +22,9 @@ from usi_engine.evaluation.names import WeightsError
 
 FILE_NAME = "nn.bin"
 VERSION = 0x7AF32F16
-# How the text names each set of features, how many there are, and the set's hash.
+# How the text names each set of features.
 NAMES = {"K+P": "K+P", "HalfKP": "HalfKP(Friend)"}
-FEATURES = {"K+P": 1548 + 2 * 81, "HalfKP": 81 * 1548}
-WIDTHS = range(128, 1024 + 1, 32)
-HIDDEN = range(8, 96 + 1)
+LARGEST_FILE = 1 << 28  # a little more than the largest network for play
 LONGEST_TEXT = 4096
 PADDED = 32
 LARGEST_BIAS = 1 << 30  # of a dense layer: with all that weights can add, sums stay within 32 bits
@@ -81,19 +79,27 @@ def format_architecture(architecture: Architecture) -> str:
     """The text of the header."""
     width, hidden1, hidden2 = architecture.width, architecture.hidden1, architecture.hidden2
     return (
-        f"Features={NAMES[architecture.features]}[{FEATURES[architecture.features]}->{width}x2],"
+        f"Features={NAMES[architecture.features]}[{feature_count(architecture)}->{width}x2],"
         f"Network=AffineTransform[1<-{hidden2}](ClippedReLU[{hidden2}](AffineTransform[{hidden2}<-{hidden1}]"
         f"(ClippedReLU[{hidden1}](AffineTransform[{hidden1}<-{2 * width}](InputSlice[{2 * width}(0:{2 * width})])))))"
     )
 
 
 def check_sizes(architecture: Architecture) -> None:
-    """ValueError where play takes no network of these sizes."""
-    if architecture.width not in WIDTHS:
-        raise _Fault(f"its width {architecture.width} is not {WIDTHS[0]} to {WIDTHS[-1]} in steps of {WIDTHS.step}")
-    for units in (architecture.hidden1, architecture.hidden2):
-        if units not in HIDDEN:
-            raise _Fault(f"its hidden layer of {units} units is not of {HIDDEN[0]} to {HIDDEN[-1]}")
+    """Raise ValueError if play takes no network of these sizes."""
+    from core_ext.engine import check_network_sizes  # noqa: PLC0415  (`id name` needs no core)
+
+    try:
+        check_network_sizes(architecture.width, architecture.hidden1, architecture.hidden2)
+    except ValueError as fault:
+        raise _Fault(f"its {fault}") from None
+
+
+def feature_count(architecture: Architecture) -> int:
+    """Return the number of features of the first layer."""
+    from core_ext.engine import FEATURE_COUNTS  # noqa: PLC0415
+
+    return FEATURE_COUNTS[architecture.features]
 
 
 def file_of(path: Path) -> Path:
@@ -151,11 +157,8 @@ def _layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
 
 def _body_size(architecture: Architecture) -> int:
     """Bytes behind the text."""
-    first = 2 * architecture.width * (1 + FEATURES[architecture.features])
+    first = 2 * architecture.width * (1 + feature_count(architecture))
     return 2 * WORD + first + sum(outputs * (WORD + inputs) for outputs, inputs in _layer_shapes(architecture))
-
-
-LARGEST_FILE = 3 * WORD + LONGEST_TEXT + _body_size(Architecture("HalfKP", WIDTHS[-1], HIDDEN[-1], HIDDEN[-1]))
 
 
 def _first_hash(architecture: Architecture) -> int:
@@ -183,7 +186,7 @@ def _check_arrays(network: NetworkFile) -> None:
     shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in _layer_shapes(architecture)]
     given = [(bias.shape, weight.shape) for bias, weight in network.layers]
     first = [network.ft_bias.shape, network.ft_weight.shape]
-    width, features = architecture.width, FEATURES[architecture.features]
+    width, features = architecture.width, feature_count(architecture)
     if given != shapes or first != [(width,), (features, width)]:
         raise ValueError(f"arrays of the shapes {first} and {given} are no network of {architecture}")
     arrays = [network.ft_bias, network.ft_weight, *(one for layer in network.layers for one in layer)]
@@ -191,8 +194,8 @@ def _check_arrays(network: NetworkFile) -> None:
     sizes = [one.itemsize for one in arrays]
     if not SIGNED.issuperset(kinds) or sizes != [2, 2, *[4, 1] * len(shapes)]:
         raise ValueError(f"arrays of the types {kinds} are no network")
-    if network.text and _parse_text(network.text) != architecture:
-        raise ValueError(f"the text '{network.text}' is not that of {architecture}")
+    if network.text:
+        _check_text(network.text, architecture)
 
 
 # ---- reading ----
@@ -214,13 +217,14 @@ def parse_network(data: bytes) -> NetworkFile:
     """The network in the bytes of a file."""
     text, at = _read_header(data)
     architecture = _parse_text(text)
+    _check_text(text, architecture)
     expected = at + _body_size(architecture)
     if len(data) != expected:
         raise _Fault(f"{len(data)} bytes where {expected} belong to its architecture")
     first, dense = _first_hash(architecture), _dense_hash(architecture)
     _check_hash(data, WORD, "the file", first ^ dense)
     _check_hash(data, at, "the first layer", first)
-    width, features = architecture.width, FEATURES[architecture.features]
+    width, features = architecture.width, feature_count(architecture)
     at += WORD
     bias = _array(data, at, "h", (width,))
     weight = _array(data, at + bias.nbytes, "h", (features, width))
@@ -288,12 +292,15 @@ def _parse_text(text: str) -> Architecture:
         raise _Fault(f"only K+P and HalfKP with two hidden layers can be played with, not {text[:120]!a}")
     features = next(kind for kind, name in NAMES.items() if name == match["features"])
     width, hidden1, hidden2 = int(match["width"]), int(match["hidden1"]), int(match["hidden2"])
-    architecture = Architecture(features, width, hidden1, hidden2)
+    return Architecture(features, width, hidden1, hidden2)
+
+
+def _check_text(text: str, architecture: Architecture) -> None:
+    """Raise ValueError if play takes no such network or a part of the text contradicts another."""
     check_sizes(architecture)
     expected = format_architecture(architecture)
     if not text.startswith(expected) or text[len(expected) :][:1] not in ("", ",", ";", " ", "\n"):
         raise _Fault(f"the text of its architecture contradicts itself: {text[:400]!a}")
-    return architecture
 
 
 def _check_hash(data: bytes, at: int, whose: str, expected: int) -> None:

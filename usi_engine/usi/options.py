@@ -98,6 +98,9 @@ def default_threads() -> int:
 Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
+# Output units of a network in a centipawn unless its user says otherwise, as in YaneuraOu.
+FV_SCALE = 16
+
 DECLARED: dict[str, Kind] = {
     "USI_Hash": Spin(256, 1, 262144),
     "USI_Ponder": Check(False),
@@ -107,7 +110,7 @@ DECLARED: dict[str, Kind] = {
     "BookFile": Text("<internal>", "filename"),
     "EvalFile": Text("<internal>", "filename"),
     "EvalDir": Text(),
-    "FV_SCALE": Spin(16, 1, 128),
+    "FV_SCALE": Spin(FV_SCALE, 1, 128),
     "BookMoves": Spin(16, 0, 10000),
     "BookEvalDiff": Spin(30, 0, 99999),
     "BookEvalBlackLimit": Spin(-50, -99999, 99999),

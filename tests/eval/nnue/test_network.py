@@ -160,9 +160,9 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
         ("K+P", bias, weight, [(layers[0][0][:7], layers[0][1][:7]), *layers[1:]], 16),
         ("K+P", bias, weight, [(layers[0][0][:20], layers[0][1]), *layers[1:]], 16),
         ("K+P", bias, weight, layers, 0),
-        ("K+P", bias, weight, layers, 129),
+        ("K+P", bias, weight, layers, -1),
     ]
     for arguments in wrong:
         with pytest.raises(ValueError):
             Network(*arguments)
-    assert Network("K+P", bias, weight, layers).hidden == (33, 17)
+    assert Network("K+P", bias, weight, layers, 16).hidden == (33, 17)

@@ -12,12 +12,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.records import RECORD
-from usi_engine.learn.corpus.build import Records
+from core_ext.corpus import TRAINING_POSITION
+from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import PositionFile
 
 BLOCK_BATCHES = 16
-RECORD_WORDS = RECORD.itemsize // 8
+POSITION_WORDS = TRAINING_POSITION.itemsize // 8
 GROUP_BLOCKS = 16  # 2^20 positions, 100 MB, of 4,096 a batch; two groups are in memory
 
 
@@ -30,10 +30,10 @@ class Batches:
         self.size = min(size, self.positions)
         self.per_epoch = self.positions // self.size  # the rest of an epoch, less than a batch, is left out
 
-    def from_batch(self, number: int, total: int) -> Iterator[Records]:
+    def from_batch(self, number: int, total: int) -> Iterator[Positions]:
         """The batches with these numbers, counted through all epochs; the next group is read in the background."""
         with ThreadPoolExecutor(1) as reader:
-            pending: Future[Records] | None = None
+            pending: Future[Positions] | None = None
             while number < total:
                 group = pending.result() if pending else self.read_group(number)
                 batches = self.batches_of_group(number)
@@ -54,7 +54,7 @@ class Batches:
         start = number % self.per_epoch // self.group_batches * self.group_batches
         return min(self.group_batches, self.per_epoch - start)
 
-    def read_group(self, number: int) -> Records:
+    def read_group(self, number: int) -> Positions:
         """The shuffled group in which batch `number` lies."""
         epoch, batch = divmod(number, self.per_epoch)
         group = batch // self.group_batches
@@ -65,9 +65,9 @@ class Batches:
         chosen = starts[group * GROUP_BLOCKS : (group + 1) * GROUP_BLOCKS]
         words = self.read_blocks(chosen, block)
         places = np.random.default_rng((self.seed, epoch, group)).permutation(len(words))
-        return words[places].view(RECORD).reshape(-1)
+        return words[places].view(TRAINING_POSITION).reshape(-1)
 
     def read_blocks(self, starts: list[int], block: int) -> npt.NDArray[np.uint64]:
         """The blocks that start at these positions, the last one perhaps short, as words: numpy moves them faster."""
         parts = [self.file.read(start, block).view(np.uint64) for start in starts]
-        return np.concatenate(parts).reshape(-1, RECORD_WORDS)
+        return np.concatenate(parts).reshape(-1, POSITION_WORDS)

@@ -1,6 +1,6 @@
 """Games to one packed corpus: quiet positions, deduplicated, shuffled with a seed, split by game.
 
-The records (96 bytes each, see core_ext.records.RECORD) go first into buckets by the hash of their position, so equal
+The positions (96 bytes each, see core_ext.corpus.TRAINING_POSITION) go first into buckets by their hash, so equal
 positions meet in one bucket and a bucket is a random part of the whole. Then each bucket alone is read, cleaned,
 shuffled and written to the end of the corpus. Memory is needed for one bucket and some chunks of games.
 
@@ -18,7 +18,7 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.records import RECORD, GameReader
+from core_ext.corpus import TRAINING_POSITION, GameReader
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.learn.corpus.sources import Chunk, Refused, chunks_of
 from usi_engine.learn.files import naming, write_text, written_whole
@@ -26,11 +26,11 @@ from usi_engine.learn.game import Fault, Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
 from usi_engine.progress import Progress
 
-Records = npt.NDArray[Any]
+Positions = npt.NDArray[Any]
 BUCKETS = 64
-LONGEST_GAME = 2048  # records
-CHUNK_ROOM = 8 * LONGEST_GAME  # records of a chunk, at first
-BATCH = 1 << 16  # records that are sorted into the buckets at a time
+LONGEST_GAME = 2048  # positions
+CHUNK_ROOM = 8 * LONGEST_GAME  # positions of a chunk, at first
+BATCH = 1 << 16  # positions that are sorted into the buckets at a time
 BOOK_MARGIN = 60  # centipawns: of the moves of a book position, those that lose more against its best are left out
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
@@ -49,15 +49,15 @@ def held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArra
     return np.asarray(drawn & (games != 0), dtype=np.bool_)
 
 
-def write_records(file: IO[bytes], records: Records) -> None:
+def write_positions(file: IO[bytes], positions: Positions) -> None:
     """All of them, also to an unbuffered file, which may take a part. OSError with its number, unlike numpy's own."""
-    left = np.ascontiguousarray(records).view(np.uint8).data
+    left = np.ascontiguousarray(positions).view(np.uint8).data
     while left:
         left = left[file.write(left) :]
 
 
 class Buckets:
-    """Temporary files of records: a record's position decides its file."""
+    """Temporary files of positions: the hash of a position chooses its file."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self._seed = seed
@@ -69,14 +69,14 @@ class Buckets:
             self.remove()
             raise
 
-    def add(self, records: Records) -> None:
+    def add(self, positions: Positions) -> None:
         """Append a batch."""
-        bucket = mixed_hash(records["key"], self._seed + 1) % np.uint64(BUCKETS)
+        bucket = mixed_hash(positions["key"], self._seed + 1) % np.uint64(BUCKETS)
         order = np.argsort(bucket, kind="stable")
         ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right")
-        for path, file, chosen in zip(self.paths, self._files, np.split(records[order], ends[:-1]), strict=True):
+        for path, file, chosen in zip(self.paths, self._files, np.split(positions[order], ends[:-1]), strict=True):
             with naming(path):
-                write_records(file, chosen)
+                write_positions(file, chosen)
 
     def close(self) -> None:
         """Write what is left."""
@@ -90,10 +90,12 @@ class Buckets:
             path.unlink(missing_ok=True)
 
 
-def deduplicated(records: Records, held: npt.NDArray[np.bool_]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+def deduplicated(
+    positions: Positions, held: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
     """The place of each position once, and whether it is held out: if it is (`held`) in any game, it is altogether."""
-    order = np.lexsort((~held, records["key"]))
-    sorted_keys = records["key"][order]
+    order = np.lexsort((~held, positions["key"]))
+    sorted_keys = positions["key"][order]
     first = np.ones(len(order), dtype=bool)
     first[1:] = sorted_keys[1:] != sorted_keys[:-1]
     chosen = order[first]
@@ -102,9 +104,9 @@ def deduplicated(records: Records, held: npt.NDArray[np.bool_]) -> tuple[npt.NDA
 
 @dataclass
 class Part:
-    """What a chunk gives. The games in its records are counted from 1 in the chunk; 0: never held out."""
+    """What a chunk gives. The games in its positions are counted from 1 in the chunk; 0: never held out."""
 
-    records: Records
+    positions: Positions
     items: int
     refused: Refused
 
@@ -117,7 +119,7 @@ def new_reader(leaves: str | None) -> GameReader:
 def read_chunk(reader: GameReader, task: tuple[Chunk, bool]) -> Part:
     """The quiet positions of a chunk, numbered where the task says so."""
     chunk, numbered = task
-    out, used, items, refused = np.zeros(CHUNK_ROOM, dtype=RECORD), 0, 0, Refused()
+    out, used, items, refused = np.zeros(CHUNK_ROOM, dtype=TRAINING_POSITION), 0, 0, Refused()
     for items, item in enumerate(chunk.items(), 1):
         if used + LONGEST_GAME > len(out):
             out = np.concatenate([out, out])
@@ -137,22 +139,22 @@ class Totals:
     refused: Refused = field(default_factory=Refused)
 
 
-def numbered_through(parts: Iterable[Part], totals: Totals) -> Iterator[Records]:
-    """The records of each part, the games numbered through."""
+def numbered_through(parts: Iterable[Part], totals: Totals) -> Iterator[Positions]:
+    """The positions of each part, the games numbered through."""
     progress = Progress("games")
     for part in parts:
-        numbers = part.records["game"]
+        numbers = part.positions["game"]
         numbers[numbers > 0] += totals.items
         totals.items += part.items
-        totals.positions += len(part.records)
+        totals.positions += len(part.positions)
         totals.refused.join(part.refused)
-        progress.add(part.items, len(part.records))
-        yield part.records
+        progress.add(part.items, len(part.positions))
+        yield part.positions
 
 
-def joined(parts: Iterable[Records]) -> Iterator[Records]:
-    """The same records in fewer arrays, of at least BATCH but for the last."""
-    waiting: list[Records] = []
+def joined(parts: Iterable[Positions]) -> Iterator[Positions]:
+    """The same positions in fewer arrays, of at least BATCH but for the last."""
+    waiting: list[Positions] = []
     for part in parts:
         waiting.append(part)
         if sum(map(len, waiting)) >= BATCH:
@@ -162,20 +164,20 @@ def joined(parts: Iterable[Records]) -> Iterator[Records]:
         yield np.concatenate(waiting)
 
 
-def read_item(reader: GameReader, item: Item, number: int, out: Records) -> int:
-    """The item's records into `out`; returns how many. ValueError for an item that cannot be used."""
+def read_item(reader: GameReader, item: Item, number: int, out: Positions) -> int:
+    """The item's positions into `out`; returns how many. ValueError for an item that cannot be used."""
     if isinstance(item, Fault):
         raise SourceError(item.reason)
     if isinstance(item, ValuedMoves):
         return read_valued(reader, item, out)
-    return reader.read(item.start, item.moves, item.scores, item.result, number, out)
+    return reader.read_game(item.start, item.moves, item.scores, item.result, number, out)
 
 
-def read_valued(reader: GameReader, item: ValuedMoves, out: Records) -> int:
+def read_valued(reader: GameReader, item: ValuedMoves, out: Positions) -> int:
     """The quiet positions after the moves that are not far below the best one."""
     least = max(item.values, default=0) - BOOK_MARGIN
     kept = [pair for pair in zip(item.moves, item.values, strict=True) if pair[1] >= least]
-    return reader.read_valued(item.start, [move for move, _ in kept], [value for _, value in kept], out)
+    return reader.read_valued_moves(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
 
 def finish(buckets: Buckets, folder: Path, every: int, seed: int, refused: Refused) -> tuple[int, int]:
@@ -192,12 +194,12 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, refused: Refus
         open(held_out_part, "wb") as held_out_file,
     ):
         for path in buckets.paths:
-            records = np.fromfile(path, dtype=RECORD)
-            chosen, held = deduplicated(records, held_out(records["game"], every, seed))
+            positions = np.fromfile(path, dtype=TRAINING_POSITION)
+            chosen, held = deduplicated(positions, held_out(positions["game"], every, seed))
             order = random.permutation(len(chosen))
             chosen, held = chosen[order], held[order]
-            write_records(training, records[chosen[~held]])
-            write_records(held_out_file, records[chosen[held]])
+            write_positions(training, positions[chosen[~held]])
+            write_positions(held_out_file, positions[chosen[held]])
             counts = [counts[0] + int((~held).sum()), counts[1] + int(held.sum())]
             path.unlink()
         if not counts[0]:
@@ -232,8 +234,8 @@ def build_corpus(
     buckets, totals = Buckets(folder, seed), Totals()
     try:
         parts = Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads)
-        for records in joined(numbered_through(parts, totals)):
-            buckets.add(records)
+        for positions in joined(numbered_through(parts, totals)):
+            buckets.add(positions)
         buckets.close()
         training, held = finish(buckets, folder, every, seed, totals.refused)
     finally:

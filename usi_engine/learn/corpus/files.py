@@ -1,4 +1,4 @@
-"""A corpus as training opens it: the card, and files of records that are checked as they are read."""
+"""A corpus as training opens it: the card, and files of positions that are checked as they are read."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from typing import Any
 
 import numpy as np
 
-from core_ext.records import RECORD, check_records
-from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Records
+from core_ext.corpus import TRAINING_POSITION, check_positions
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions
 
 SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # of each file, for its fingerprint
 
 
 class PositionFile:
-    """The records of a file; `limit`: only the first so many, 0 for all. ValueError for part of a record, OSError."""
+    """The positions of a file, or only the first `limit` (0: all). ValueError for part of a position, OSError."""
 
     def __init__(self, path: Path, limit: int = 0) -> None:
         self.path = path
-        held, rest = divmod(path.stat().st_size, RECORD.itemsize)
+        held, rest = divmod(path.stat().st_size, TRAINING_POSITION.itemsize)
         if rest:
             raise ValueError(f"{path} is damaged: it ends within position {held + 1}")
         self.count = min(limit, held) if limit else held
 
-    def read(self, start: int = 0, count: int = -1) -> Records:
-        """So many records (-1: all) from this one on, fewer at the end. ValueError where one is damaged, OSError."""
+    def read(self, start: int = 0, count: int = -1) -> Positions:
+        """So many positions (-1: all) from this one on, fewer at the end. ValueError where one is damaged, OSError."""
         wanted = min(count, self.count - start) if count >= 0 else self.count - start
-        records: Records = np.fromfile(self.path, RECORD, wanted, offset=start * RECORD.itemsize)
-        if len(records) < wanted:
+        positions: Positions = np.fromfile(
+            self.path, TRAINING_POSITION, wanted, offset=start * TRAINING_POSITION.itemsize
+        )
+        if len(positions) < wanted:
             raise ValueError(f"{self.path} has become shorter")
         try:
-            check_records(records, start + 1)
+            check_positions(positions, start + 1)
         except ValueError as error:
             raise ValueError(f"{self.path}: {error}") from None
-        return records
+        return positions
 
 
 def training_file(corpus: Path, limit: int = 0) -> PositionFile:

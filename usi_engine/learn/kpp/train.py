@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK, WHITE
-from core_ext.records import NO_RESULT, NO_SCORE
+from core_ext.corpus import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
-from usi_engine.learn.corpus.build import HELD_OUT, Records
+from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import written_whole
 from usi_engine.learn.kpp.export import export
@@ -74,10 +74,10 @@ def warm_start_plan(plan: Plan, weights: str) -> Plan:
 ZONE = king_zones()
 
 
-def sort_by_zones(records: Records) -> Records:
-    """Sorts SORT_SPAN records at a time by their kings' zones, so that successive positions share cached weights."""
-    zones = ZONE[records["king"]]
-    return np.array(records[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(records)) // SORT_SPAN))])
+def sort_by_zones(positions: Positions) -> Positions:
+    """Sorts SORT_SPAN positions at a time by their kings' zones, so that successive positions share cached weights."""
+    zones = ZONE[positions["king"]]
+    return np.array(positions[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(positions)) // SORT_SPAN))])
 
 
 @dataclass
@@ -93,12 +93,12 @@ def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
 
 
-def targets(records: Records, plan: Plan) -> npt.NDArray[np.float64]:
+def targets(positions: Positions, plan: Plan) -> npt.NDArray[np.float64]:
     """Black's win probability, which the model learns."""
-    result = (records["result"] + 1.0) / 2
-    searched = sigmoid(records["score"] / plan.score_scale)
-    share = np.where(records["result"] == NO_RESULT, 0.0, plan.result_share)
-    return np.where(records["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
+    result = (positions["result"] + 1.0) / 2
+    searched = sigmoid(positions["score"] / plan.score_scale)
+    share = np.where(positions["result"] == NO_RESULT, 0.0, plan.result_share)
+    return np.where(positions["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
 
 
 def divergence(probability: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
@@ -107,24 +107,24 @@ def divergence(probability: npt.NDArray[np.float64], target: npt.NDArray[np.floa
     return float((t * np.log(t / p) + (1 - t) * np.log((1 - t) / (1 - p))).mean())
 
 
-def measure(trainer: Trainer, records: Records, plan: Plan) -> dict[str, float]:
+def measure(trainer: Trainer, positions: Positions, plan: Plan) -> dict[str, float]:
     """Divergence from the targets, and correlation with the search's win probabilities, on held-out positions."""
-    if not len(records):
+    if not len(positions):
         return {}
-    return agreement(sigmoid(trainer.values(records) * (LOGIT / plan.score_scale)), records, plan)
+    return agreement(sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale)), positions, plan)
 
 
-def scores_differ(records: Records) -> bool:
+def scores_differ(positions: Positions) -> bool:
     """Whether there are two scores to correlate with: else a correlation would be no number, and no JSON."""
-    return len(np.unique(records["score"][records["score"] != NO_SCORE])) > 1
+    return len(np.unique(positions["score"][positions["score"] != NO_SCORE])) > 1
 
 
-def agreement(probability: npt.NDArray[np.float64], records: Records, plan: Plan) -> dict[str, float]:
+def agreement(probability: npt.NDArray[np.float64], positions: Positions, plan: Plan) -> dict[str, float]:
     """Divergence of Black's win probabilities from the targets, and correlation with those of the search, if any."""
-    scored = records["score"] != NO_SCORE
-    found = {"divergence": divergence(probability, targets(records, plan))}
-    if scores_differ(records) and np.ptp(probability[scored]) > 0:
-        searched = sigmoid(records["score"][scored] / plan.score_scale)
+    scored = positions["score"] != NO_SCORE
+    found = {"divergence": divergence(probability, targets(positions, plan))}
+    if scores_differ(positions) and np.ptp(probability[scored]) > 0:
+        searched = sigmoid(positions["score"][scored] / plan.score_scale)
         found["correlation"] = float(np.corrcoef(probability[scored], searched)[0, 1])
     return found
 
@@ -159,8 +159,8 @@ class Training:
         """Positions of all epochs."""
         return self.plan.epochs * self.file.count
 
-    def blocks(self) -> Iterator[tuple[int, Records]]:
-        """(epoch, records) of each block that is not yet trained on."""
+    def blocks(self) -> Iterator[tuple[int, Positions]]:
+        """(epoch, positions) of each block that is not yet trained on."""
         while self.state.positions < self.total:
             epoch, at = divmod(self.state.positions, self.file.count)
             yield epoch, sort_by_zones(self.file.read(at, BLOCK))
@@ -170,15 +170,15 @@ class Training:
         self.resume()
         saved = time.monotonic()
         progress = Progress(POSITIONS, self.total - self.state.positions, self.state.positions, REPORT_SECONDS)
-        for epoch, records in self.blocks():
-            loss = self.learn(records, self.rates(epoch)) / len(records)
-            self.state.positions += len(records)
+        for epoch, positions in self.blocks():
+            loss = self.learn(positions, self.rates(epoch)) / len(positions)
+            self.state.positions += len(positions)
             due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
             if due or self.state.positions % self.file.count == 0:
                 self.add_point(epoch)
                 self.save()
                 saved = time.monotonic()
-            progress.add(len(records), len(records), f"squared error {loss:.5f}")
+            progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
 
     def rates(self, epoch: int) -> list[float]:
         """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
@@ -187,9 +187,9 @@ class Training:
             factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % self.file.count) / self.file.count
         return [rate * factor for rate in self.plan.rates]
 
-    def learn(self, records: Records, rates: list[float]) -> float:
+    def learn(self, positions: Positions, rates: list[float]) -> float:
         """Train on one block, in one thread or in two, a shard of each position for each. Returns the squared error."""
-        arguments = (records, rates, self.plan.score_scale, self.plan.result_share)
+        arguments = (positions, rates, self.plan.score_scale, self.plan.result_share)
         if self.plan.threads == 1:
             return self.trainer.learn(*arguments)
         rendezvous = Rendezvous()

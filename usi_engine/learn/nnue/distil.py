@@ -15,15 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.records import NO_SCORE
-from core_ext.training import NetworkTrainer
-from usi_engine.learn.corpus.build import CARD, HELD_OUT, Buckets, Records, finish, joined
+from core_ext.corpus import NO_SCORE
+from core_ext.network_training import NetworkTrainer
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, Buckets, Positions, finish, joined
 from usi_engine.learn.corpus.files import PositionFile, load_card, training_file
 from usi_engine.learn.corpus.sources import Refused
 from usi_engine.learn.files import write_text
 from usi_engine.learn.nnue.train import set_network, values_of, with_tempo
 from usi_engine.learn.selfplay.searched import Searched
 from usi_engine.progress import POSITIONS, Progress
+from usi_engine.usi.options import FV_SCALE
 
 BATCH = 4096
 BLOCK = 64 * BATCH
@@ -37,26 +38,26 @@ class Teacher:
         network = with_tempo(name)
         sizes = network.architecture
         self._trainer = NetworkTrainer(
-            sizes.width, sizes.hidden1, sizes.hidden2, BATCH, threads=1, features=sizes.features
+            sizes.width, sizes.hidden1, sizes.hidden2, BATCH, threads=1, features=sizes.features, fv_scale=FV_SCALE
         )
         set_network(self._trainer, network)
         self._trainer.refresh(rounded=True)
 
-    def values(self, records: Records) -> npt.NDArray[np.float64]:
+    def values(self, positions: Positions) -> npt.NDArray[np.float64]:
         """Centipawns for Black."""
-        return values_of(self._trainer, records, BATCH, self._work)
+        return values_of(self._trainer, positions, BATCH, self._work)
 
     def _work(self, phases: tuple[int, ...]) -> None:
         for phase in phases:
             self._trainer.work(phase, 0)
 
 
-def rescored_by(teachers: Sequence[Teacher], records: Records, share: float) -> Records:
-    """The records with scores of which this share is the teachers' mean value; all of it where there is no score."""
-    mean = np.mean([teacher.values(records) for teacher in teachers], axis=0)
-    own = np.where(records["score"] == NO_SCORE, mean, records["score"])
+def rescored_by(teachers: Sequence[Teacher], positions: Positions, share: float) -> Positions:
+    """The positions with scores of which this share is the teachers' mean value; all of it where there is no score."""
+    mean = np.mean([teacher.values(positions) for teacher in teachers], axis=0)
+    own = np.where(positions["score"] == NO_SCORE, mean, positions["score"])
     blended = np.clip(np.rint(share * mean + (1 - share) * own), -MOST_VALUE, MOST_VALUE)
-    found: Records = records.copy()
+    found: Positions = positions.copy()
     found["score"] = blended.astype(np.int16)
     return found
 
@@ -100,20 +101,20 @@ def split_of(card: dict[str, Any], corpus: Path) -> tuple[int, int]:
 
 def fill(buckets: Buckets, corpus: Path, teachers: Sequence[Teacher], share: float) -> None:
     """All positions of a corpus into the buckets, those for training with new scores."""
-    positions, held = training_file(corpus), PositionFile(corpus / HELD_OUT)
-    progress = Progress(POSITIONS, positions.count)
+    training, held = training_file(corpus), PositionFile(corpus / HELD_OUT)
+    progress = Progress(POSITIONS, training.count)
     for start in range(0, held.count, BLOCK):
         buckets.add(held.read(start, BLOCK))
-    for start in range(0, positions.count, BLOCK):
-        records = rescored_by(teachers, positions.read(start, BLOCK), share)
-        buckets.add(records)
-        progress.add(len(records), len(records))
+    for start in range(0, training.count, BLOCK):
+        positions = rescored_by(teachers, training.read(start, BLOCK), share)
+        buckets.add(positions)
+        progress.add(len(positions), len(positions))
 
 
-def add_valued(buckets: Buckets, parts: Iterable[Records], teachers: Sequence[Teacher]) -> int:
+def add_valued(buckets: Buckets, parts: Iterable[Positions], teachers: Sequence[Teacher]) -> int:
     """Positions without scores of their own into the buckets, with the teachers' values; returns how many."""
     count = 0
-    for records in joined(parts):
-        buckets.add(rescored_by(teachers, records, 1.0))
-        count += len(records)
+    for positions in joined(parts):
+        buckets.add(rescored_by(teachers, positions, 1.0))
+        count += len(positions)
     return count

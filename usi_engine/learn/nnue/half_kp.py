@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.training import NetworkTrainer, half_kp_shared_rows
-
-KINGS, NUMBERS, LARGEST = 81, 1548, 32767
+from core_ext.engine import BONAPIECES, SQUARES
+from core_ext.network_training import NetworkTrainer, half_kp_shared_rows
 
 
 def rounded_rows(trainer: NetworkTrainer) -> npt.NDArray[np.int16]:
     """The sums, rounded as in the forward pass: [king and number][width]."""
-    found = np.empty((KINGS, NUMBERS, trainer.width), np.int16)
-    for king in range(KINGS):
+    found = np.empty((SQUARES, BONAPIECES, trainer.width), np.int16)
+    for king in range(SQUARES):
         found[king] = np.rint(trainer.rows_of_king(king))
     return found.reshape(-1, trainer.width)
 
@@ -31,7 +30,7 @@ def set_rows(trainer: NetworkTrainer, rows: npt.NDArray[Any]) -> None:
     of_number, of_offset = np.moveaxis(half_kp_shared_rows(), -1, 0)
     columns = shared.shape[2]
     for tile in range(len(shared)):
-        rest = rows[:, tile * columns : (tile + 1) * columns].astype(np.float32).reshape(KINGS, NUMBERS, columns)
+        rest = rows[:, tile * columns : (tile + 1) * columns].astype(np.float32).reshape(SQUARES, BONAPIECES, columns)
         for places in (of_number, of_offset):
             rest -= means_by_place(rest, places, shared[tile])
         own[tile] = rest.reshape(own[tile].shape)

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core_ext.training import NNUE_FV_SCALE
 from usi_engine.evaluation.network_file import (
     PADDED,
     Architecture,
@@ -28,6 +27,7 @@ from usi_engine.evaluation.network_file import (
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.nnue.train import network_path
+from usi_engine.usi.options import FV_SCALE
 
 Array = npt.NDArray[Any]
 
@@ -91,7 +91,7 @@ def join(names: Sequence[str], out: Path) -> Architecture:
     tempo = [tempo_left_out(path) for path in paths]
     card = {
         "model": str(network.architecture),
-        "fv_scale": NNUE_FV_SCALE,
+        "fv_scale": FV_SCALE,
         "date": time.strftime("%Y-%m-%d"),
         "mean_of": [Path(name).name for name in names],
         TEMPO_KEY: round(sum(tempo) / len(tempo)),

@@ -22,21 +22,23 @@ import numpy as np
 import numpy.typing as npt
 
 from core_ext.board import BLACK
-from core_ext.training import NNUE_FV_SCALE, STEP_PHASES, VALUE_PHASES, NetworkTrainer
+from core_ext.engine import BONAPIECES
+from core_ext.network_training import STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.evaluation.network_file import Architecture, NetworkFile, check_sizes, read_network, write_network
 from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
 from usi_engine.learn.corpus.batches import Batches
-from usi_engine.learn.corpus.build import HELD_OUT, Records
+from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import write_text, written_whole
 from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
-from usi_engine.learn.nnue.half_kp import NUMBERS, rounded_rows, set_rows
+from usi_engine.learn.nnue.half_kp import rounded_rows, set_rows
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.nnue.unit_order import activity, in_order
 from usi_engine.learn.nnue.widen import widened
 from usi_engine.progress import Progress
+from usi_engine.usi.options import FV_SCALE
 
 SIZES = "256x2-32-32"  # by default
 K_P, HALF_KP = "K+P", "HalfKP"
@@ -84,7 +86,7 @@ def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
     """Small random weights of the transformer, units of the hidden layers half active, a value of 0 everywhere."""
     random = np.random.default_rng(plan.seed)
     blocks = trainer.blocks(trainer.weights)
-    rows = blocks["transformer"][:, : NUMBERS if plan.features == HALF_KP else -1]  # HalfKP: what kings share
+    rows = blocks["transformer"][:, : BONAPIECES if plan.features == HALF_KP else -1]  # HalfKP: what kings share
     rows[:] = random.normal(0, TRANSFORMER_UNIT * 0.1 / math.sqrt(ACTIVE_FEATURES), rows.shape)
     blocks["transformer"][:, -1] = TRANSFORMER_UNIT / 2
     sizes = (2 * plan.width, plan.hidden1, plan.hidden2)
@@ -113,7 +115,7 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
 def shifted(network: NetworkFile, centipawns: int) -> NetworkFile:
     """The network with values greater by so much."""
     bias, weight = network.layers[-1]
-    return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + NNUE_FV_SCALE * centipawns, weight)])
+    return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + FV_SCALE * centipawns, weight)])
 
 
 def architecture_of(trainer: NetworkTrainer) -> Architecture:
@@ -156,16 +158,16 @@ def starting_network(plan: NetworkPlan) -> NetworkFile:
 
 
 def values_of(
-    trainer: NetworkTrainer, records: Records, batch: int, work: Callable[[tuple[int, ...]], None]
+    trainer: NetworkTrainer, positions: Positions, batch: int, work: Callable[[tuple[int, ...]], None]
 ) -> npt.NDArray[np.float64]:
     """Centipawns for Black, by the weights of the forward pass as they are; `work` carries out phases of a batch."""
-    found = np.empty(len(records))
-    for at in range(0, len(records), batch):
-        part = records[at : at + batch]
+    found = np.empty(len(positions))
+    for at in range(0, len(positions), batch):
+        part = positions[at : at + batch]
         trainer.begin(part, NetworkPlan.score_scale)
         work(VALUE_PHASES)
-        found[at : at + len(part)] = trainer.outputs() / NNUE_FV_SCALE
-    return np.where(records["side"] == BLACK, found, -found)
+        found[at : at + len(part)] = trainer.outputs() / FV_SCALE
+    return np.where(positions["side"] == BLACK, found, -found)
 
 
 @dataclass
@@ -186,7 +188,7 @@ class NetworkTraining:
         self.held_out = PositionFile(corpus / HELD_OUT).read()
         self.batches = Batches(training_file(corpus, plan.positions), plan.batch, plan.seed)
         sizes = (plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
-        self.trainer = NetworkTrainer(*sizes, features=plan.features)
+        self.trainer = NetworkTrainer(*sizes, features=plan.features, fv_scale=FV_SCALE)
         initialise(self.trainer, plan)
         if plan.warm_start:
             set_network(self.trainer, starting_network(plan))
@@ -216,10 +218,10 @@ class NetworkTraining:
         self.resume()
         saved, losses = time.monotonic(), [0.0, 0.0]  # their sum and number since the last line
         progress = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
-        for records in self.batches.from_batch(self.state.step, self.total):
-            losses = [losses[0] + self.learn(records), losses[1] + 1]
+        for positions in self.batches.from_batch(self.state.step, self.total):
+            losses = [losses[0] + self.learn(positions), losses[1] + 1]
             self.state.step += 1
-            if progress.add(1, len(records), f"divergence {losses[0] / losses[1]:.5f}"):
+            if progress.add(1, len(positions), f"divergence {losses[0] / losses[1]:.5f}"):
                 losses = [0.0, 0.0]
             epoch_ends = self.state.step % self.batches.per_epoch == 0
             if epoch_ends:
@@ -236,19 +238,19 @@ class NetworkTraining:
             for job in jobs:
                 job.result()
 
-    def learn(self, records: Records) -> float:
+    def learn(self, positions: Positions) -> float:
         """One step; returns the loss before it."""
         if self.trainer.rounded != self.is_rounded:
             self.trainer.refresh(self.is_rounded)
         step = self.state.step + 1
-        self.trainer.begin(records, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
+        self.trainer.begin(positions, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
         self.trainer.set_step(step, self.rate(), self.plan.decay, self.plan.epsilon)
         self.work(STEP_PHASES)
         return self.trainer.loss
 
-    def values(self, records: Records) -> npt.NDArray[np.float64]:
+    def values(self, positions: Positions) -> npt.NDArray[np.float64]:
         """Centipawns for Black."""
-        return values_of(self.trainer, records, self.plan.batch, self.work)
+        return values_of(self.trainer, positions, self.plan.batch, self.work)
 
     def held_out_figures(self, rounded: bool) -> dict[str, float]:
         """Divergence from the targets and correlation with the search's win probabilities, as for the KPP model."""
@@ -303,7 +305,7 @@ class NetworkTraining:
             network = in_order(network, self.unit_activity())
         card = {
             "model": str(network.architecture),
-            "fv_scale": NNUE_FV_SCALE,
+            "fv_scale": FV_SCALE,
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,
             "plan": asdict(self.plan),

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from core_ext.board import Board
-from core_ext.records import RECORD, GameReader
+from core_ext.corpus import TRAINING_POSITION, GameReader
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.learn.corpus.build import Records
+from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.sources import GameSource, Refused
 from usi_engine.learn.game import Game
 from usi_engine.learn.pool import Work
@@ -47,33 +47,33 @@ class Searched:
         load_evaluation(self.weights)
         return sum(1 for _ in GameSource(self.games).placed())
 
-    def positions(self, refused: Refused, total: int) -> Iterator[Records]:
+    def positions(self, refused: Refused, total: int) -> Iterator[Positions]:
         """Those of each of so many games, of score 0; what could not be used goes into `refused`.
 
         SourceError, OSError, WeightsError.
         """
         source, progress = GameSource(self.games), Progress("games", total)
         tasks = ((self, *placed) for placed in source.placed())
-        for records, fault in Work(new_player, (self.weights, RULES), of_game).results(tasks, self.threads):
+        for positions, fault in Work(new_player, (self.weights, RULES), of_game).results(tasks, self.threads):
             refused.join(fault)
-            progress.add(1, len(records))
-            yield records
+            progress.add(1, len(positions))
+            yield positions
         refused.join(source.refused)
 
 
-def evaluated(player: Player, board: Board, nodes: int) -> Records:
+def evaluated(player: Player, board: Board, nodes: int) -> Positions:
     """Positions that a search of one position evaluates, but for those in check and after null moves."""
     player.new_game()
     lines = player.evaluated(board, nodes, nodes // EVALUATED)
-    found = np.zeros(len(lines), dtype=RECORD)
-    return found[: GameReader().read_reached(board.sfen(), lines, found)]
+    found = np.zeros(len(lines), dtype=TRAINING_POSITION)
+    return found[: GameReader().read_lines(board.sfen(), lines, found)]
 
 
-def of_game(player: Player, task: tuple[Searched, int, str, Game]) -> tuple[Records, Refused]:
+def of_game(player: Player, task: tuple[Searched, int, str, Game]) -> tuple[Positions, Refused]:
     """The positions of some searches of a game, if it is drawn."""
     plan, number, place, game = task
     rng, refused = random.Random(f"{plan.seed} {number}"), Refused()
-    found = [np.zeros(0, dtype=RECORD)]
+    found = [np.zeros(0, dtype=TRAINING_POSITION)]
     if rng.random() < plan.share:
         try:
             boards = places_to_search(game, rng, SEARCHES)

@@ -1,12 +1,12 @@
-"""The inner loops that train a network; their contracts stand in nnue_kernels.h."""
+"""The inner loops that train a network; their contracts stand in kernels.h."""
 
 from core_ext.shogi.types cimport int32_t, uint8_t
 from libc.stdint cimport uint16_t
 
-cdef extern from "learn/lanes.h":     # included by the next; named here so that an edit of it is compiled
+cdef extern from "learn/nnue/lanes.h":     # included by the next; named here so that an edit of it is compiled
     pass
 
-cdef extern from "learn/nnue_kernels.h" nogil:
+cdef extern from "learn/nnue/kernels.h" nogil:
     enum:
         TILE
         ACTIVE_ROOM

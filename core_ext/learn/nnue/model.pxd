@@ -1,4 +1,4 @@
-"""The float model of a network and one batch on its way through it.
+"""The float model of a network and the state of one batch.
 
 All weights lie in one array of floats, in the units of nn.bin (LAYOUT below), and so do Adam's moments, the gradient
 and the weights that the forward pass uses: those are whole numbers in the quantisation-aware phase.
@@ -9,10 +9,10 @@ and the weights that the forward pass uses: those are whole numbers in the quant
 With HalfKP the transformer's features are the shared rows of half_kp.pxd; the rows' own parts lie in arrays there.
 """
 
-from core_ext.learn.half_kp cimport OwnParts
+from core_ext.learn.nnue.half_kp cimport OwnParts
 
-from core_ext.learn.nnue_kernels cimport Kernels, Views
-from core_ext.learn.record cimport Record
+from core_ext.learn.nnue.kernels cimport Kernels, Views
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport uint8_t, uint64_t
 from libc.stdint cimport uint16_t
 
@@ -30,7 +30,7 @@ cdef struct Layer:
     int biases
     float *turned       # weights as [output][input], for the backward pass
 
-# Of a chunk: what each layer is given, and its sums or their gradients; rows of the padded length + ROW_GAP.
+# Inputs of each layer for a chunk, and its sums or their gradients; rows of the padded length + ROW_GAP.
 cdef struct Scratch:
     float *inputs[LAYERS]
     float *sums[LAYERS]
@@ -39,6 +39,7 @@ cdef struct Model:
     const Kernels *kernels
     int width
     int tiles
+    float fv_scale      # output units in a centipawn
     int features        # rows of the transformer but for the biases
     OwnParts *own       # of HalfKP, or NULL
     int size            # floats of each flat array
@@ -53,7 +54,7 @@ cdef struct Model:
     bint rounded
 
 cdef struct Batch:
-    const Record *records
+    const TrainingPosition *positions
     Views views
     uint16_t *active
     uint8_t *counts

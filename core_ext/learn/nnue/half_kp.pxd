@@ -22,7 +22,7 @@ A batch's views are taken in groups of one own king, a tile of columns at a time
 from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.features cimport HALF_KP_FEATURES
 from core_ext.learn.factorized cimport OFFSETS
-from core_ext.learn.nnue_kernels cimport AdamStep, Kernels, UsedRow, Views
+from core_ext.learn.nnue.kernels cimport AdamStep, Kernels, UsedRow, Views
 from core_ext.shogi.types cimport SQUARES, int32_t, uint8_t
 
 cdef enum:
@@ -30,7 +30,7 @@ cdef enum:
 
 cdef struct OwnParts:
     float *rows         # [tile][HALF_KP_FEATURES][weights, Adam's first and second moments][TILE]
-    float *gradient     # [tile][HALF_KP_FEATURES][TILE], where it is asked for
+    float *gradient     # [tile][HALF_KP_FEATURES][TILE], if asked for
     int32_t *steps      # [HALF_KP_FEATURES] updates of each part
     double *decayed     # [HALF_KP_FEATURES] `decay` when it was last updated
     double *decay       # -log of what decay has left of a weight since the first step
@@ -38,7 +38,7 @@ cdef struct OwnParts:
 # Of one thread: a batch's views by own king.
 cdef struct Groups:
     int32_t *order                      # numbers of the views
-    int32_t starts[SQUARES + 1]         # where each king's begin in it
+    int32_t starts[SQUARES + 1]         # start of each king's in it
     UsedRow *used                       # the features of these views, ascending
     int32_t used_starts[SQUARES + 1]
     float *rows                         # [BONAPIECES + 1][TILE]: one king's rows or their gradients, then the biases
@@ -62,7 +62,7 @@ cdef class HalfKpRows:
 cdef void group_views(const OwnParts *own, const Views *views, const uint8_t *kings, Groups *groups) noexcept nogil
 cdef void transform_groups(const OwnParts *own, const Groups *groups, const Views *views,
                            const TilePart *tile) noexcept nogil
-# The gradients of a tile. `step`, without the correction of biases, updates the own parts; where it is NULL, their
+# The gradients of a tile. `step`, without the correction of biases, updates the own parts; if it is NULL, their
 # gradient is stored.
 cdef void collect_groups(OwnParts *own, const Groups *groups, const Views *views, const TilePart *tile,
                          const AdamStep *step) noexcept nogil

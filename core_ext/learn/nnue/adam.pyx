@@ -5,7 +5,7 @@ from libc.math cimport sqrt
 cdef enum:
     CORRECTED_STEPS = 1 << 14   # after so many steps the moments have no bias in the precision of a float
 
-cdef double BETA1 = 0.9, BETA2 = 0.999      # as in nnue_kernels.h
+cdef double BETA1 = 0.9, BETA2 = 0.999      # as in kernels.h
 # By number of the step.
 cdef float first_corrections[CORRECTED_STEPS]
 cdef float second_corrections[CORRECTED_STEPS]

@@ -1,4 +1,4 @@
-"""The float model of a network (NNUE) that learns from records.
+"""The float model of a network (NNUE) that learns from training positions.
 
 A K+P or HalfKP network as in nn.bin: the transformer sums a row for each active feature of a view, both views' sums
 are clipped and joined, the side to move first, and three dense layers follow. Weights are kept in the file's units, so
@@ -6,7 +6,7 @@ that rounding them gives the file, and the values are those of play but for the 
 
     activation = sum clipped to 0..127                         transformer weights: 127 to a unit
     activation = sum / 64 clipped to 0..127                    hidden weights: 64 to a unit, biases 64 x 127
-    centipawns for the side to move = sum / FV_SCALE           output: FV_SCALE x score_scale to a unit of the logit
+    centipawns for the side to move = sum / fv_scale           output: fv_scale x score_scale to a unit of the logit
 """
 
 from libc.math cimport exp, expf, fabs, log, log1p
@@ -15,19 +15,20 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from core_ext.eval.bonapiece cimport BONAPIECES
+from core_ext.eval.nnue.accumulator cimport MAX_HIDDEN, MAX_WIDTH, MIN_WIDTH
 from core_ext.eval.nnue.features cimport HALF_KP_FEATURES, K_P_FEATURES
-from core_ext.learn.adam cimport adam_step, scaled
-from core_ext.learn.aligned import aligned
-from core_ext.learn.half_kp cimport (
+from core_ext.learn.nnue.adam cimport adam_step, scaled
+from core_ext.learn.nnue.aligned import aligned
+from core_ext.learn.nnue.half_kp cimport (
     Groups, HalfKpRows, SHARED_ROWS, TilePart, collect_groups, finish_step, group_views, sum_king, transform_groups,
 )
-from core_ext.learn.nnue_features cimport list_numbers, list_view, own_king
-from core_ext.learn.nnue_kernels cimport (
+from core_ext.learn.nnue.features cimport list_numbers, list_view, own_king
+from core_ext.learn.nnue.kernels cimport (
     ACTIVE_ROOM, AdamStep, COLUMN_STEP, Product, ROW_STEP, TILE, UsedRow, compiled_kernels,
 )
-from core_ext.learn.nnue_portable cimport portable_kernels
-from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
-from core_ext.learn.record import check_records
+from core_ext.learn.nnue.portable cimport portable_kernels
+from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
+from core_ext.learn.training_position import check_positions
 from core_ext.shogi.types cimport BLACK, SQUARES, int32_t
 
 cdef enum:
@@ -39,8 +40,6 @@ cdef enum:
     UPDATE_PHASE
     LONG_AFTER = 1 << 30        # the number of a step from which moments have no bias
 
-FV_SCALE = 16
-cdef float FV_SCALE_FLOAT = 16
 cdef float HIDDEN_FACTOR = 1.0 / 64
 cdef float LARGEST_INT8 = 127, LARGEST_INT16 = 32767, LARGEST_BIAS = 1 << 24
 
@@ -55,33 +54,33 @@ cdef inline bint in_mirror(uint64_t seed, int position) noexcept nogil:
     return (mixed >> 63) != 0
 
 
-cdef float target_of(const Record *record, float score_scale, float result_share) noexcept nogil:
-    """Win probability of the side to move: that of the score, mixed with the result where both are there."""
-    cdef float sign = 1 if record.side == BLACK else -1
-    cdef float result = (1 + sign * record.result) / 2, searched
-    if record.score == UNSCORED:
+cdef float target_of(const TrainingPosition *position, float score_scale, float result_share) noexcept nogil:
+    """Return the win probability of the side to move: that of the score, mixed with the result if both are there."""
+    cdef float sign = 1 if position.side == BLACK else -1
+    cdef float result = (1 + sign * position.result) / 2, searched
+    if position.score == UNSCORED:
         return result
-    searched = 1 / (1 + expf(-sign * record.score / score_scale))
-    return searched if record.result == UNFINISHED else searched + result_share * (result - searched)
+    searched = 1 / (1 + expf(-sign * position.score / score_scale))
+    return searched if position.result == UNFINISHED else searched + result_share * (result - searched)
 
 
 cdef void list_position(Batch *batch, int position, bint half_kp) noexcept nogil:
-    cdef const Record *record = batch.records + position
+    cdef const TrainingPosition *source = batch.positions + position
     cdef uint16_t *active = batch.active + 2 * ACTIVE_ROOM * position
     cdef bint mirror = batch.seed != 0 and in_mirror(batch.seed, position)
     cdef int view, color
     for view in range(2):
-        color = record.side ^ view
+        color = source.side ^ view
         if half_kp:
-            batch.counts[position] = <uint8_t>list_numbers(record, color, mirror, active + view * ACTIVE_ROOM)
-            batch.kings[2 * position + view] = <uint8_t>own_king(record, color, mirror)
+            batch.counts[position] = <uint8_t>list_numbers(source, color, mirror, active + view * ACTIVE_ROOM)
+            batch.kings[2 * position + view] = <uint8_t>own_king(source, color, mirror)
         else:
-            batch.counts[position] = <uint8_t>list_view(record, color, mirror, active + view * ACTIVE_ROOM)
-    batch.targets[position] = target_of(record, batch.score_scale, batch.result_share)
+            batch.counts[position] = <uint8_t>list_view(source, color, mirror, active + view * ACTIVE_ROOM)
+    batch.targets[position] = target_of(source, batch.score_scale, batch.result_share)
 
 
 cdef int share_start(const Batch *batch, int share) noexcept nogil:
-    """First position of a share; its end is the start of the next one."""
+    """Return the first position of a share; its end is the start of the next one."""
     cdef int size = (batch.views.positions + SHARES - 1) // SHARES
     size = (size + ROW_STEP - 1) // ROW_STEP * ROW_STEP
     return min(size * share, batch.views.positions)
@@ -100,7 +99,7 @@ cdef inline int tile_offset(const Model *model, int tile) noexcept nogil:
 
 
 cdef TilePart part_of(const Model *model, const Batch *batch, int tile) noexcept nogil:
-    """What HalfKP needs. Its shared rows are summed before they are rounded."""
+    """Return the parts that HalfKP needs. Its shared rows are summed before they are rounded."""
     cdef TilePart part
     cdef int offset = tile_offset(model, tile)
     part.kernels, part.number, part.width, part.rounded = model.kernels, tile, model.width, model.rounded
@@ -120,7 +119,7 @@ cdef void transform(const Model *model, Batch *batch, const Groups *groups, int 
 
 cdef void collect(Model *model, const Batch *batch, const Groups *groups, int tile,
                   const AdamStep *step) noexcept nogil:
-    """With HalfKP, `step` updates the own parts of rows, unless it is NULL."""
+    """Collect gradients. With HalfKP, `step` also updates the own parts of rows if it is not NULL."""
     cdef TilePart part = part_of(model, batch, tile)
     if model.own != NULL:
         collect_groups(model.own, groups, &batch.views, &part, step)
@@ -143,7 +142,7 @@ cdef void activate(const Model *model, const float *sums, int step, float factor
 
 
 cdef void propagate(const Model *model, Scratch *scratch, int number, int rows) noexcept nogil:
-    """One layer forward: its sums from its inputs."""
+    """Compute the sums of one layer from its inputs."""
     cdef const Layer *layer = &model.layers[number]
     cdef Product product
     product.rows, product.inner, product.columns = rows, layer.inputs, layer.outputs
@@ -179,9 +178,9 @@ cdef double loss_of(double logit, double target) noexcept nogil:
 
 cdef double measure_chunk(const Model *model, Batch *batch, Scratch *scratch, int start, int count,
                           int rows) noexcept nogil:
-    """Losses of a chunk, their sum; the last layer's sums become their gradients of the batch's mean loss."""
+    """Sum the losses of a chunk; replace the last layer's sums by their gradients of the batch's mean loss."""
     cdef int step = row_length(model.layers[LAYERS - 1].outputs), row
-    cdef float unit = 1 / (FV_SCALE_FLOAT * batch.score_scale), error, logit
+    cdef float unit = 1 / (model.fv_scale * batch.score_scale), error, logit
     cdef float *sums = scratch.sums[LAYERS - 1]
     cdef double loss = 0
     for row in range(count):
@@ -213,7 +212,7 @@ cdef void collect_layer(const Model *model, const Scratch *scratch, int number, 
 
 cdef void propagate_back(const Model *model, const Scratch *scratch, int number, float *deltas, int step, float factor,
                          int rows) noexcept nogil:
-    """Gradients of what a layer's inputs were clipped from."""
+    """Compute the gradients of what a layer's inputs were clipped from."""
     cdef const Layer *layer = &model.layers[number]
     cdef Product product
     cdef int row
@@ -230,7 +229,7 @@ cdef void propagate_back(const Model *model, const Scratch *scratch, int number,
 
 cdef void return_chunk(const Model *model, Batch *batch, const Scratch *scratch, int start, float *gradient,
                        int rows) noexcept nogil:
-    """All layers backward; the transformer's sums of the chunk become their gradients."""
+    """Go backward through all layers; the transformer's sums of the chunk become their gradients."""
     cdef int number, columns = 2 * model.width
     for number in range(LAYERS - 1, -1, -1):
         collect_layer(model, scratch, number, gradient, rows)
@@ -241,7 +240,7 @@ cdef void return_chunk(const Model *model, Batch *batch, const Scratch *scratch,
 
 
 cdef void pass_share(const Model *model, Batch *batch, Scratch *scratch, int share, bint back) noexcept nogil:
-    """Forward through the dense layers and, if wished, back."""
+    """Go forward through the dense layers and, if wished, back."""
     cdef int start = share_start(batch, share), end = share_start(batch, share + 1), count, rows
     batch.losses[share] = 0
     if back:
@@ -281,7 +280,7 @@ cdef void improve_range(Model *model, int start, int count, const AdamStep *step
 
 
 cdef void improve_tile(Model *model, int tile, const AdamStep *step) noexcept nogil:
-    """The rows of features, which alone decay, and that of the biases."""
+    """Update the rows of features, which alone decay, and that of the biases."""
     cdef AdamStep biases = scaled(step, 127, LARGEST_INT16), rows = biases
     cdef int start = tile_offset(model, tile), end = start + model.features * TILE
     rows.keep = step.keep
@@ -303,7 +302,7 @@ cdef void improve_dense(Model *model, const AdamStep *step, double output_unit) 
 
 
 cdef AdamStep own_part_step(double rate, double decay, double epsilon) noexcept nogil:
-    """Of HalfKP rows' own parts, without the correction of the moments' biases."""
+    """Return the step of HalfKP rows' own parts, without the correction of the moments' biases."""
     cdef AdamStep natural = adam_step(rate, decay, epsilon, LONG_AFTER, False)
     cdef AdamStep step = scaled(&natural, 127, LARGEST_INT16)
     step.keep = natural.keep
@@ -323,15 +322,16 @@ def padded(count: int) -> int:
 
 
 cdef class NetworkTrainer:
-    """A network that learns by Adam: weights in the units of nn.bin, one batch of records at a time.
+    """A network that learns by Adam: weights in the units of nn.bin, one batch of positions at a time.
 
     A batch passes the phases of STEP, GRADIENT or VALUES, in that order. Several threads share a phase, each calls
     `work`, and all must have returned before the next phase; the bytes do not depend on how many there are.
 
-    ValueError where a size does not suit: width 128 to 1,024 in steps of 64, hidden layers of 1 to 96 units.
+    ValueError for a size out of range, MemoryError.
 
     features                    `K+P` or `HalfKP`
     width, hidden1, hidden2     the sizes
+    fv_scale                    output units in a centipawn
     capacity, threads           positions of a batch at most; threads that share a phase
     rounded                     whether the forward pass uses rounded weights
     weights, gradient           flat arrays, whose parts `blocks` names
@@ -345,7 +345,7 @@ cdef class NetworkTrainer:
     cdef Groups groups[SHARES]
     cdef list kept              # what the pointers point to
     cdef dict places            # block -> (start, end, shape) in the flat arrays
-    cdef object records, forward
+    cdef object positions, forward
     cdef double rate, decay, epsilon
     cdef long number
     cdef readonly int width, hidden1, hidden2, capacity, threads
@@ -355,10 +355,11 @@ cdef class NetworkTrainer:
     cdef readonly HalfKpRows own_parts
 
     def __init__(self, width: int, hidden1: int, hidden2: int, batch: int = 4096, threads: int = 1,
-                 portable: bool = False, features: str = "K+P"):
-        if width not in range(2 * TILE, 1025, TILE) or not (1 <= hidden1 <= 96 and 1 <= hidden2 <= 96):
-            raise ValueError(f"a network of {width}x2-{hidden1}-{hidden2}: width 128 to 1024 in steps of {TILE}, "
-                             "hidden layers of 1 to 96 units")
+                 portable: bool = False, features: str = "K+P", *, fv_scale: float):
+        if (width not in range(MIN_WIDTH, MAX_WIDTH + 1, TILE)
+                or not (1 <= hidden1 <= MAX_HIDDEN and 1 <= hidden2 <= MAX_HIDDEN)):
+            raise ValueError(f"a network of {width}x2-{hidden1}-{hidden2}: width {MIN_WIDTH} to {MAX_WIDTH} in steps "
+                             f"of {TILE}, hidden layers of 1 to {MAX_HIDDEN} units")
         if threads not in range(1, SHARES + 1) or batch < 1:
             raise ValueError(f"{threads} threads, batches of {batch}: 1 to {SHARES} threads, batches of at least 1")
         self.width, self.hidden1, self.hidden2, self.capacity, self.threads = width, hidden1, hidden2, batch, threads
@@ -366,6 +367,7 @@ cdef class NetworkTrainer:
             raise ValueError(f"features '{features}': one of {', '.join(DENSE_ROWS)}")
         self.features, self.kept, self.places = features, [], {}
         self.model.kernels = portable_kernels() if portable else &compiled_kernels
+        self.model.fv_scale = fv_scale
         self.model.width, self.model.tiles, self.model.features = width, width // TILE, DENSE_ROWS[features]
         self._place_blocks()
         self._allocate_model()
@@ -450,19 +452,19 @@ cdef class NetworkTrainer:
         return {name: flat[start:end].reshape(shape) for name, (start, end, shape) in self.places.items()}
 
     def state(self):
-        """All arrays that the steps to come depend on, by name."""
+        """Return all arrays that later steps depend on, by name."""
         own = {} if self.own_parts is None else self.own_parts.state()
         return {"weights": self.weights, "first": self.first, "second": self.second, **own}
 
     def set_state(self, arrays):
-        """Take up what `state` returned; `refresh` has to follow."""
+        """Restore what `state` returned; `refresh` has to follow."""
         for name in ("weights", "first", "second"):
             getattr(self, name)[:] = arrays[name]
         if self.own_parts is not None:
             self.own_parts.set_state(arrays)
 
     def rows_of_king(self, king: int):
-        """HalfKP: the transformer's rows for an own king's square, float32 [1548][width]."""
+        """Return HalfKP's rows for an own king's square, float32 [BONAPIECES][width]."""
         if self.own_parts is None or not 0 <= king < SQUARES:
             raise ValueError(f"no rows of a king on {king} with {self.features}")
         cdef float[:, ::1] found = aligned(self.width * BONAPIECES).reshape(self.model.tiles, -1)
@@ -475,32 +477,32 @@ cdef class NetworkTrainer:
         return np.concatenate(np.asarray(found).reshape(self.model.tiles, BONAPIECES, TILE), axis=1)
 
     def refresh(self, rounded: bool):
-        """Take up `weights`, in whole numbers or as they are, for the passes to come."""
+        """Use `weights`, rounded or as they are, for the passes to come."""
         self.forward[:] = np.rint(self.weights) if rounded else self.weights
         self.model.rounded = self.rounded = rounded
         turn_weights(&self.model)
 
-    def begin(self, records, score_scale: float = 600, result_share: float = 0, seed: int = 0):
-        """Set the batch: at most `capacity` records; seed: of which positions are mirrored, 0 for none.
+    def begin(self, positions, score_scale: float = 600, result_share: float = 0, seed: int = 0):
+        """Set the batch: at most `capacity` positions; seed: of which positions are mirrored, 0 for none.
 
         Targets are win probabilities of the score on a logistic of `score_scale`, mixed with the result. ValueError for
-        a record with numbers out of range.
+        a position with numbers out of range.
         """
-        cdef const Record[::1] given = records
-        if not 1 <= len(records) <= self.capacity:
-            raise ValueError(f"{len(records)} records: 1 to {self.capacity}")
-        check_records(records)
-        self.records, self.batch.records = records, &given[0]
-        self.batch.views.positions, self.batch.views.count = len(records), 2 * len(records)
+        cdef const TrainingPosition[::1] given = positions
+        if not 1 <= len(positions) <= self.capacity:
+            raise ValueError(f"{len(positions)} positions: 1 to {self.capacity}")
+        check_positions(positions)
+        self.positions, self.batch.positions = positions, &given[0]
+        self.batch.views.positions, self.batch.views.count = len(positions), 2 * len(positions)
         self.batch.score_scale, self.batch.result_share, self.batch.seed = score_scale, result_share, seed
 
     def set_step(self, number: int, rate: float, decay: float, epsilon: float = 1e-8):
-        """What the update of STEP does: its number from 1, Adam's rate and epsilon in natural units, and the decay of
-        the transformer's weights, which is multiplied by the rate."""
+        """Set the number of the step, from 1, Adam's rate and epsilon in natural units, and the decay of the
+        transformer's weights, which is multiplied by the rate."""
         self.number, self.rate, self.decay, self.epsilon = number, rate, decay, epsilon
 
     def work(self, phase: int, thread: int = 0):
-        """One thread's part of a phase, without the GIL."""
+        """Do one thread's part of a phase, without the GIL."""
         cdef int given = phase, own = thread
         if not 0 <= own < self.threads:
             raise ValueError(f"thread {thread}: 0 to {self.threads - 1}")
@@ -539,7 +541,7 @@ cdef class NetworkTrainer:
         if phase != TRANSFORM_PHASE and thread == 0:
             sum_shares(&self.model)
             if phase == UPDATE_PHASE:
-                improve_dense(&self.model, &step, FV_SCALE_FLOAT * self.batch.score_scale)
+                improve_dense(&self.model, &step, self.model.fv_scale * self.batch.score_scale)
                 if self.model.own != NULL:
                     finish_step(self.model.own, groups, self.rate * self.decay)
 
@@ -549,9 +551,9 @@ cdef class NetworkTrainer:
         return sum(self.batch.losses) / self.batch.views.positions
 
     def outputs(self):
-        """After FORWARD: the last layer's sums, FV_SCALE to a centipawn for the side to move."""
+        """Return, after FORWARD, the last layer's sums, fv_scale to a centipawn for the side to move."""
         return np.asarray(<float[:self.batch.views.positions]>self.batch.outputs).copy()
 
     def sums(self):
-        """After VALUES: the first layer's sums, [positions][2 * width] in 1/127, the side to move first."""
+        """Return, after VALUES, the first layer's sums, [positions][2 * width] in 1/127, the side to move first."""
         return np.asarray(<float[:self.batch.views.positions, :2 * self.width]>self.batch.sums).copy()

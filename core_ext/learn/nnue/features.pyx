@@ -1,4 +1,4 @@
-"""The table of nnue_features.pxd."""
+"""The table of features.pxd."""
 
 from core_ext.eval.bonapiece cimport BONAPIECES, features
 from core_ext.eval.nnue.features cimport number_from

@@ -9,7 +9,7 @@ cdef enum:
     UNFINISHED = 2
 
 # One quiet position, 96 bytes.
-cdef packed struct Record:
+cdef packed struct TrainingPosition:
     uint64_t key
     uint32_t game
     uint16_t pieces[LISTED]     # Bonapiece numbers from Black's perspective, 0 behind the last

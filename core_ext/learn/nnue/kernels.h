@@ -1,13 +1,13 @@
 /* The inner loops that train a network, in the widest vectors of the target CPU (lanes.h).
 
    All of them write the same bytes at every run. With AVX-512, AVX2 and without either they differ by rounding alone,
-   and only `multiply` does: its products are fused into the sums where the CPU can. */
-#ifndef KOMADORI_NNUE_KERNELS_H
-#define KOMADORI_NNUE_KERNELS_H
+   and only `multiply` does: its products are fused into the sums if the CPU can. */
+#ifndef KOMADORI_LEARN_NNUE_KERNELS_H
+#define KOMADORI_LEARN_NNUE_KERNELS_H
 #include <stdint.h>
 #include <string.h>
 #include "base/simd.h"
-#include "learn/lanes.h"
+#include "learn/nnue/lanes.h"
 
 #if defined(__GNUC__) && !defined(__clang__)
 #define UNROLLED _Pragma("GCC unroll 8")
@@ -31,7 +31,7 @@ enum {
 };
 
 /* The features of a batch's views: of each position that of the side to move, then the other one. The transformer works
-   on `count` of them: those that `order` names, or the first ones where it is NULL. */
+   on `count` of them: those that `order` names, or the first ones if it is NULL. */
 typedef struct {
     const uint16_t *active;         /* [position][2][ACTIVE_ROOM] */
     const uint8_t *counts;          /* [position]; both views have as many */
@@ -73,7 +73,7 @@ typedef struct {
     float epsilon;
     float keep;                     /* 1 - weight decay */
     float limit;                    /* largest magnitude of a weight */
-    int rounded;                    /* whether the next forward pass uses whole numbers */
+    int rounded;                    /* 1 if the next forward pass uses whole numbers */
 } AdamStep;
 
 #define ADAM_BETA1 0.9f
@@ -130,7 +130,7 @@ static inline void add_to_row(float *row, const Lanes *addend)
         store_lanes(row + j * LANES, add_lanes(load_lanes(row + j * LANES), addend[j]));
 }
 
-/* The other way: what its sums' gradients add to that of a tile. */
+/* Backward: add the gradients of the sums to those of a tile's rows. */
 static void collect_tile(float *rows, int features, const Views *views, const float *deltas, int width)
 {
     int n, i, j;
@@ -147,8 +147,8 @@ static void collect_tile(float *rows, int features, const Views *views, const fl
     }
 }
 
-/* The used rows of a tile and an own king, each the sum of its own part and of its shared rows, in whole numbers where
-   the integers of play are imitated. own [number][OWN_ARRAYS][TILE], of which the first is used; rows [number][TILE];
+/* The used rows of a tile and an own king, each the sum of its own part and of its shared rows, in whole numbers if the
+   integers of play are imitated. own [number][OWN_ARRAYS][TILE], of which the first is used; rows [number][TILE];
    shared [row][TILE]. */
 static void sum_parts(const UsedRow *used, int count, const float *own, const float *shared, int rounded, float *rows)
 {
@@ -211,7 +211,7 @@ static void multiply(const Product *product)
             multiply_strip(product, row, column);
 }
 
-/* out[i] = sums[i] / divisor between 0 and ACTIVATION_LIMIT, rounded down where the integers of play are imitated. */
+/* out[i] = sums[i] / divisor between 0 and ACTIVATION_LIMIT, rounded down if the integers of play are imitated. */
 static void clip(const float *sums, float factor, int rounded, float *out, int count)
 {
     const Lanes zero = all_lanes(0), limit = all_lanes(ACTIVATION_LIMIT), scale = all_lanes(factor);
@@ -223,7 +223,7 @@ static void clip(const float *sums, float factor, int rounded, float *out, int c
     }
 }
 
-/* Gradients of the sums from those of the activations: none where the activation was clipped. */
+/* Gradients of the sums from those of the activations: none if the activation was clipped. */
 static void unclip(const float *activations, float factor, float *deltas, int count)
 {
     const Lanes zero = all_lanes(0), limit = all_lanes(ACTIVATION_LIMIT), scale = all_lanes(factor);

@@ -1,4 +1,4 @@
-/* Vectors of floats as wide as the target CPU has them: AVX-512, AVX2 with FMA, or one float where there is neither. */
+/* Vectors of floats as wide as the target CPU has them: AVX-512, AVX2 with FMA, or one float if there is neither. */
 #ifndef KOMADORI_LANES_H
 #define KOMADORI_LANES_H
 #include <math.h>
@@ -21,7 +21,7 @@ enum { LANES = 16 };
 #define larger_lanes(a, b) _mm512_max_ps(a, b)
 #define nearest_lanes(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define floor_lanes(a) _mm512_roundscale_ps(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC)
-/* a where low < x < high, else 0. */
+/* a if low < x < high, else 0. */
 #define select_lanes(x, low, high, a) \
     _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, low, _CMP_GT_OQ) & _mm512_cmp_ps_mask(x, high, _CMP_LT_OQ), a)
 

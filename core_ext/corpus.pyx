@@ -1,8 +1,8 @@
-"""Training records: quiet positions of games, and of positions whose moves have values.
+"""Training positions: quiet positions of games, and of positions whose moves have values.
 
-Records are numpy arrays of dtype RECORD: key, game (0: of no game, never held out), pieces (38 Bonapiece numbers from
-Black's perspective, 0 behind the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
-perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT; then there is a score).
+Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), pieces (38 Bonapiece numbers
+from Black's perspective, 0 behind the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
+perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT if there is a score).
 """
 
 from libc.stdint cimport int8_t, uint16_t
@@ -17,26 +17,27 @@ from core_ext.shogi.position cimport (
     reserve_plies, undo_move,
 )
 from core_ext.shogi.see cimport see_at_least
-from core_ext.learn import record as _record
-from core_ext.learn.record cimport Record, UNFINISHED, UNSCORED
+from core_ext.learn import training_position as _training_position
+from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
 from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
 from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_square, uint8_t, uint32_t
 
 cdef enum:
-    RECORDS_PER_PLY = 2         # at most
-    LAST_PLY = 0xFFFF           # that a record can hold
+    POSITIONS_PER_PLY = 2       # at most
+    LAST_PLY = 0xFFFF           # the last one that a training position can hold
 
-RECORD = np.dtype([
+TRAINING_POSITION = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
     ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
 ])
 NO_SCORE = UNSCORED
 NO_RESULT = UNFINISHED
-check_records = _record.check_records
+check_positions = _training_position.check_positions
 
 
-cdef void write_record(const Position *pos, Record *out, int score, int result, uint32_t game) noexcept nogil:
+cdef void write_position(const Position *pos, TrainingPosition *out, int score, int result,
+                         uint32_t game) noexcept nogil:
     cdef PieceLists lists
     cdef int i
     list_pieces(pos, &lists)
@@ -53,7 +54,7 @@ cdef void write_record(const Position *pos, Record *out, int score, int result, 
 
 
 cdef bint is_quiet_position(const Position *pos) noexcept nogil:
-    """Not in check, and no capture wins material by static exchange."""
+    """Return whether the side to move is not in check and no capture wins material by static exchange."""
     cdef Move moves[MAX_MOVES]
     cdef Move *end
     cdef int i
@@ -66,9 +67,9 @@ cdef bint is_quiet_position(const Position *pos) noexcept nogil:
     return True
 
 
-cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, Record *out, int score, int result,
-                         uint32_t game) noexcept nogil:
-    """Write the position itself if the move is quiet, and its quiescence leaf; returns how many.
+cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosition *out, int score,
+                         int result, uint32_t game) noexcept nogil:
+    """Write the position itself if the move is quiet, and its quiescence leaf; return how many.
 
     A capture from a position that is its own leaf has tactical reasons that a static value cannot express.
     """
@@ -77,14 +78,14 @@ cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, Record 
     cdef bint quiet = not pos.board[to_square(move)]
     find_quiescence_leaf(evaluator, pos, &line)
     if quiet:
-        write_record(pos, out, score, result, game)
+        write_position(pos, out, score, result, game)
         written = 1
     if line.length == 0:
         return written
     for i in range(line.length):
         do_move(pos, line.moves[i])
     if not in_check(pos):
-        write_record(pos, out + written, -score if line.length & 1 and score != UNSCORED else score, result, game)
+        write_position(pos, out + written, -score if line.length & 1 and score != UNSCORED else score, result, game)
         written += 1
     while line.length:
         undo_move(pos)
@@ -93,11 +94,11 @@ cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, Record 
 
 
 cdef class GameReader:
-    """Replays games and checks every move.
+    """Reads games into training positions and checks every move.
 
     With `weights`, a position that is not in check also gives its quiescence leaf, the quiet position at the end of the
-    best line of captures by these weights, with the same score. A capture chosen in a position that is its own leaf
-    gives no record.
+    best line of captures by these weights, with the same score. A position that is its own leaf is left out if the
+    chosen move is a capture.
     """
 
     cdef Position pos
@@ -114,31 +115,32 @@ cdef class GameReader:
         free_position(&self.pos)
         free_evaluator(&self.evaluator)
 
-    cdef int _write(self, Move move, Record *out, int score, int result, uint32_t game) noexcept nogil:
-        """The position's record and that of its quiescence leaf; returns how many, 0 to RECORDS_PER_PLY."""
+    cdef int _write(self, Move move, TrainingPosition *out, int score, int result, uint32_t game) noexcept nogil:
+        """Write the position and its quiescence leaf; return how many, 0 to POSITIONS_PER_PLY."""
         if in_check(&self.pos):
             return 0
         if self.weights is not None:
             return write_with_leaf(&self.evaluator, &self.pos, move, out, score, result, game)
         if self.pos.board[to_square(move)]:
             return 0
-        write_record(&self.pos, out, score, result, game)
+        write_position(&self.pos, out, score, result, game)
         return 1
 
     cdef bint _set_up(self, str sfen) except -1:
-        """Whether both kings are there."""
+        """Set the position; return whether both kings are on the board."""
         clear_position(&self.pos)
         parse_sfen(&self.pos, sfen)
         return has_both_kings(&self.pos)
 
-    def read(self, sfen: str, moves, scores, result: int, game: int, records, limit: int = 8000):
-        """Write a game's quiet positions into `records` while these have room for two more; returns how many.
+    def read_game(self, sfen: str, moves, scores, result: int, game: int, positions, limit: int = 8000):
+        """Write a game's quiet positions into `positions` while there is room for two more; return how many.
 
-        Quiet: not in check, the move chosen no capture. `scores` are centipawns for the side to move, or None; those
-        beyond `limit` count as `limit`; where some have scores, positions without one are left out. `result` is 1
-        (Black won), -1 or 0; `game` its number. 0 where a king is missing. ValueError for an illegal move.
+        A position is quiet if the side to move is not in check and the chosen move is no capture. `scores` are
+        centipawns for the side to move, or None; those beyond `limit` count as `limit`. If any position has a score,
+        those without one are left out. `result` is 1 (Black won), -1 or 0; `game` is the game's number. Returns 0 if a
+        king is missing. ValueError for an illegal move.
         """
-        cdef Record[::1] out = records
+        cdef TrainingPosition[::1] out = positions
         cdef int written = 0, score, move
         cdef bint scored = any([value is not None for value in scores])
         cdef int bound = limit
@@ -148,19 +150,19 @@ cdef class GameReader:
             move = parse_move(&self.pos, text)
             score = UNSCORED if value is None else max(-bound, min(bound, value))
             reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
-            if (score != UNSCORED or not scored) and written + RECORDS_PER_PLY <= out.shape[0]:
+            if (score != UNSCORED or not scored) and written + POSITIONS_PER_PLY <= out.shape[0]:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
 
-    def read_valued(self, sfen: str, moves, values, records, limit: int = 8000):
-        """Write the quiet positions after each of the moves from one position; returns how many.
+    def read_valued_moves(self, sfen: str, moves, values, positions, limit: int = 8000):
+        """Write the quiet positions after each of the moves from one position; return how many.
 
-        `values` are centipawns for the side that moves. Quiet: not in check, no capture wins material by static
-        exchange. Values beyond `limit` count as `limit`. The records have game 0 and no result. 0 where a king is
-        missing. ValueError for an illegal move.
+        A position is quiet if the side to move is not in check and no capture wins material by static exchange.
+        `values` are centipawns for the side that moves; those beyond `limit` count as `limit`. The positions have game
+        0 and no result. Returns 0 if a king is missing. ValueError for an illegal move.
         """
-        cdef Record[::1] out = records
+        cdef TrainingPosition[::1] out = positions
         cdef int written = 0, value, move
         if not self._set_up(sfen):
             return 0
@@ -169,18 +171,18 @@ cdef class GameReader:
             move, value = parse_move(&self.pos, text), max(-limit, min(limit, given))
             do_move(&self.pos, <Move>move)
             if written < out.shape[0] and is_quiet_position(&self.pos):
-                write_record(&self.pos, &out[written], -value, UNFINISHED, 0)
+                write_position(&self.pos, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)
         return written
 
-    def read_reached(self, sfen: str, lines, records):
-        """Write the positions to which lines of moves lead from one position, but for those in check; returns how many.
+    def read_lines(self, sfen: str, lines, positions):
+        """Write the positions at the ends of lines of moves from one position, if not in check; return how many.
 
-        The records have game 0, no result and, until they are given another one, a score of 0. 0 where a king is
-        missing. ValueError for an illegal move.
+        They have game 0, no result and a score of 0, for the caller to replace. Returns 0 if a king is missing.
+        ValueError for an illegal move.
         """
-        cdef Record[::1] out = records
+        cdef TrainingPosition[::1] out = positions
         cdef int written = 0
         if not self._set_up(sfen):
             return 0
@@ -190,8 +192,8 @@ cdef class GameReader:
             written += self._follow(line, &out[written])
         return written
 
-    cdef int _follow(self, list line, Record *out) except -1:
-        """Write the position after these moves, and take them back; returns how many records."""
+    cdef int _follow(self, list line, TrainingPosition *out) except -1:
+        """Write the position after these moves, and take them back; return how many positions."""
         cdef int made = 0, written = 0, move
         reserve_plies(&self.pos, <int>len(line))
         try:
@@ -200,7 +202,7 @@ cdef class GameReader:
                 do_move(&self.pos, <Move>move)
                 made += 1
             if not in_check(&self.pos):
-                write_record(&self.pos, out, 0, UNFINISHED, 0)
+                write_position(&self.pos, out, 0, UNFINISHED, 0)
                 written = 1
         finally:
             while made:

@@ -5,17 +5,17 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from core_ext.learn.adam cimport first_correction, second_correction
-from core_ext.learn.aligned import aligned
+from core_ext.learn.nnue.adam cimport first_correction, second_correction
+from core_ext.learn.nnue.aligned import aligned
 from core_ext.learn.factorized cimport offset_index
-from core_ext.learn.nnue_kernels cimport ACTIVE_ROOM, OWN_ARRAYS, UPDATES_AHEAD, TILE, prefetch_tile
+from core_ext.learn.nnue.kernels cimport ACTIVE_ROOM, OWN_ARRAYS, UPDATES_AHEAD, TILE, prefetch_tile
 from libc.stdint cimport uint16_t
 
 
 # ---- groups ----
 
 cdef void sort_views(const Views *views, const uint8_t *kings, Groups *groups) noexcept nogil:
-    """By own king, each group in the order of the batch."""
+    """Sort the views by own king, each group in the order of the batch."""
     cdef int32_t following[SQUARES]
     cdef int view, king
     memset(groups.starts, 0, sizeof(groups.starts))
@@ -31,7 +31,7 @@ cdef void sort_views(const Views *views, const uint8_t *kings, Groups *groups) n
 
 
 cdef void mark_numbers(const Views *views, const Groups *groups, int king, uint8_t *marks) noexcept nogil:
-    """1 for each number that the views of a king have."""
+    """Mark each number that the views of a king have."""
     cdef const uint16_t *active
     cdef int i, j
     memset(marks, 0, BONAPIECES)
@@ -42,7 +42,7 @@ cdef void mark_numbers(const Views *views, const Groups *groups, int king, uint8
 
 
 cdef inline float own_rate(int step) noexcept nogil:
-    """Of a part's n-th step: the bias of the first moment, and 1 / sqrt(n), as AdaGrad's rates fall."""
+    """Return the rate of a part's n-th step: the bias of the first moment, and 1 / sqrt(n), as AdaGrad's rates fall."""
     return first_correction(step) / <float>sqrt(step)
 
 
@@ -81,7 +81,7 @@ cdef inline Views views_of(const Views *views, const Groups *groups, int king) n
 
 
 cdef inline size_t own_place(int tile, int king, int number) noexcept nogil:
-    """Of an own part, in rows."""
+    """Return the place of an own part, in rows."""
     return <size_t>tile * HALF_KP_FEATURES + king * BONAPIECES + number
 
 
@@ -123,7 +123,7 @@ cdef inline void share_gradient(const TilePart *tile, const UsedRow *row, const 
 
 cdef inline void improve_part(float *part, const TilePart *tile, const UsedRow *row, float *gradient,
                               const AdamStep *step) noexcept nogil:
-    """By the part's own clock. The gradient is overwritten."""
+    """Update a part by its own clock. The gradient is overwritten."""
     cdef AdamStep own_step = step[0]
     own_step.rate *= row.rate
     own_step.second_correction = row.second_correction
@@ -139,7 +139,7 @@ cdef inline void prefetch_part(const float *part) noexcept nogil:
 
 cdef void spread_gradients(OwnParts *own, const Groups *groups, int king, const TilePart *tile,
                            const AdamStep *step) noexcept nogil:
-    """From those of a king's rows to all their parts."""
+    """Spread the gradients of a king's rows to all their parts."""
     cdef int end = groups.used_starts[king + 1], i, number
     cdef float *gradient
     for i in range(groups.used_starts[king], end):
@@ -194,7 +194,7 @@ cdef class HalfKpRows:
     """The own parts: `rows` [tile][feature][weights, Adam's first and second moments][64]; `gradient`
     [tile][feature][64]; `steps` and `decayed` by feature; `decay`, one number.
 
-    Memory: 1.5 MB for each unit of width, less while features are unused; a third more where a gradient is asked for.
+    Memory: 1.5 MB for each unit of width, less while features are unused; a third more if a gradient is asked for.
     """
 
     def __init__(self, tiles: int):
@@ -209,20 +209,20 @@ cdef class HalfKpRows:
         self.parts.decayed, self.parts.decay = &decayed[0], &decay[0]
 
     def state(self):
-        """What the steps to come depend on, of the features that are used, by name."""
+        """Return by name all that later steps depend on, of the features that are used."""
         used = np.flatnonzero((self.steps > 0) | self.rows[:, :, 0].any(axis=(0, 2)))
         return {"own_used": used, "own_rows": self.rows[:, used], "own_steps": self.steps[used],
                 "own_decayed": self.decayed[used], "own_decay": self.decay}
 
     def set_state(self, arrays):
-        """Take up what `state` returned."""
+        """Restore what `state` returned."""
         used = arrays["own_used"]
         self.rows[:, used], self.steps[used] = arrays["own_rows"], arrays["own_steps"]
         self.decayed[used], self.decay[:] = arrays["own_decayed"], arrays["own_decay"]
 
 
 def shared_rows():
-    """By own king and number, the two shared rows of a row, the second -1 for pieces in hand: int32[81][1548][2]."""
+    """Return the two shared rows of each row, the second -1 for pieces in hand: int32[SQUARES][BONAPIECES][2]."""
     cdef int32_t[:, :, ::1] found = np.zeros((SQUARES, BONAPIECES, 2), np.int32)
     cdef int king, number, offset
     for king in range(SQUARES):
