@@ -22,4 +22,4 @@ def benches() -> Iterator[tuple[str, str]]:
 if __name__ == "__main__":
     for name, text in benches():
         print(f"{name:<30} {text}")
-    print("\nRun one by `python -m NAME`; `--help` lists its options. See also bench/README.md.")
+    print("\nRun one by `python -m NAME`; `--help` lists its options. See also docs/matches.md.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from usi_engine.book.entry import BookError
-from usi_engine.core import WeightsError
+from usi_engine.evaluation.names import WeightsError
 
 
 @contextmanager

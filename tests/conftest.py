@@ -11,8 +11,8 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import KppWeights, MateSolver, StopToken, Table, Worker, set_tunable, tunables
 from tests.positions import data_rows
-from usi_engine.core import KPP
-from usi_engine.weights import load_weights
+from usi_engine.evaluation.kpp_file import load_weights
+from usi_engine.evaluation.names import KPP
 
 NewWorker = Callable[..., Worker]
 MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution

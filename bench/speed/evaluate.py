@@ -16,9 +16,9 @@ from bench.command import one_line
 from bench.speed.nps import CASES, measure
 from bench.table import show
 from core_ext._probe import walk_evaluator
-from usi_engine.arguments import whole
-from usi_engine.core import KPP
-from usi_engine.weights import load_weights
+from usi_engine.evaluation.kpp_file import load_weights
+from usi_engine.evaluation.names import KPP
+from usi_engine.usi.arguments import whole
 
 AIMS = {"start position": 1.2, "207 moves": 0.9}
 

@@ -18,8 +18,8 @@ from bench.command import one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
 from core_ext.eval.nnue.network import FEATURE_COUNTS, INSTRUCTIONS, Network
-from usi_engine.nnue_file import read_network
-from usi_engine.options import FV_SCALE
+from usi_engine.evaluation.network_file import read_network
+from usi_engine.usi.options import FV_SCALE
 
 SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
 LINES = 4

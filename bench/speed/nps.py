@@ -13,15 +13,15 @@ from bench.command import one_line
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
-from usi_engine.arguments import whole
 from usi_engine.core import load_core
-from usi_engine.evaluation import load_evaluation
-from usi_engine.iterative import iterative_deepening
-from usi_engine.options import FV_SCALE
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import FV_SCALE
 
 CASES = {
     "start position": (
-        "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
+        "startpos",
         {
             "YaneuraOu 9.70 material": 1.74,
             "YaneuraOu KPPT": 1.10,

@@ -12,8 +12,9 @@ import random
 
 from bench.strength.booked import BookedPlayer
 from core_ext.board import Board
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import Player, PlayRules, ending_of
 
 
 def play(player: BookedPlayer, plies: int) -> Board:
@@ -34,7 +35,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
-    player = Player(load_weights(INTERNAL), PlayRules(nodes=chosen.nodes))
+    player = Player(load_evaluation(INTERNAL), PlayRules(nodes=chosen.nodes))
     booked = BookedPlayer(player, chosen.book, random.Random(chosen.seed))
     boards = [play(booked, chosen.plies) for _ in range(chosen.games)]
     lines, positions = {tuple(board.moves()) for board in boards}, {board.key for board in boards}

@@ -6,9 +6,9 @@ import random
 from typing import Protocol
 
 from core_ext.board import BLACK, Board
+from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import rules_of
-from usi_engine.book.player import BookPlayer, open_book
-from usi_engine.options import Options
+from usi_engine.usi.options import Options
 
 
 class Thinker(Protocol):

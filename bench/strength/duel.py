@@ -4,8 +4,8 @@
 
 A is a name for the record. Side A plays with --set, --weights and --nodes, side B with --set-b, --weights-b, --nodes-b,
 or the defaults; with --book or --book-b a side plays from an opening book, which the option BookFile could name. With
---clock both have that time instead, counted in nodes (bench.strength.nodestime), and --set also takes the constants of
-usi_engine.timeman. Both play every opening with both colours; a pair of games is one score. The duel ends when the
+--clock both have that time instead, counted in nodes (bench.strength.nodestime), and --set also takes constants
+of usi_engine.search.timeman. Both play every opening with both colours; a pair of games is one score. It ends when the
 sequential test accepts --elo0 or --elo1 (no test without --elo1), or after --games. The same command resumes it:
 FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits make it independent of other work on the machine, but
 ignore the time that a rule costs: measure that by the speed (bench.speed.nps) or in a match at equal time
@@ -35,10 +35,10 @@ from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable
-from usi_engine.arguments import whole
-from usi_engine.book.player import open_book
-from usi_engine.core import load_weights
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
+from usi_engine.book.book_player import open_book
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.usi.arguments import whole
 
 LONGEST = 320
 # A game is adjudicated where both sides report a lead of this many centipawns for so many plies.
@@ -102,7 +102,7 @@ class Duel:
         self._sides = []
         for setting in settings:
             if setting.weights not in loaded:
-                loaded[setting.weights] = load_weights(setting.weights)
+                loaded[setting.weights] = load_evaluation(setting.weights)
             constants = {name: setting.constants.get(name, defaults[name]) for name in named}
             self._sides.append(Side(constants, setting.player(loaded[setting.weights], self._random)))
 
@@ -180,7 +180,7 @@ def run(arguments: argparse.Namespace) -> None:
         ),
     )
     for setting in settings:
-        load_weights(setting.weights)  # a fault ends the duel here; the pool would replace its workers for ever
+        load_evaluation(setting.weights)  # a fault ends the duel here; the pool would replace its workers for ever
         if setting.book:
             open_book(setting.book)
     openings = read_openings(arguments.openings)

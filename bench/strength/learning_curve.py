@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 from bench import FIGURES
-from usi_engine.learn.train import MODELS, Plan, Training
+from usi_engine.learn.kpp.train import MODELS, Plan, Training
 
 FILE = FIGURES / "learning.json"
 COUNTS = (262540, 1000000, 0)  # positions; 0: all of the corpus

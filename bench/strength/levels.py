@@ -27,17 +27,19 @@ from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import Estimate, estimate
 from bench.table import print_table, progress
 from core_ext.board import BLACK, Board
-from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, load_core, load_weights
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.report import NEVER, Reporter, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
-from usi_engine.threads import ThreadPool
-from usi_engine.timeman import TimeLimits
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.game.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
+from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.search.iterative import Search, SearchLimits
+from usi_engine.search.report import NEVER, Reporter, SearchStats
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import ThreadPool
+from usi_engine.search.timeman import TimeLimits
+from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
 
 # The number of the capture player, and of the plies after which a game is a draw.
 CAPTURER, LONGEST = -1, 400
@@ -53,7 +55,7 @@ class Players:
     """Chooses moves: of the levels, of full strength at so many nodes, of the capture player."""
 
     def __init__(self, full_nodes: int) -> None:
-        weights = load_weights(INTERNAL)
+        weights = load_evaluation(INTERNAL)
         self._core, self._options = load_core(), Options()
         self._stop = self._core.stop_token()
         self._pool = ThreadPool(self._core, self._stop, 4, 1, weights)

@@ -28,9 +28,9 @@ from cshogi.usi import Engine
 
 from bench import OPENINGS
 from bench.strength.elo import estimate
-from usi_engine.analysis.convert import main as convert
-from usi_engine.arguments import whole
 from usi_engine.csa import driver
+from usi_engine.records.convert import main as convert
+from usi_engine.usi.arguments import whole
 
 ENDINGS = {
     "反則負け": "illegal",

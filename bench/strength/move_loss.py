@@ -34,10 +34,11 @@ from bench.table import progress
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable
 from usi_engine.analysis.judgement import winning_chance
-from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, load_weights
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.learn.pool import Work
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
+from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.usi.arguments import whole
 
 GAME = PlayRules(nodes=1000, random_plies=2, opening_margin=100)  # of the games that the positions come from
 UNDECIDED = 800  # centipawns: positions beyond are left out, as any move wins or loses there
@@ -126,7 +127,7 @@ class Judge:
 
 def new_judge(weights: str, openings: list[str], deep: int) -> Judge:
     """A judge with the weights of this name. WeightsError."""
-    return Judge(load_weights(weights), openings, deep)
+    return Judge(load_evaluation(weights), openings, deep)
 
 
 def judge_task(judge: Judge, task: tuple[int, list[Choice]]) -> Choices:
@@ -136,7 +137,7 @@ def judge_task(judge: Judge, task: tuple[int, list[Choice]]) -> Choices:
 
 def collected(arguments: argparse.Namespace, sides: Callable[[int], list[Choice]]) -> list[Choices]:
     """The choices in every position, those that the folder holds and those that are added to it now."""
-    load_weights(arguments.weights)  # a fault ends the run here
+    load_evaluation(arguments.weights)  # a fault ends the run here
     openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "moves.jsonl"
     same_conditions(file.parent, arguments, FREE)

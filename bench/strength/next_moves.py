@@ -15,9 +15,9 @@ import time
 from pathlib import Path
 
 from core_ext.board import Board
-from usi_engine.arguments import whole
-from usi_engine.core import load_weights
-from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.player import Player, PlayRules
+from usi_engine.usi.arguments import whole
 
 
 def read_rows(path: Path, first: int, count: int) -> list[tuple[str, str]]:
@@ -46,7 +46,7 @@ def main() -> None:
     rows = read_rows(chosen.file, chosen.first, chosen.count)
     if not rows:
         raise SystemExit(f"{chosen.file}: no position from number {chosen.first} on")
-    player = Player(load_weights(chosen.eval), PlayRules(nodes=chosen.nodes))
+    player = Player(load_evaluation(chosen.eval), PlayRules(nodes=chosen.nodes))
     started = time.process_time()
     hits = sum(chosen_move(player, sfen) == move for sfen, move in rows)
     share = hits / len(rows)

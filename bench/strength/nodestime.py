@@ -1,6 +1,6 @@
 """A player on a clock that counts nodes: the engine's time management, independent of the machine's load.
 
-Its constants are those of usi_engine.timeman, by the names they have there.
+Its constants are those of usi_engine.search.timeman, by the names they have there.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from core_ext.board import BLACK, Board
 from core_ext.engine import StopToken
-from usi_engine import timeman
 from usi_engine.core import load_core
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.protocol import Go, Times
-from usi_engine.report import Reporter, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.threads import ThreadPool
+from usi_engine.search import timeman
+from usi_engine.search.iterative import Search, SearchLimits
+from usi_engine.search.report import Reporter, SearchStats
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import ThreadPool
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go, Times
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation

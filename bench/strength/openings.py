@@ -17,8 +17,9 @@ from pathlib import Path
 
 from bench.table import progress
 from core_ext.board import Board
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import Player, PlayRules
 
 
 def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:
@@ -44,7 +45,7 @@ def opening(player: Player, number: int, chosen: argparse.Namespace) -> Board | 
 
 def openings(chosen: argparse.Namespace) -> Iterator[str]:
     """Lines `startpos moves ...`, each with another last position."""
-    player = Player(load_weights(chosen.weights), PlayRules(nodes=chosen.nodes))
+    player = Player(load_evaluation(chosen.weights), PlayRules(nodes=chosen.nodes))
     number, ends = 0, set[int]()
     while len(ends) < chosen.count:
         board = opening(player, number, chosen)

@@ -21,11 +21,12 @@ from dataclasses import dataclass, field
 
 from bench import ROOT
 from bench.table import print_table
-from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, Core, load_core
-from usi_engine.iterative import iterative_deepening
-from usi_engine.options import FV_SCALE
-from usi_engine.tools.bench import POSITIONS as BENCH_POSITIONS
+from usi_engine.core import Core, load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.game.bench import POSITIONS as BENCH_POSITIONS
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.usi.arguments import whole
 
 MEGABYTES = 256
 # Four openings (after 22 and 24 plies), then six of the positions of `usi_engine bench`, from games.
@@ -75,7 +76,7 @@ def use_counting_build() -> None:
 def search(core: Core, sfens: Iterable[str], weights: str, nodes: int) -> list[list[int]]:
     """Search each position until the nodes are spent; returns for each the nodes after depth 1, 2, 3 ..."""
     table, found = core.table(MEGABYTES), []
-    worker = core.worker(table, core.stop_token(), core.load_weights(weights, FV_SCALE))
+    worker = core.worker(table, core.stop_token(), load_evaluation(weights))
     worker.configure()
     for sfen in sfens:
         table.clear()

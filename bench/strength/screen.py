@@ -24,7 +24,7 @@ from bench.command import one_line
 from bench.strength.constants import constant_name, ranges
 from bench.strength.move_loss import UNIT, Choice, Choices, collected, shared_options
 from bench.table import print_table
-from usi_engine.arguments import whole
+from usi_engine.usi.arguments import whole
 
 SMALLEST = 1e-9  # an error of 0, where all moves agree, does not divide
 FIXED = {"MateInOne", "MateScout", "NullDivisor", "LmrMinDepth"}  # a step of one is no small one

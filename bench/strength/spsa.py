@@ -26,9 +26,10 @@ from bench.kept import same_conditions
 from bench.strength.constants import constant_name, ranges
 from bench.strength.duel import Duel, Setting
 from bench.table import progress
-from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import read_openings
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import read_openings
+from usi_engine.usi.arguments import whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
 STABILITY = 0.1  # of the run: keeps the first updates small
@@ -105,7 +106,7 @@ def _balance(raised: dict[str, int], lowered: dict[str, int], opening: int) -> f
 def run(arguments: argparse.Namespace) -> None:
     """Play and learn until the pairs are played."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
-    load_weights(arguments.weights)  # a fault ends the run here
+    load_evaluation(arguments.weights)  # a fault ends the run here
     openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "state.json"
     same_conditions(file.parent, arguments, ("pairs", "processes", "keep"))

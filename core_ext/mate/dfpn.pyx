@@ -40,7 +40,7 @@ from core_ext.shogi.zobrist cimport zobrist
 
 # Initial proof and disproof numbers; 2 is the weight of a node without heuristics. They and the thresholds' epsilon
 # were tuned by random search for the fewest nodes on short problems and on 250 hard positions from games
-# (docs/lab/mate.md).
+# (docs/findings.md).
 cdef enum:
     OR_PN = 2               # OR node: pn
     ESCAPE_PN = 1           # and for each escape square of the king

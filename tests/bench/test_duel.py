@@ -16,8 +16,8 @@ from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
-from usi_engine import timeman
-from usi_engine.core import WeightsError
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.search import timeman
 
 OPENINGS = [
     START,

@@ -11,7 +11,7 @@ import pytest
 from bench import DATA, OPENINGS, ROOT
 from bench.__main__ import benches
 from core_ext.board import Board
-from usi_engine.learn.selfplay import read_openings
+from usi_engine.player import read_openings
 
 
 def test_every_bench_has_one_line_of_description() -> None:

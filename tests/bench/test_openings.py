@@ -8,7 +8,7 @@ import pytest
 
 from bench.strength import openings
 from core_ext.board import Board
-from usi_engine.core import MATERIAL
+from usi_engine.evaluation.names import MATERIAL
 
 
 def made(file: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:

@@ -14,9 +14,10 @@ from bench.strength import book_lines, mates_in_play, next_moves
 from bench.strength.booked import BookedPlayer
 from core_ext.board import Board
 from tests.bench.helpers import MATE_IN_ONE, QUIET, run
-from usi_engine.book.player import BookPlayer, open_book
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.book.book_player import BookPlayer, open_book
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import Player, PlayRules
 
 # A dragon that can be taken for nothing.
 CAPTURE = "4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"
@@ -57,7 +58,7 @@ def test_a_longer_mate_than_the_file_has_is_a_fault() -> None:
 
 
 def test_a_booked_player_leaves_the_book_where_that_ends() -> None:
-    player = Player(load_weights("material"), PlayRules(nodes=500))
+    player = Player(load_evaluation("material"), PlayRules(nodes=500))
     booked = BookedPlayer(player, INTERNAL, random.Random(1))
     booked.new_game()
     first = booked.think(Board())[0]

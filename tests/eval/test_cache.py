@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from usi_engine import cache
-from usi_engine.core import KPP
-from usi_engine.weights import load_weights
+from usi_engine.evaluation import cache
+from usi_engine.evaluation.kpp_file import load_weights
+from usi_engine.evaluation.names import KPP
 
 
 class Arrays:

@@ -11,8 +11,8 @@ from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights, Worker
 from tests.conftest import NewWorker
 from tests.eval.turning import mirrored, turned
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, random_boards
-from usi_engine.core import KPP
-from usi_engine.weights import read_blocks, read_file, unpack
+from usi_engine.evaluation.kpp_file import read_blocks, read_file, unpack
+from usi_engine.evaluation.names import KPP
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 # From the opening to both kings entered, and a handicap with pieces missing.

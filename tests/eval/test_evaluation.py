@@ -15,12 +15,13 @@ from tests.conftest import NewWorker
 from tests.eval.nnue.reference import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
-from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError, load_core
-from usi_engine.evaluation import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
-from usi_engine.nnue_file import Architecture, NetworkFile, write_network
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.resources import Resources
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
+from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.evaluation.network_file import Architecture, NetworkFile, write_network
+from usi_engine.game.resources import Resources
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
 
 # Of the project's own kind.
 ARCHITECTURE = Architecture("K+P", 256, 32, 32)
@@ -143,7 +144,7 @@ def test_titles(folder: Path, tmp_path: Path) -> None:
 def test_kpp_without_numpy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in the folder without Python, where the packaged network plays instead."""
     monkeypatch.setitem(sys.modules, "numpy", None)
-    for name in ("usi_engine.weights", "usi_engine.cache"):
+    for name in ("usi_engine.evaluation.kpp_file", "usi_engine.evaluation.cache"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(WeightsError, match=r"^KPP weights cannot be read without the Python module 'numpy'$"):
         load_evaluation(KPP, 16)

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
-from usi_engine.core import KPP, MATERIAL, WeightsError
-from usi_engine.weights import (
+from usi_engine.evaluation.kpp_file import (
     MAGIC,
     OLDER_FEATURES,
     OLDER_MAGIC,
@@ -33,6 +32,7 @@ from usi_engine.weights import (
     save_weights,
     unpack,
 )
+from usi_engine.evaluation.names import KPP, MATERIAL, WeightsError
 
 
 def empty_weights() -> Folded:

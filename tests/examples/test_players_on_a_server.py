@@ -11,9 +11,9 @@ import pytest
 from core_ext.board import Board
 from tests.csa.server import TIMEOUT, Server, Talk
 from tests.examples.players import PLAYERS, ROOT, command
-from usi_engine.analysis.records import load_games
 from usi_engine.csa.client import Client, Settings
 from usi_engine.csa.driver import Engine
+from usi_engine.records.games import load_games
 
 MOVES = 8  # of the player; then the opponent resigns
 

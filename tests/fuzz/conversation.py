@@ -12,7 +12,7 @@ from pathlib import Path
 from core_ext.board import Board
 from tests.engine.usi_transport import Program, play
 from tests.fuzz.grammar import Grammar
-from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
+from usi_engine.usi.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
 ANSWER_SECONDS = 240.0  # to the next line, once the searches are told to stop; a loaded machine is slow
 STOP_EVERY = (0.001, 0.001, 0.01)  # seconds without a line between two of them

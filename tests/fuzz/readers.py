@@ -23,23 +23,23 @@ from tests.engine.test_book import apery_book, sbk_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
-from usi_engine.analysis.formats import RecordError
-from usi_engine.analysis.records import read_games
+from usi_engine.book.book_player import open_book
 from usi_engine.book.entry import BookError, BookMove
-from usi_engine.book.player import open_book
-from usi_engine.core import WeightsError
 from usi_engine.csa.protocol import Reader as CsaReader
-from usi_engine.evaluation import load_evaluation
+from usi_engine.evaluation.kpp_file import read_blocks, read_folded
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
-from usi_engine.learn.corpus import LONGEST_GAME, read_item
+from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
+from usi_engine.learn.corpus.packed import HCPE, PSV
+from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.packed import HCPE, PSV
-from usi_engine.learn.sources import items_of
-from usi_engine.nnue_file import Architecture, write_network
-from usi_engine.options import DECLARED, Options
-from usi_engine.protocol import Command, decode, parse
-from usi_engine.tools.mate import read_problems
-from usi_engine.weights import read_blocks, read_folded
+from usi_engine.mate.problems import read_problems
+from usi_engine.records.formats import RecordError
+from usi_engine.records.games import read_games
+from usi_engine.usi.options import DECLARED, Options
+from usi_engine.usi.protocol import Command, decode, parse
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 RECORD_ENDINGS = (".kif", ".ki2", ".csa", ".jkf", ".usi", ".kifu", ".ki2u")

@@ -26,8 +26,8 @@ from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.book_tool.command import parser as book_parser
 from usi_engine.csa.command import arguments_of as csa_arguments
 from usi_engine.learn.command import parser as learn_parser
-from usi_engine.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin
-from usi_engine.protocol import Ignored, Malformed, parse
+from usi_engine.usi.options import DECLARED, MOST_THREADS_BY_DEFAULT, Combo, Options, Spin
+from usi_engine.usi.protocol import Ignored, Malformed, parse
 
 ROOT = Path(__file__).resolve().parents[2]
 ARCHITECTURE = ROOT / "ARCHITECTURE.md"

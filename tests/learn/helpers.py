@@ -14,11 +14,11 @@ from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
-from usi_engine.learn.corpus import Positions
+from usi_engine.evaluation.kpp_file import Folded
+from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import Game
-from usi_engine.learn.sources import items_of
-from usi_engine.learn.train import Plan
-from usi_engine.weights import Folded
+from usi_engine.learn.kpp.train import Plan
 
 RATES = Plan().rates
 SMALL = ("piece", "tempo", "kp", "relative", "pp")

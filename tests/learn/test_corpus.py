@@ -12,10 +12,10 @@ from core_ext.board import Board
 from core_ext.corpus import NO_RESULT, TRAINING_POSITION
 from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import random_game
-from usi_engine.learn import sources
-from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
+from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.learn.corpus import sources
+from usi_engine.learn.corpus.build import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.game import START, SourceError
-from usi_engine.nnue_file import Architecture, write_network
 
 
 def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from core_ext.engine import Worker
 from core_ext.training import LOGIT
 from tests.conftest import NewWorker
 from tests.learn.helpers import noisy, walked_positions, weights_of
-from usi_engine.learn.export import export
-from usi_engine.learn.train import MODELS
-from usi_engine.learn.warm_start import load_model
+from usi_engine.learn.kpp.export import export
+from usi_engine.learn.kpp.train import MODELS
+from usi_engine.learn.kpp.warm_start import load_model
 
 
 def check_agreement(worker: Worker, positions: list[tuple[str, Any]], floats: Iterable[float], tolerance: int) -> None:

@@ -29,12 +29,12 @@ from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import RATES, random_game, read_games
 from tests.programs import INTERRUPTIBLE
+from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Positions, build_corpus
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus
+from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.sources import items_of
-from usi_engine.nnue_file import Architecture, write_network
 
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, place in it, number

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.strength import learning_curve
-from usi_engine.learn.corpus import build_corpus
+from usi_engine.learn.corpus.build import build_corpus
 
 
 def test_each_point_is_measured_once(

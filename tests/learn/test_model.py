@@ -14,8 +14,8 @@ from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.training import LOGIT, Rendezvous, Trainer
 from tests.eval.turning import mirrored, turned
 from tests.learn.helpers import RATES, SMALL, noisy, position_of, walked_positions
-from usi_engine.learn.corpus import Positions
-from usi_engine.learn.train import MODELS, Plan, measure
+from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.kpp.train import MODELS, Plan, measure
 
 
 def loss(trainer: Trainer, position: Positions) -> float:

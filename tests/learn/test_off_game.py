@@ -10,9 +10,9 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, StopToken, Table, Worker, tunables
 from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.off_game import OffGame, make_off_game, unselective
-from usi_engine.learn.selfplay import PlayRules
-from usi_engine.learn.sources import Refused
+from usi_engine.learn.corpus.sources import Refused
+from usi_engine.learn.selfplay.off_game import OffGame, make_off_game, unselective
+from usi_engine.player import PlayRules
 
 
 @pytest.mark.parametrize("plan", [OffGame(3), OffGame(3, samples=2, plies=1)], ids=["nodes", "plies"])

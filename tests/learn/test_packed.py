@@ -14,10 +14,10 @@ from core_ext.board import Board
 from core_ext.corpus import NO_SCORE
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import build_corpus, new_reader, read_chunk
+from usi_engine.learn.corpus.build import build_corpus, new_reader, read_chunk
+from usi_engine.learn.corpus.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
+from usi_engine.learn.corpus.sources import chunks_of, items_of, parse_game_line
 from usi_engine.learn.game import Fault, Game
-from usi_engine.learn.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
-from usi_engine.learn.sources import chunks_of, items_of, parse_game_line
 
 LINE = "w\tresign\tstartpos\t7g7f 35 3c3d -28 8h2b+ 41 3a2b - B*4e -3 2h3h+ 0"
 GAME = (

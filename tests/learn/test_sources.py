@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.learn.helpers import positions_of, read_games
-from usi_engine.analysis.formats import decoded
+from usi_engine.learn.corpus.sources import GameSource, items_of, parse_game_line, parse_line
 from usi_engine.learn.game import LARGEST_SCORE, START, Fault, SourceError
-from usi_engine.learn.sources import GameSource, items_of, parse_game_line, parse_line
+from usi_engine.records.formats import decoded
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 

@@ -9,9 +9,9 @@ import pytest
 
 from core_ext.training import king_zones
 from tests.learn.helpers import RATES, sums_of
-from usi_engine.learn import train as train_module
-from usi_engine.learn.corpus import Positions, build_corpus
-from usi_engine.learn.train import Plan, Training, sort_by_zones
+from usi_engine.learn.corpus.build import Positions, build_corpus
+from usi_engine.learn.kpp import train as train_module
+from usi_engine.learn.kpp.train import Plan, Training, sort_by_zones
 
 
 @pytest.mark.parametrize("model", ["PP", "KPPT"])

@@ -14,7 +14,7 @@ from tests.mate.test_mate_in_one import random_walk, scattered
 from tests.positions import turned_move, turned_sfen
 from tests.programs import quickest
 from tests.shogi.slow_shogi import Position, other
-from usi_engine.tools.mate import is_mate
+from usi_engine.mate.problems import is_mate
 
 # The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"

@@ -20,7 +20,7 @@ from core_ext.engine import (
 from tests.conftest import MateProblem, NewWorker
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
-from usi_engine.tools.bench import count_nodes
+from usi_engine.game.bench import count_nodes
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
 

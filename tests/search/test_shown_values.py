@@ -2,9 +2,10 @@
 
 from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken, Table, Worker
-from usi_engine.core import load_core, load_weights
-from usi_engine.iterative import iterative_deepening
-from usi_engine.report import score_text
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.search.report import score_text
 
 # Black is mated, but can put it off by giving pieces in hand away for checks that change nothing on the board.
 DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6Prbgsp 135"
@@ -12,7 +13,7 @@ DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6
 
 def values(sfen: str, nodes: int) -> list[int]:
     """The value of each depth finished within the nodes, by the packaged evaluation."""
-    worker = Worker(Table(16), StopToken(), load_weights("<internal>"))
+    worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
     worker.set_root(Board(sfen))
     return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
 

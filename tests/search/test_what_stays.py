@@ -4,7 +4,7 @@ from core_ext._probe import table_entry
 from core_ext.board import Board
 from core_ext.engine import INFINITE, StopToken, Table, Worker
 from tests.positions import data_file
-from usi_engine.learn.selfplay import read_openings
+from usi_engine.player import read_openings
 
 ON_PV = 5
 UPPER = 1

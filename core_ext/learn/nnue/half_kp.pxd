@@ -14,7 +14,7 @@ next used, in the forward pass already. Until its first use a part is zero, and 
 
 Half of the parts that a batch uses are used by one of its positions, so that their gradients are mostly noise, which
 Adam scales up to full steps. The n-th step of a part is therefore 1 / sqrt(n) of Adam's: with 4 million positions the
-divergence is 0.0407 for 0.0430 (docs/lab/2026-11-22-nnue.md).
+divergence is 0.0407 for 0.0430 (docs/findings.md).
 
 A batch's views are taken in groups of one own king, a tile of columns at a time, so that the rows stay in the cache.
 """

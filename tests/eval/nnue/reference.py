@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.shogi.slow_shogi import Position, color_of
-from usi_engine.nnue_file import Architecture, NetworkFile
+from usi_engine.evaluation.network_file import Architecture, NetworkFile
 
 # First number of each hand range, the viewer's and the enemy's, and the kinds on the board in the order of numbers.
 HANDS = {"P": (1, 20), "L": (39, 44), "N": (49, 54), "S": (59, 64), "G": (69, 74), "B": (79, 82), "R": (85, 88)}

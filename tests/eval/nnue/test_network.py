@@ -15,7 +15,7 @@ from tests.eval.nnue.reference import Reference, random_network, read_reference
 from tests.eval.turning import turned
 from tests.positions import ENTERED, HANDS, MATSURI, MIDGAME, TWO_PIECE_HANDICAP, random_boards
 from tests.shogi.slow_shogi import START
-from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
+from usi_engine.evaluation.network_file import Architecture, NetworkFile, read_network, write_network
 
 POSITIONS = [START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP]
 WILD = "words of the whole range"

@@ -13,9 +13,9 @@ import pytest
 from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from tests.learn.helpers import random_game
-from usi_engine.learn.corpus import build_corpus
-from usi_engine.learn.nnue import NetworkPlan, NetworkTraining
-from usi_engine.learn.sources import parse_game_line
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.corpus.sources import parse_game_line
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
 
 
 def board_score(board: Board) -> int:

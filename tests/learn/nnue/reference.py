@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from usi_engine.nnue_file import NetworkFile
+from usi_engine.evaluation.network_file import NetworkFile
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[Any]

@@ -15,16 +15,16 @@ import pytest
 from core_ext.board import BLACK, Board
 from core_ext.corpus import NO_SCORE, TRAINING_POSITION, GameReader
 from core_ext.engine import StopToken, Table, Worker
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.evaluation import packaged_network
+from usi_engine.evaluation.load import load_evaluation, packaged_network
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING
-from usi_engine.learn.distil import MOST_VALUE, Teacher, distil, rescored_by
-from usi_engine.learn.network_card import tempo_left_out
-from usi_engine.learn.nnue import shifted
-from usi_engine.learn.searched import Searched
-from usi_engine.learn.sources import Refused, parse_game_line
-from usi_engine.nnue_file import read_network, write_network
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING
+from usi_engine.learn.corpus.sources import Refused, parse_game_line
+from usi_engine.learn.nnue.distil import MOST_VALUE, Teacher, distil, rescored_by
+from usi_engine.learn.nnue.network_card import tempo_left_out
+from usi_engine.learn.nnue.train import shifted
+from usi_engine.learn.selfplay.searched import Searched
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
     """Plus the tempo that the network leaves out, for the side to move."""
-    reader, worker, teacher = GameReader(), Worker(Table(1), StopToken(), load_weights(INTERNAL)), Teacher(INTERNAL)
+    reader, worker, teacher = GameReader(), Worker(Table(1), StopToken(), load_evaluation(INTERNAL)), Teacher(INTERNAL)
     game = parse_game_line(games.read_text().splitlines()[0])
     board, out, tempo = Board(game.start), np.zeros(8, TRAINING_POSITION), tempo_left_out(packaged_network())
     compared = 0

@@ -16,11 +16,11 @@ from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from core_ext.network_training import half_kp_shared_rows
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
+from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
-from usi_engine.learn.half_kp import set_rows
-from usi_engine.learn.nnue import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
-from usi_engine.learn.unit_order import in_order
-from usi_engine.nnue_file import Architecture, read_network
+from usi_engine.learn.nnue.half_kp import set_rows
+from usi_engine.learn.nnue.train import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
+from usi_engine.learn.nnue.unit_order import in_order
 
 Positions = npt.NDArray[Any]
 FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])

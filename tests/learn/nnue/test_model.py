@@ -12,10 +12,10 @@ import pytest
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, GameReader
 from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from tests.learn.nnue import reference
+from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.game import START, Game
-from usi_engine.learn.nnue import NetworkPlan, initialise, rounded_network
-from usi_engine.learn.sources import parse_game_line
-from usi_engine.nnue_file import read_network, write_network
+from usi_engine.learn.nnue.train import NetworkPlan, initialise, rounded_network
 
 Positions = npt.NDArray[Any]
 BLOCKS = ["transformer", "weights1", "biases1", "weights2", "biases2", "weights3", "biases3"]

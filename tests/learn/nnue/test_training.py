@@ -15,15 +15,15 @@ from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import Network
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
-from usi_engine.evaluation import load_evaluation, packaged_network
-from usi_engine.learn import batches as batches_module
-from usi_engine.learn.batches import Batches
+from usi_engine.evaluation.load import load_evaluation, packaged_network
+from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import TRAINING
-from usi_engine.learn.corpus_files import training_file
-from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
-from usi_engine.learn.unit_order import in_order
-from usi_engine.nnue_file import Architecture, read_network
+from usi_engine.learn.corpus import batches as batches_module
+from usi_engine.learn.corpus.batches import Batches
+from usi_engine.learn.corpus.build import TRAINING
+from usi_engine.learn.corpus.files import training_file
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
+from usi_engine.learn.nnue.unit_order import in_order
 
 PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
 
