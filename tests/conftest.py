@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ from usi_engine.evaluation.names import KPP
 
 NewWorker = Callable[..., Worker]
 MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution
+
+# Tests and the programs that they start keep unfolded weights here, not in the user's cache folder.
+os.environ["KOMADORI_CACHE"] = str(Path(__file__).resolve().parents[1] / "build" / "test-cache")
 
 
 @pytest.fixture

@@ -1,20 +1,17 @@
-"""Evaluations a second by a network, one thread: random lines, every move of each of their positions tried.
+"""Measure evaluations a second by a network in one thread, trying every move of each position of random lines.
 
     python -m bench.speed.nnue [FILE ...] [--seconds 2]
 
-Each position is evaluated incrementally from the one before, as in a search; the time to make the moves is subtracted.
-Without files, random networks of the usual sizes: the time does not depend on the weights. The best of many short runs
-counts: other programs can only slow a run down.
+Evaluates each position incrementally from the one before, as a search does, and subtracts the time to make the moves.
+Without files it uses random networks of the usual sizes; the time does not depend on the weights. The fastest of many
+short runs counts, because other programs can only slow a run down.
 """
 
-from __future__ import annotations
-
-import argparse
 import time
 
 import numpy as np
 
-from bench.command import one_line
+from bench.command import new_parser, one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
 from core_ext.eval.nnue.network import FEATURE_COUNTS, INSTRUCTIONS, Network
@@ -26,7 +23,7 @@ LINES = 4
 
 
 def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Network:
-    """Weights of about the size that trained ones have."""
+    """Return a network with random weights, about as large as trained ones."""
     rng = np.random.default_rng(1)
     rows = rng.integers(-40, 41, (FEATURE_COUNTS[features] + 1, width), np.int16)
     layers = []
@@ -37,7 +34,7 @@ def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Net
 
 
 def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
-    """Nanoseconds a position in the fastest run."""
+    """Return nanoseconds a position of the fastest run."""
     end, best = time.perf_counter() + seconds, float("inf")
     while time.perf_counter() < end:
         begun = time.perf_counter()
@@ -47,7 +44,7 @@ def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
 
 
 def measure(network: Network, sfen: str, seconds: float) -> float:
-    """Nanoseconds an evaluation, over several lines from a position."""
+    """Return nanoseconds an evaluation, averaged over several lines from a position."""
     lines = [TimedLine(network, sfen, seed) for seed in range(LINES)]
     share = seconds / LINES / 2
     return sum(best_time(line, True, share) - best_time(line, False, share) for line in lines) / LINES
@@ -55,8 +52,7 @@ def measure(network: Network, sfen: str, seconds: float) -> float:
 
 @one_line("nnue", resumes=False)
 def main() -> None:
-    """Print a line for each network and position."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--seconds", type=float, default=2.0)
     chosen = parser.parse_args()

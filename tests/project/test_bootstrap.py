@@ -1,4 +1,4 @@
-"""What bootstrap.py checks before it sets anything up."""
+"""Checks that bootstrap.py makes before it creates a virtual environment."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ import pytest
 FILE = Path(__file__).resolve().parents[2] / "bootstrap.py"
 
 
-def loaded() -> dict[str, Any]:
+def load() -> dict[str, Any]:
     return runpy.run_path(str(FILE))
 
 
 def test_a_missing_compiler_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     if sys.platform != "win32":  # there setuptools looks for MSVC by itself
         monkeypatch.setenv("CC", "/no/such/compiler -O2")
-        assert loaded()["missing"]() == "there is no C compiler '/no/such/compiler'"
+        assert load()["missing"]() == "there is no C compiler '/no/such/compiler'"
 
 
-def test_nothing_is_made_without_a_compiler(tmp_path: Path) -> None:
-    """One line, at once; as it is not run as root from the system's Python, no package is installed."""
+def test_no_environment_is_made_without_a_compiler(tmp_path: Path) -> None:
+    """One line of error. Packages are installed only for root and the system's Python."""
     made = tmp_path / "環境 1"
     environment = os.environ | {"CC": "/no/such/compiler", "PATH": str(tmp_path)}
     command = [sys.executable, str(FILE), str(made)]
@@ -38,22 +38,22 @@ def test_nothing_is_made_without_a_compiler(tmp_path: Path) -> None:
         assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_compiler_that_does_not_start_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the stub of macOS before its tools are installed: it exists, and fails."""
+def test_a_compiler_that_fails_counts_as_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """macOS has a stub that fails until the developer tools are installed."""
     if sys.platform != "win32":
         monkeypatch.setenv("CC", "false")
-        assert loaded()["missing"]() == "there is no C compiler 'false'"
+        assert load()["missing"]() == "there is no C compiler 'false'"
 
 
 def test_an_old_python_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    main = loaded()["main"]
+    main = load()["main"]
     monkeypatch.setattr(sys, "version_info", (3, 9, 1))
     assert main() == 1
     told = capsys.readouterr().err
     assert "Python 3.10 or newer is needed" in told
-    assert "is 3.9.1; if there is another: make run PYTHON=NAME" in told
+    assert "is 3.9.1; name another Python: make run PYTHON=NAME" in told
 
 
-def test_the_build_requirements_are_those_of_the_project() -> None:
-    names = [text.split(">")[0] for text in loaded()["requirements"]()]
+def test_build_requirements_are_read_from_pyproject() -> None:
+    names = [text.split(">")[0] for text in load()["requirements"]()]
     assert names == ["setuptools", "cython"]

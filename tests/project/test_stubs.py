@@ -1,4 +1,4 @@
-"""The stubs beside the public modules: same names, same parameters, and no docstring, for these stand in the `.pyx`."""
+"""Stubs of the public modules: same names and parameters as the `.pyx`, which alone has the docstrings."""
 
 import ast
 import importlib
@@ -26,7 +26,7 @@ def parsed(module: str) -> ast.Module:
 
 
 def functions(module: str) -> Iterator[tuple[str, ast.FunctionDef]]:
-    """(qualified name, stub) of every function, method and property that the stub declares."""
+    """Yield the qualified name and stub of every declared function, method and property."""
     for name, node in definitions(parsed(module).body).items():
         if isinstance(node, ast.FunctionDef):
             yield name, node
@@ -46,7 +46,7 @@ def resolve(module: str, qualified: str) -> Any:
 CASES = [(module, name, node) for module in MODULES for name, node in functions(module)]
 NAMES = [f"{module}.{name}" for module, name, _ in CASES]
 PLAIN = [case for case in CASES if "__" not in case[1]]
-# What help() prints: the modules themselves, their classes, functions, methods and properties.
+# Everything that help() shows: modules, classes, functions, methods and properties.
 DOCUMENTED = [
     *((module, "") for module in MODULES),
     *((module, name) for module in MODULES for name in definitions(parsed(module).body)),
@@ -55,7 +55,7 @@ DOCUMENTED = [
 
 
 @pytest.mark.parametrize("module, name, node", CASES, ids=NAMES)
-def test_declared_is_there(module: str, name: str, node: ast.FunctionDef) -> None:
+def test_declared_names_exist(module: str, name: str, node: ast.FunctionDef) -> None:
     assert resolve(module, name) is not None
 
 
@@ -70,7 +70,7 @@ def test_same_parameters(module: str, name: str, node: ast.FunctionDef) -> None:
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_nothing_public_is_undeclared(module: str) -> None:
+def test_public_names_are_declared(module: str) -> None:
     declared = definitions(parsed(module).body)
     for name, value in vars(importlib.import_module(f"core_ext.{module}")).items():
         if inspect.isclass(value) and value.__module__ == f"core_ext.{module}":
@@ -81,16 +81,15 @@ def test_nothing_public_is_undeclared(module: str) -> None:
 
 
 def description(name: str, docstring: str | None) -> str:
-    """A docstring without the signature that Cython's `embedsignature` puts in its first line."""
+    """Return a docstring without the signature that Cython's `embedsignature` puts in its first line."""
     first, _, rest = (docstring or "").partition("\n")
     signature = name and re.match(rf"(\w+\.)*{name.rpartition('.')[2]}\s*[(:]", first)
     return (rest if signature else f"{first}\n{rest}").strip()
 
 
 @pytest.mark.parametrize("module, name", DOCUMENTED, ids=[f"{module}.{name}" for module, name in DOCUMENTED])
-def test_help_describes_it(module: str, name: str) -> None:
-    """Everything public has a docstring at run time that says more than its signature; a C attribute, which cannot have
-    one, is described in that of its class."""
+def test_public_names_have_docstrings(module: str, name: str) -> None:
+    """A docstring must say more than the signature. C attributes have none; the docstring of the class names them."""
     found, (owner, _, attribute) = resolve(module, name), name.rpartition(".")
     if inspect.isdatadescriptor(found) and not isinstance(found, property) and not found.__doc__:
         assert re.search(rf"\b{attribute}\b", resolve(module, owner).__doc__), f"{module}.{owner} does not name it"
@@ -116,5 +115,5 @@ def test_stubs_hold_types_only(module: str) -> None:
         ("Pushes a move.", "Pushes a move."),
     ],
 )
-def test_a_signature_is_no_description(docstring: str | None, expected: str) -> None:
+def test_description_leaves_out_the_signature(docstring: str | None, expected: str) -> None:
     assert description("Board.push", docstring) == expected

@@ -1,4 +1,4 @@
-"""The engine's commands in the READMEs, carried out in a folder that holds what they name."""
+"""Run the `usi_engine` commands of the READMEs in a folder with the files that they name."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.test_documents import READMES, ROOT, called
+from tests.project.pages import READMES, ROOT, arguments_of, read
 
-# What the other commands need, for which no test may ask: the network, a compiler, a screen.
-NOT_RUN = frozenset({"git", "make", "pip", "python", "sudo", "xboard"})
 MOVES = "+7776FU\n-3334FU\n+2726FU\n-8384FU\n+2625FU\n-8485FU\n+6978KI\n-4132KI\n+2524FU\n-2324FU\n+2824HI\n%TORYO\n"
 KIF = "手合割：平手\n手数----指手---------消費時間--\n1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n4 投了\n"
 
 
-def commands() -> list[str]:
-    """Those of the engine, ordered so that a corpus is made before it is trained from."""
-    found = {command for page in READMES for command in called(page)}
-    return sorted(command for command in found if shlex.split(command)[0] not in NOT_RUN)
+def commands() -> list[list[str]]:
+    """Return the arguments of each command. In this order a corpus is made before a training run reads it."""
+    return sorted(
+        {tuple(words): words for page in READMES for words in arguments_of(read(page), "usi_engine")}.values()
+    )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Games with scores, a record, a mate problem, by the names that the READMEs give them."""
+    """Make games with scores, a record and a mate problem, named as in the READMEs."""
     made = tmp_path_factory.mktemp("棋譜")
     (made / "games").mkdir()
     scored = "".join(f"{line}\n" + "'** 30\n" * line.startswith(("+", "-")) for line in MOVES.splitlines())
@@ -39,10 +38,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """In the folder, as a shell does it, without input."""
-    program, *words = shlex.split(command)
-    assert program == "usi_engine"
+def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in the folder without input; expand wildcards as a shell does."""
     named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
     return subprocess.run(
         [sys.executable, "-m", "usi_engine", *chain.from_iterable(named)],
@@ -58,8 +55,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_commands_of_the_readmes_run(folder: Path) -> None:
-    """All of them, one after the other."""
     assert commands()
-    for command in commands():
-        done = run(command, folder)
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+    for words in commands():
+        done = run(words, folder)
+        assert done.returncode == 0, f"{shlex.join(words)}: {done.stdout}{done.stderr}"

@@ -1,4 +1,4 @@
-"""docs/python.md: its programs run, and the names in its tables exist."""
+"""The programs of docs/python.md run, and its table lists the methods of Board."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hot modules touch Python nowhere but in set-up functions: calls of its C API are counted in the generated C."""
+"""Hot modules call Python only in set-up functions: calls of Python's C API are counted in the generated C."""
 
 import importlib.util
 import re
@@ -12,7 +12,7 @@ CORE = ROOT / "core_ext"
 HOT = ("search/*", "shogi/bitboard", "shogi/position", "shogi/movegen", "shogi/see", "eval/**/*", "mate/*")
 # Modules that only load weights.
 SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/network", "eval/piece_values"}
-# Functions that run once, before a search: tables at import, memory, text. They may raise.
+# Functions that run before a search: they fill tables at import, allocate memory or convert text, and may raise.
 SET_UP = {
     "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_near_king",
                        "to_bitboard"},
@@ -54,7 +54,7 @@ def load_setup() -> ModuleType:
 
 @lru_cache
 def generated() -> dict[str, str]:
-    """The C of each hot module by the release profile: the build's own, brought up to date where a source is newer."""
+    """Return the C code of each hot module in the release profile; regenerate it if a source is newer."""
     setup = load_setup()
     modules = hot_modules()
     extensions = [
@@ -70,9 +70,9 @@ def generated() -> dict[str, str]:
 
 
 def functions(module: str) -> dict[str, list[str]]:
-    """Of every C function that Cython made of a cdef function: the lines of source at which it calls Python.
+    """Map each C function of a cdef function to the source lines at which it calls Python.
 
-    Inline functions of other modules' .pxd files are among them, each under its own module's mangled name.
+    Inline functions from the .pxd files of other modules are included, under their mangled names.
     """
     found: dict[str, list[str]] = {}
     current, line = None, ""
@@ -102,8 +102,8 @@ def test_hot_functions_never_call_python() -> None:
     assert not wrong, sorted(wrong)
 
 
-def test_the_counter_sees_functions_and_calls() -> None:
-    """It would be silent too if it read nothing: the hot functions are there, and set-up functions do call Python."""
+def test_functions_and_calls_are_recognised() -> None:
+    """Guard against a parser that finds nothing: hot functions exist, and set-up functions call Python."""
     counts = Counter({module: len(functions(module)) for module in generated()})
     assert counts["search/search"] > 80
     assert min(counts.values()) > 0
@@ -114,7 +114,7 @@ def test_the_counter_sees_functions_and_calls() -> None:
 
 
 def test_hot_modules_hold_no_python_functions() -> None:
-    """A def is called through Python. Constants and weights have such functions, and tables are computed at import."""
+    """Only modules of constants, weights and tables computed at import define `def` functions."""
     set_up = {"search/counts", "search/tune", "eval/evaluate", "shogi/bitboard"}
     with_def = {name_of(path) for path in hot_modules()
                 if re.search(r"^\s*def ", path.with_suffix(".pyx").read_text(encoding="utf-8"), re.M)}  # fmt: skip

@@ -41,7 +41,7 @@ def name_of(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
-    """Yield the names of the modules of usi_engine that a file imports, lazily or not."""
+    """Yield the names of the modules of usi_engine that a file imports, at the top or in a function."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "usi_engine":
             module = (node.module or "").removeprefix("usi_engine").lstrip(".")
@@ -49,17 +49,17 @@ def imported(path: Path) -> Iterator[str]:
             yield from [module] if module in ORDER else [name for name in submodules if name in ORDER]
 
 
-def test_every_module_has_a_place() -> None:
+def test_layers_list_every_module() -> None:
     assert {name_of(path) for path in MODULES} == set(ORDER)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_point_down(path: Path) -> None:
+def test_program_imports_only_lower_modules(path: Path) -> None:
     own = name_of(path)
     assert not [name for name in imported(path) if ORDER[name] >= ORDER[own]], f"imports of {own} that come later"
 
 
-def test_imports_are_found() -> None:
+def test_imports_are_recognised() -> None:
     assert {"evaluation.cache", "evaluation.load"} <= set(imported(PACKAGE / "analysis" / "store.py"))
 
 
