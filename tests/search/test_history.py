@@ -66,7 +66,8 @@ def test_each_step_of_a_pawn_leads_to_another_table_of_the_pawn_history(color: s
         board = {(file, rank): "p", ((file + 4) % 9, rank): "k"}
         rows = ["".join(board.get((x, y), "1") for x in range(9)) for y in range(9)]
         text = "/".join(rows) if color == "w" else "/".join(rows).upper()
-        for move in (move for move in Probe(f"{text} {color} - 1").generate("legal") if move[0] == str(9 - file)):
+        legal = Probe(f"{text} {color} - 1").legal_moves(include_all=True)
+        for move in (move for move in legal if move[0] == str(9 - file)):
             position = Probe(f"{text} {color} - 1")
             before = position.pawn_history_slot()
             position.push(move)

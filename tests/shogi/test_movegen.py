@@ -33,7 +33,7 @@ def test_kinds(start: str, seed: int) -> None:
         for include_all in (True, False):
             expected_moves = [move for move in moves if include_all or not position.is_dominated(move)]
             if position.is_check():
-                assert sorted(probe.generate("evasions", include_all)) == sorted(expected_moves), position.sfen()
+                assert sorted(probe.legal_moves(include_all)) == sorted(expected_moves), position.sfen()
                 continue
             captures, quiets, drops = split(position, expected_moves)
             got = [probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")]
@@ -52,33 +52,28 @@ def test_checks(start: str, seed: int) -> None:
     for position, moves in positions.walk(seed + 1200, 25, start):
         probe = Probe(position.sfen())
         checking = {move for move in moves if position.gives_check(move)}
-        found = probe.generate("checks")
+        found = probe.checking_moves(include_all=True)
         assert len(found) == len(set(found))
         assert set(found) == checking, position.sfen()
-        if not position.is_check():
-            undominated = {move for move in checking if not position.is_dominated(move)}
-            _, quiets, drops = split(position, undominated)
-            quiet_checks = probe.generate("quiet_checks")
-            assert len(quiet_checks) == len(set(quiet_checks))
-            assert set(quiet_checks) == quiets | drops, position.sfen()
+        _, quiets, drops = split(position, {move for move in checking if not position.is_dominated(move)})
+        assert set(probe.quiet_checks()) == quiets | drops, position.sfen()
 
 
 @pytest.mark.parametrize("start, seed", CASES)
 def test_legal(start: str, seed: int) -> None:
-    """The list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
+    """Compare the list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
     for position, moves in positions.walk(seed + 1300, 12, start):
         probe = Probe(position.sfen())
-        legal = probe.generate("legal")
-        assert sorted(legal) == sorted(moves)
+        assert sorted(probe.legal_moves(include_all=True)) == sorted(moves)
         assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
-        assert set(moves) <= set(probe.generate("pseudo_legal")), position.sfen()
+        pseudo_legal = probe.pseudo_legal_moves(include_all=True)
+        assert sorted(filter(probe.is_legal, pseudo_legal)) == sorted(moves), position.sfen()
         assert probe.has_legal_move() == bool(moves)
-        assert {move for move in moves if probe.is_dominated(move)} == {m for m in moves if position.is_dominated(m)}
 
 
 def test_most_moves() -> None:
-    assert len(Probe(positions.MOST_MOVES).generate("legal")) == 593
-    assert len(Probe(positions.turned_sfen(positions.MOST_MOVES)).generate("legal")) == 593
+    assert len(Probe(positions.MOST_MOVES).legal_moves(include_all=True)) == 593
+    assert len(Probe(positions.turned_sfen(positions.MOST_MOVES)).legal_moves(include_all=True)) == 593
 
 
 @pytest.mark.parametrize(
@@ -94,5 +89,5 @@ def test_most_moves() -> None:
 )
 def test_sparse_positions(sfen: str) -> None:
     probe, position = Probe(sfen), Position(sfen)
-    assert sorted(probe.generate("legal")) == sorted(position.legal_moves())
-    assert set(probe.generate("checks")) == set(position.checking_moves())
+    assert sorted(probe.legal_moves(include_all=True)) == sorted(position.legal_moves())
+    assert set(probe.checking_moves(include_all=True)) == set(position.checking_moves())
