@@ -12,7 +12,7 @@ import pytest
 
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from core_ext.training import LOGIT, Rendezvous, Trainer
-from tests.eval.turning import mirrored, turned
+from tests.positions import flipped, mirrored
 from tests.learn.helpers import RATES, SMALL, noisy, record_of, walked_positions
 from usi_engine.learn.corpus import Records
 from usi_engine.learn.train import MODELS, Plan, measure
@@ -178,4 +178,4 @@ def test_symmetric_positions_have_the_same_value() -> None:
     for sfen, record in walked_positions(100, seed=6):
         value = trainer.values(np.array([record]))[0]
         assert trainer.values(record_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
-        assert trainer.values(record_of(turned(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen
+        assert trainer.values(record_of(flipped(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen

@@ -1,7 +1,7 @@
 """Repetition, judged by the whole game, and declaration by every rule."""
 
 import random
-from collections.abc import Iterator
+from functools import cache
 
 import pytest
 
@@ -22,16 +22,21 @@ def play(board: Board, *moves: str) -> Board:
 # ---- repetition ----
 
 
-def test_the_fourth_time_and_not_the_third() -> None:
+SHUFFLE = ("5i5h", "5a5b", "5h5i", "5b5a")
+
+
+def test_the_fourth_time_is_a_draw_and_not_the_third() -> None:
     board = Board()
     for _ in range(3):
         assert board.repetition() == "none"
-        play(board, "5i5h", "5a5b", "5h5i", "5b5a")
+        play(board, *SHUFFLE)
     assert board.repetition() == "draw"
+    assert board.pop() == "5b5a"
+    assert board.repetition() == "none"
+    assert play(board, "5b5a").repetition() == "draw"
 
 
 def test_the_side_to_move_matters() -> None:
-    """The same board four times, once with the other side to move: not yet the fourth time."""
     board = Board("4k4/9/9/9/9/9/9/9/4K4 b - 1")
     once_with_black = ("5i5h", "5a5b", "5h5i", "5b6a", "5i5h", "6a5a", "5h5i")
     with_white = ("5a5b", "5i5h", "5b5a", "5h5i")
@@ -53,7 +58,6 @@ def twin_of(board: Board) -> Game:
 
 
 def test_the_hands_matter() -> None:
-    """Four times the same board, but a pawn is gained on the way."""
     board = Board("k8/9/9/4p4/9/9/9/4R4/3K5 b - 1")
     play(board, "5h5g", "9a8a", "5g5h", "8a9a")  # twice, with the pawn on the board
     play(board, "5h5d", "9a8a", "5d5h", "8a9a")  # in hand from here on
@@ -77,7 +81,7 @@ def test_one_quiet_move_in_the_cycle_makes_it_a_draw() -> None:
     board = play(Board("4k4/9/9/9/9/9/9/4R4/K8 w - 1"), "5a6a")
     for cycle in range(3):
         if cycle == 1:
-            play(board, "5h5i", "6a7a", "5i5h", "7a6a")  # quiet, between the first time and the fourth
+            play(board, "5h5i", "6a7a", "5i5h", "7a6a")
         play(board, "5h6h", "6a5a", "6h5h", "5a6a")
     assert board.repetition() == twin_of(board).repetition() == "draw"
 
@@ -95,32 +99,24 @@ def test_long_cycles_count() -> None:
 
 
 @pytest.mark.parametrize("seed", range(36))
-def test_repetition_of_the_twin(seed: int) -> None:
+def test_repetition_is_that_of_the_twin(seed: int) -> None:
     game, moves = positions.cycling_game(seed)
-    board, twin = Board(game.positions[0].sfen()), Game(game.positions[0].sfen())
+    start = game.positions[0].sfen()
+    board, twin = Board(start), Game(start)
     for move in moves:
         board.push(move)
         twin.push(move)
         assert board.repetition() == twin.repetition(), board.moves()
 
 
-def test_taking_back_undoes_the_count() -> None:
-    board = Board()
-    for _ in range(3):
-        play(board, "5i5h", "5a5b", "5h5i", "5b5a")
-    assert board.pop() == "5b5a"
-    assert board.repetition() == "none"
-    play(board, "5b5a")
-    assert board.repetition() == "draw"
-
-
 # ---- declaration ----
 
 
-def entered(seed: int, count: int) -> Iterator[str]:
-    """Positions about the edge of a declaration: an entered king, helpers of every kind, handicaps too."""
-    rng = random.Random(seed)
-    for _ in range(count):
+@cache
+def entered() -> list[str]:
+    """Positions that can just be declared or just not: an entered king, helpers of every kind, handicaps too."""
+    rng, found = random.Random(7), list[str]()
+    for _ in range(700):
         position = Position("9/9/9/9/9/9/9/9/9 b - 1")
         inside = [(file, rank) for file in range(1, 10) for rank in range(1, 4)]
         position.board[rng.choice(inside) if rng.random() < 0.85 else (5, 4)] = "K"
@@ -134,13 +130,14 @@ def entered(seed: int, count: int) -> Iterator[str]:
         position.hands["w"].update({"P": rng.choice((0, 2, 6)), "S": rng.choice((0, 1)), "L": rng.choice((0, 2))})
         if position.checkers("w"):
             continue
-        yield position.sfen() if rng.random() < 0.4 else positions.turned_sfen(position.sfen())
+        found.append(position.sfen() if rng.random() < 0.4 else positions.flipped(position.sfen()))
+    return found
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_declaration_of_the_twin(rule: str) -> None:
+def test_declaration_is_that_of_the_twin(rule: str) -> None:
     seen: dict[str | None, int] = {"win": 0, None: 0}
-    for sfen in entered(7, 700):
+    for sfen in entered():
         expected = Position(sfen).declaration_move(rule)
         board = Board(sfen)
         assert board.declaration_move(rule) == expected, sfen
@@ -151,53 +148,38 @@ def test_declaration_of_the_twin(rule: str) -> None:
 
 
 # 10 pieces, 28 points with the hand; one pawn of the hand less is a point too few for Black.
-DECLARED = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
+# 10 pieces, 18 points and those of the hand.
+INSIDE = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
 
 
 @pytest.mark.parametrize(
-    "hand, rule, wins",
+    "hand, rule, black, white",
     [
-        ("RB", "CSARule27", True),  # 10 + 8 + 10 = 28
-        ("R4P", "CSARule27", False),  # 27
-        ("R5P", "CSARule27", True),
-        ("R5P", "CSARule24", False),
-        ("RB2P", "CSARule24", False),  # 30
-        ("RB3P", "CSARule24", True),  # 31
-        ("RB3P", "NoEnteringKing", False),
+        ("RB", "CSARule27", True, True),  # 28
+        ("R3P", "CSARule27", False, False),  # 26
+        ("R4P", "CSARule27", False, True),  # White needs one less
+        ("R5P", "CSARule27", True, True),
+        ("R4P", "CSARule24", False, False),
+        ("RB2P", "CSARule24", False, False),  # 30
+        ("RB3P", "CSARule24", True, True),  # 31
+        ("RB3P", "NoEnteringKing", False, False),
+        ("P", "CSARule27", False, False),
+        ("P", "CSARule27H", False, True),  # the pieces that are missing from the set count for White
+        ("P", "CSARule24H", False, True),
     ],
 )
-def test_points_for_black(hand: str, rule: str, wins: bool) -> None:
-    assert Board(DECLARED.format(hand)).can_declare(rule) is wins
+def test_points(hand: str, rule: str, black: bool, white: bool) -> None:
+    sfen = INSIDE.format(hand)
+    assert (Board(sfen).can_declare(rule), Board(positions.flipped(sfen)).can_declare(rule)) == (black, white)
 
 
-@pytest.mark.parametrize(
-    "hand, rule, wins",
-    [
-        ("R3P", "CSARule27", False),  # 26
-        ("R4P", "CSARule27", True),  # White needs one less
-        ("R4P", "CSARule24", False),
-        ("RB3P", "CSARule24", True),
-        ("P", "CSARule27H", True),  # what is missing from the set is counted for White
-        ("P", "CSARule24H", True),
-        ("P", "CSARule27", False),
-    ],
-)
-def test_points_for_white(hand: str, rule: str, wins: bool) -> None:
-    assert Board(positions.turned_sfen(DECLARED.format(hand))).can_declare(rule) is wins
-
-
-def test_handicap_counts_only_for_white() -> None:
-    assert not Board(DECLARED.format("P")).can_declare("CSARule27H")
-
-
-def test_no_declaration_in_check_outside_or_with_nine() -> None:
-    assert not Board(DECLARED.replace("GGGG5", "GGGG1s3").format("RB")).can_declare()
+def test_no_declaration_in_check_outside_the_zone_or_with_nine_pieces() -> None:
+    assert not Board(INSIDE.replace("GGGG5", "GGGG1s3").format("RB")).can_declare()
     assert not Board("1+R+B6/GGGG5/+P+P+P+P5/4K4/9/9/9/9/k8 b RB 1").can_declare()
     assert not Board("1+R+B1K4/GGGG5/+P+P+P6/9/9/9/9/9/4k4 b RB2P 1").can_declare()
 
 
-def test_a_try_wins_where_searchmoves_names_it() -> None:
-    """Without `searchmoves` it is declared before the search."""
+def test_a_try_named_by_searchmoves_wins() -> None:
     for sfen, move in (("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"), ("8K/9/9/9/9/9/9/4k4/9 w - 1", "5h5i")):
         worker = Worker(Table(1), StopToken())
         for rule, value in (("TryRule", MATE - 1), ("CSARule27", 0)):
@@ -212,7 +194,7 @@ def test_a_try_wins_where_searchmoves_names_it() -> None:
     [
         ("9/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"),
         ("9/3K5/9/9/9/9/9/9/k8 b - 1", "6b5a"),
-        ("4p4/4K4/9/9/9/9/9/9/k8 b - 1".replace("4p4", "4+p4"), "5b5a"),  # it may capture
+        ("4+p4/4K4/9/9/9/9/9/9/k8 b - 1", "5b5a"),  # it may capture
         ("4G4/4K4/9/9/9/9/9/9/k8 b - 1", None),
         ("3g5/4K4/9/9/9/9/9/9/k8 b - 1", None),
         ("9/4K4/9/9/4r4/9/9/9/k8 b - 1", None),  # the rook would attack through the king
@@ -222,5 +204,5 @@ def test_a_try_wins_where_searchmoves_names_it() -> None:
 )
 def test_try(sfen: str, move: str | None) -> None:
     assert Board(sfen).declaration_move("TryRule") == move
-    turned = Board(positions.turned_sfen(sfen))
-    assert turned.declaration_move("TryRule") == (move and positions.turned_move(move))
+    twin = Board(positions.flipped(sfen))
+    assert twin.declaration_move("TryRule") == (move and positions.flipped_move(move))

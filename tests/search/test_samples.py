@@ -1,66 +1,46 @@
-"""The samples of evaluated positions: legal lines, spread over the search, no more than there is room for."""
+"""Samples of evaluated positions: legal lines from all over the search."""
 
 from __future__ import annotations
 
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, StopToken, Table, Worker
+from core_ext.engine import Worker
+from tests.conftest import NewWorker, deepen
 
 
-@pytest.fixture
-def worker() -> Worker:
-    return Worker(Table(1), StopToken())
-
-
-def search(worker: Worker, board: Board, depth: int = 8) -> list[list[str]]:
-    """The samples of a search."""
-    worker.set_root(board)
-    for deeper in range(1, depth + 1):
-        worker.search(deeper, -INFINITE, INFINITE)
+def search(worker: Worker, root: str, depth: int = 8) -> list[list[str]]:
+    deepen(worker, root, depth)
     return worker.samples()
 
 
 def test_lines_are_legal_and_of_several_lengths(worker: Worker) -> None:
     worker.sample(20)
-    lines = search(worker, Board())
+    lines = search(worker, "startpos")
     assert worker.nodes // 200 < len(lines) <= worker.nodes // 20
     for line in lines:
-        board = Board()
-        for move in line:
-            board.push(move)  # ValueError for an illegal move
-        assert not board.is_check()
+        assert not Board.from_moves(line).is_check()  # ValueError for an illegal move
     assert len({len(line) for line in lines}) > 3
     assert len(set(map(tuple, lines))) > len(lines) // 2
 
 
-def test_no_more_than_there_is_room_for(worker: Worker) -> None:
+def test_there_are_no_more_than_asked_for(worker: Worker) -> None:
     worker.sample(1, 10)
-    first = search(worker, Board())
-    assert len(first) == 10
-    other = search(worker, Board("4k4/9/9/9/9/9/9/3R5/4K4 b - 1"))
-    assert len(other) == 10
-    assert other != first  # those of the last root alone
+    first = search(worker, "startpos")
+    other = search(worker, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
+    assert len(first) == len(other) == 10 and other != first  # those of the last root alone
 
 
-def test_none_without_being_asked(worker: Worker) -> None:
-    assert search(worker, Board(), 4) == []
-    worker.sample(5)
-    assert search(worker, Board(), 4)
-    worker.sample(0)
-    assert search(worker, Board(), 4) == []
-
-
-def test_the_search_is_the_same(worker: Worker) -> None:
-    search(worker, Board())
-    nodes = worker.nodes
-    other = Worker(Table(1), StopToken())
-    other.sample(3)
-    search(other, Board())
-    assert other.nodes == nodes
+def test_sampling_changes_nothing_and_can_be_switched_off(worker: Worker, new_worker: NewWorker) -> None:
+    sampling = new_worker(megabytes=16)
+    sampling.sample(3)
+    assert search(worker, "startpos") == [] != search(sampling, "startpos")
+    assert worker.nodes == sampling.nodes
+    sampling.sample(0)
+    assert search(sampling, "startpos", 4) == []
 
 
 @pytest.mark.parametrize(("every", "room"), [(-1, 10), (1, 0), (1, -1), (1, 1 << 20)])
-def test_numbers_out_of_range(worker: Worker, every: int, room: int) -> None:
+def test_numbers_out_of_range_are_refused(worker: Worker, every: int, room: int) -> None:
     with pytest.raises(ValueError, match=f"every {every}th position, {room} at most"):
         worker.sample(every, room)

@@ -1,4 +1,4 @@
-"""The rules of shogi once more, written from the rulebook and slow on purpose: the oracle of the tests.
+"""The rules of shogi a second time, written from the rulebook and slow on purpose: the oracle of the tests.
 
 Nothing here is shared with the core: squares are (file, rank) pairs from 1 to 9, pieces are sfen letters (`P` Black's
 pawn, `+r` White's dragon), a board is a dictionary, and a move is legal when making it leaves one's own king
@@ -167,7 +167,7 @@ class Position:
         return next((square for square, piece in self.board.items() if piece == letter), None)
 
     def checkers(self, color: str | None = None) -> list[Square]:
-        """The pieces that attack the king of `color` (of the side to move, where not given)."""
+        """The pieces that attack the king of `color` (default: of the side to move)."""
         color = color or self.turn
         king = self.king(color)
         return [] if king is None else self.attackers(king, other(color))
@@ -187,7 +187,7 @@ class Position:
                 yield from self._spellings(square, target, piece.upper())
 
     def _spellings(self, origin: Square, target: Square, kind: str) -> Iterator[str]:
-        """The move as it is, and promoting where it may."""
+        """The move without and with promotion, as far as each is allowed."""
         text = name(origin) + name(target)
         if not stuck(self.turn, kind, target):
             yield text
@@ -205,7 +205,7 @@ class Position:
                     yield f"{kind}*{name(target)}"
 
     def after(self, move: str) -> Position:
-        """The position after a move that the pieces can make; kings in danger are not looked at."""
+        """The position after a move that the pieces can make; a king left in check is not noticed."""
         following = Position.__new__(Position)
         following.board = dict(self.board)
         following.hands = {color: Counter(hand) for color, hand in self.hands.items()}
@@ -268,12 +268,12 @@ class Position:
     # ---- declaration -----------------------------------------------------------------------------------------------
 
     def missing_points(self) -> int:
-        """54 points are in a full set; what is not there was given as a handicap."""
+        """54 points are in a full set; missing pieces were given as a handicap."""
         everything = list(self.board.values()) + [kind for hand in self.hands.values() for kind in hand.elements()]
         return 54 - points_of(everything)
 
     def required_points(self, rule: str) -> int:
-        """White gives the handicap, and the missing pieces count for White where the rule ends in H."""
+        """White gives the handicap, and the missing pieces count for White if the rule ends in H."""
         required = 31 if "24" in rule else 28 if self.turn == "b" else 27
         return required - self.missing_points() if rule.endswith("H") and self.turn == "w" else required
 
@@ -306,10 +306,11 @@ class Position:
 
 
 class Game:
-    """A position with all that came before it."""
+    """A position and all positions before it."""
 
     def __init__(self, sfen: str = START) -> None:
         self.positions = [Position(sfen)]
+        self.cores = [self.now.core()]
 
     @property
     def now(self) -> Position:
@@ -317,11 +318,11 @@ class Game:
 
     def push(self, move: str) -> None:
         self.positions.append(self.now.after(move))
+        self.cores.append(self.now.core())
 
     def repetition(self) -> str:
         """For the side to move: `none`, `draw`, `win`, `lose`; from the position's fourth time on."""
-        here = self.now.core()
-        times = [i for i, position in enumerate(self.positions) if position.core() == here]
+        times = [i for i, core in enumerate(self.cores) if core == self.cores[-1]]
         if len(times) < 4:
             return "none"
         since = self.positions[times[-4] + 1 :]

@@ -1,4 +1,4 @@
-"""The incremental state against the same from scratch; null moves; Dirty; repetition by the search's rule."""
+"""The incremental state against the state from scratch; null moves; Dirty; repetition by the search's rule."""
 
 import random
 
@@ -6,30 +6,31 @@ import pytest
 
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import START, Game, Position, color_of
+from tests.shogi.slow_shogi import START, Game, Position, color_of, name, other, to_square
 
 # Piece, square and number in hand, before and after.
 DirtyPiece = tuple[str, str, int, str, str, int]
 
-CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
 
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_doing_and_undoing(start: str, seed: int) -> None:
-    probe, states = Probe(start), []
-    for before, move in positions.random_game(seed + 700, 60, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_pushing_and_popping(seed: int) -> None:
+    """The state and Dirty after each move; two positions differ by exactly what Dirty records."""
+    game = positions.scenes(seed)
+    probe, states = Probe(game[0].position.sfen()), []
+    for position, _, _, move in game:
         states.append(probe.state())
-        assert states[-1] == Probe(before.sfen()).state()
-        probe.push(move)
-    for state in reversed(states):
+        assert states[-1] == Probe(position.sfen()).state()
+        if move:
+            probe.push(move)
+            assert probe.dirty() == expected_dirty(position, move), move
+    for state in reversed(states if game[-1].played else states[:-1]):
         probe.pop()
         assert probe.state() == state
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_pinned_pieces(start: str, seed: int) -> None:
-    """Pinned: an own piece whose removal exposes the king to a check."""
-    for position, _ in positions.walk(seed + 800, 30, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_a_pinned_piece_exposes_its_king_if_it_is_removed(seed: int) -> None:
+    for position, *_ in positions.scenes(seed):
         king = position.king(position.turn)
         attackers = set(position.checkers())
         expected = []
@@ -38,32 +39,22 @@ def test_pinned_pieces(start: str, seed: int) -> None:
                 bare = Position(position.sfen())
                 del bare.board[square]
                 if set(bare.checkers()) - attackers:
-                    expected.append(positions.square_name(square))
+                    expected.append(name(square))
         assert sorted(Probe(position.sfen()).state()["pinned"]) == sorted(expected), position.sfen()
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_null_move(start: str, seed: int) -> None:
-    """A null move swaps the side to move; unmaking it restores everything."""
-    for position, _ in positions.walk(seed + 900, 30, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_a_null_move_swaps_the_side_to_move(seed: int) -> None:
+    for position, *_ in positions.scenes(seed):
         if position.is_check():
             continue
         probe, passed = Probe(position.sfen()), Position(position.sfen())
-        passed.turn, passed.ply = ("w" if position.turn == "b" else "b"), position.ply + 1
+        passed.turn, passed.ply = other(position.turn), position.ply + 1
         before = probe.state()
         probe.push_null()
         assert probe.state() == Probe(passed.sfen()).state()
         probe.pop_null()
         assert probe.state() == before
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_dirty(start: str, seed: int) -> None:
-    """Two positions differ by exactly what Dirty records."""
-    probe = Probe(start)
-    for before, move in positions.random_game(seed + 1000, 60, start):
-        probe.push(move)
-        assert probe.dirty() == expected_dirty(before, move), move
 
 
 def expected_dirty(before: Position, move: str) -> list[DirtyPiece]:
@@ -72,8 +63,7 @@ def expected_dirty(before: Position, move: str) -> list[DirtyPiece]:
     own, square = before.hands[before.turn], target
     if move[1] == "*":
         return [(letter, "hand", own[move[0]], letter, target, 0)]
-    key = (int(target[0]), "abcdefghi".index(target[1]) + 1)
-    origin = (int(move[0]), "abcdefghi".index(move[1]) + 1)
+    key, origin = to_square(target), to_square(move)
     changes = [(before.board[origin], move[:2], 0, after.board[key], square, 0)]
     captured = before.board.get(key)
     if captured:

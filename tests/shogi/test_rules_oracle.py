@@ -1,110 +1,88 @@
-"""The core against the slow twin, and against cshogi where it is installed, on seeded random games."""
+"""The core against the slow twin, and against cshogi if it is installed, on seeded random games; symmetry."""
 
-import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from core_ext.board import Board
 from tests import positions
-from tests.shogi.slow_shogi import Position
-
-CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_moves_of_the_twin(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed, 50, start):
-        board = Board(position.sfen())
-        assert sorted(board.legal_moves(include_all=True)) == sorted(moves), position.sfen()
-        undominated = [move for move in moves if not position.is_dominated(move)]
-        assert sorted(board.legal_moves()) == sorted(undominated), position.sfen()
+from tests.positions import flipped, flipped_move, flipped_square
+from tests.shogi.slow_shogi import START, name
+from tests.shogi.test_slow_shogi import gives_check
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_checks_of_the_twin(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed + 100, 25, start):
-        board = Board(position.sfen())
-        checking = {move for move in moves if position.gives_check(move)}
-        assert set(board.checking_moves(include_all=True)) == checking, position.sfen()
-        undominated = {move for move in checking if not position.is_dominated(move)}
-        assert set(board.checking_moves()) == undominated, position.sfen()
-        assert {move for move in moves if board.gives_check(move)} == checking, position.sfen()
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_moves_and_checks_are_those_of_the_twin(seed: int) -> None:
+    for position, moves, checks, _ in positions.scenes(seed):
+        board, sfen = Board(position.sfen()), position.sfen()
+        undominated = {move for move in moves if not position.is_dominated(move)}
+        assert sorted(board.legal_moves(include_all=True)) == sorted(moves), sfen
+        assert sorted(board.legal_moves()) == sorted(undominated), sfen
+        assert set(board.checking_moves(include_all=True)) == checks, sfen
+        assert set(board.checking_moves()) == checks & undominated, sfen
+        assert {move for move in moves if board.gives_check(move)} == checks, sfen
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_pieces_and_checkers_of_the_twin(start: str, seed: int) -> None:
-    for position, _ in positions.walk(seed + 200, 40, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_pieces_and_checkers_are_those_of_the_twin(seed: int) -> None:
+    for position, *_ in positions.scenes(seed):
         board = Board(position.sfen())
         assert board.is_check() == position.is_check()
-        assert sorted(board.checkers()) == sorted(positions.square_name(square) for square in position.checkers())
+        assert sorted(board.checkers()) == sorted(map(name, position.checkers()))
         for color, letter in enumerate("bw"):
             assert board.hand(color) == positions.hand_dict(position, letter)
             king = position.king(letter)
-            assert board.king_square(color) == (king and positions.square_name(king))
+            assert board.king_square(color) == (king and name(king))
         for square in positions.ALL_SQUARES:
-            assert board.piece_at(positions.square_name(square)) == position.board.get(square)
+            assert board.piece_at(name(square)) == position.board.get(square)
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_playing_a_game_through(start: str, seed: int) -> None:
-    """push and pop, with the sfen and the key after each move the same as those of a board set up afresh."""
-    board, played = Board(start), []
-    for position, move in positions.random_game(seed + 300, 60, start):
-        assert board.sfen() == position.sfen()
-        assert board.key == Board(position.sfen()).key
-        played.append((position.sfen(), move))
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_sfen_and_key_after_each_move_are_those_of_a_new_board(seed: int) -> None:
+    game = [(scene.position.sfen(), scene.played) for scene in positions.scenes(seed) if scene.played]
+    board = Board(game[0][0])
+    for sfen, move in game:
+        assert board.sfen() == sfen
+        assert board.key == Board(sfen).key
         board.push(move)
-    for sfen, move in reversed(played):
+    for sfen, move in reversed(game):
         assert board.pop() == move
         assert board.sfen() == sfen
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_no_other_text_is_legal(start: str, seed: int) -> None:
-    """Every well-formed move text is legal exactly when the twin lists it."""
-    for position, moves in positions.walk(seed + 400, 6, start):
-        board, legal = Board(position.sfen()), set(moves)
-        assert {move for move in positions.every_move_text() if board.is_legal(move)} == legal, position.sfen()
-
-
-def random_positions(count: int, seed: int) -> Iterator[Board]:
-    """Boards of seeded random games, both colours and many in check; games end at 200 plies or without a move."""
-    rng = random.Random(seed)
-    board = Board()
-    for number in range(count):
-        moves = board.legal_moves(include_all=True)
-        if not moves or len(board.moves()) > 200:
-            board = Board(positions.STARTS[number % len(positions.STARTS)])
-            moves = board.legal_moves(include_all=True)
-        yield board
-        checking = board.checking_moves() if rng.random() < 0.25 else []
-        board.push(rng.choice(checking or moves))
-
-
-def compare_with_cshogi(cshogi: Any, count: int, seed: int) -> int:
-    in_check = 0
-    for board in random_positions(count, seed):
-        twin = cshogi.Board(board.sfen())
-        legal = {cshogi.move_to_usi(move): move for move in twin.legal_moves}
-        assert set(board.legal_moves(include_all=True)) == set(legal), board.sfen()
-        slow = Position(board.sfen())
-        assert set(board.legal_moves()) == {move for move in legal if not slow.is_dominated(move)}, board.sfen()
-        checking = {text for text, move in legal.items() if checks(twin, move)}
-        assert set(board.checking_moves(include_all=True)) == checking, board.sfen()
-        in_check += board.is_check()
-    return in_check
-
-
-def checks(twin: Any, move: int) -> bool:
-    twin.push(move)
-    answer = bool(twin.is_check())
-    twin.pop()
-    return answer
+def test_no_other_well_formed_text_is_legal() -> None:
+    for position, moves, *_ in positions.all_scenes(20):
+        board = Board(position.sfen())
+        assert {move for move in positions.every_move_text() if board.is_legal(move)} == set(moves), position.sfen()
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_moves_of_cshogi(cshogi: Any, seed: int) -> None:
-    """20,000 positions in all."""
-    assert compare_with_cshogi(cshogi, 2000, seed=100 + seed) > 100
+def test_moves_and_checks_are_those_of_cshogi(cshogi: Any, seed: int) -> None:
+    in_check = 0
+    for board in positions.random_boards(100 + seed, 1500, positions.STARTS, checks=0.25, include_all=True):
+        twin = cshogi.Board(board.sfen())
+        legal = {cshogi.move_to_usi(move): move for move in twin.legal_moves}
+        assert set(board.legal_moves(include_all=True)) == set(legal), board.sfen()
+        checks = {text for text, move in legal.items() if gives_check(twin, move)}
+        assert set(board.checking_moves(include_all=True)) == checks, board.sfen()
+        in_check += board.is_check()
+    assert in_check > 100
+
+
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_moves_of_the_flipped_board_are_the_flipped_moves(seed: int) -> None:
+    for position, moves, *_ in positions.scenes(seed)[::3]:
+        board, twin = Board(position.sfen()), Board(flipped(position.sfen()))
+        assert twin.turn == 1 - board.turn
+        for include_all in (False, True):
+            assert set(twin.legal_moves(include_all)) == set(map(flipped_move, board.legal_moves(include_all)))
+        assert set(twin.checking_moves()) == set(map(flipped_move, board.checking_moves()))
+        assert sorted(twin.checkers()) == sorted(map(flipped_square, board.checkers()))
+        assert twin.hand(0) == board.hand(1)
+        for move in moves:
+            assert board.see(move) == twin.see(flipped_move(move)), (position.sfen(), move)
+
+
+def test_perft_of_the_flipped_board_is_equal() -> None:
+    for sfen in (START, positions.MATSURI, positions.ENTERED, positions.MIDGAME):
+        assert Board(sfen).perft(2) == Board(flipped(sfen)).perft(2)

@@ -12,14 +12,13 @@ from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START
 
 deterministic = settings(derandomize=True, max_examples=100, deadline=None, database=None)
 
-EMPTY_ROWS = "9/9/9/9/9/9/9"
-
 ACCEPTED = {
     "startpos": START,
     f"sfen {START}": START,
     "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b -": START,
     "  4k4/9/9/9/9/9/9/9/4K4   w  -  7 ": "4k4/9/9/9/9/9/9/9/4K4 w - 7",
-    "4k4/9/9/9/9/9/9/9/4K4 b p2Rb18p"[:-3] + " 1": "4k4/9/9/9/9/9/9/9/4K4 b 2Rbp 1",
+    "4k4/9/9/9/9/9/9/9/4K4 b p2Rb 1": "4k4/9/9/9/9/9/9/9/4K4 b 2Rbp 1",
+    "4k4/9/9/9/9/9/9/9/4K4 b PP2P 1": "4k4/9/9/9/9/9/9/9/4K4 b 4P 1",
     "4k4/9/9/9/9/9/9/9/4K4 b 2p10PG 1": "4k4/9/9/9/9/9/9/9/4K4 b G10P2p 1",
     "4k4/9/9/9/9/9/9/9/111111111 b 2R 1": "4k4/9/9/9/9/9/9/9/9 b 2R 1",  # one king: a mate problem
     "9/9/9/9/9/9/9/9/4K4 b - 1": "9/9/9/9/9/9/9/9/4K4 b - 1",
@@ -61,7 +60,7 @@ REJECTED = {
     "five golds": "4k4/9/9/4G4/9/9/9/9/4K4 b 4g 1",
     "three rooks": "4k4/9/9/3+R5/9/9/9/9/4K4 b Rr 1",
     "two kings of a colour": "4k4/9/9/9/9/9/9/4K4/4K4 b - 1",
-    "no king": f"9/{EMPTY_ROWS}/9 b - 1",
+    "no king": "9/9/9/9/9/9/9/9/9 b - 1",
     "king to be captured": "4k4/9/9/9/9/9/9/4R4/4K4 b - 1",
     "word for a number": "4k4/9/9/9/9/9/9/9/4K4 b - one",
     "negative number": "4k4/9/9/9/9/9/9/9/4K4 b - -1",
@@ -86,11 +85,6 @@ def test_rejected(name: str) -> None:
     assert (board.sfen(), board.moves()) == (before, moves)
 
 
-def test_comes_back() -> None:
-    for position, _ in positions.sampled(11, 7, 40):
-        assert Board(position.sfen()).sfen() == position.sfen()
-
-
 def test_order_of_hand_pieces_does_not_matter() -> None:
     rng = random.Random(3)
     pieces = list("RBGSNLPrbgsnlp")
@@ -99,22 +93,6 @@ def test_order_of_hand_pieces_does_not_matter() -> None:
         rng.shuffle(pieces)
         shuffled = Board(f"{board} {side} {''.join(pieces)} {ply}")
         assert shuffled.sfen() == f"{board} {side} RBGSNLPrbgsnlp {ply}"
-
-
-def test_repeated_pieces_in_hand_add_up() -> None:
-    assert Board("4k4/9/9/9/9/9/9/9/4K4 b PP2P 1").hand(0) == {"P": 4}
-
-
-@pytest.mark.parametrize(
-    "sfen",
-    [
-        "8B/6G1n/7kP/8P/9/8S/9/9/9 b N2rb3g3s2n4l16p 1",  # two pawns on a file
-        "4k4/9/9/9/1b7/9/3n5/4n4/4K4 b RGS 1",  # a knight without a move
-    ],
-)
-def test_published_positions_are_read_as_they_are(sfen: str) -> None:
-    assert Board(sfen).sfen() == sfen
-    assert Board(sfen).legal_moves()
 
 
 # ---- properties ----
