@@ -18,9 +18,9 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, PieceValues, StopToken, Table, Weights, Worker
 from tests.conftest import NewWorker
+from tests.positions import HARD_MATE
 
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
-HARD = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
 
 
 def at_once(first: Callable[[], Any], second: Callable[[], Any], seconds: float = 0.3) -> set[str]:
@@ -197,9 +197,9 @@ def test_a_worker_in_two_threads(new_worker: NewWorker) -> None:
 
 
 def test_a_mate_solver_in_two_threads(solver: MateSolver) -> None:
-    assert at_once(lambda: solver.solve(Board(HARD), 20_000), solver.clear) <= {"RuntimeError"}
-    assert at_once(lambda: solver.solve(Board(HARD), 20_000), lambda: solver.solve(Board(HARD), 10_000))
-    assert solver.solve(Board(HARD), 10_000)[0] == "unknown"
+    assert at_once(lambda: solver.solve(Board(HARD_MATE), 20_000), solver.clear) <= {"RuntimeError"}
+    assert at_once(lambda: solver.solve(Board(HARD_MATE), 20_000), lambda: solver.solve(Board(HARD_MATE), 10_000))
+    assert solver.solve(Board(HARD_MATE), 10_000)[0] == "unknown"
 
 
 @pytest.mark.parametrize("value", [31_000, -31_000, (1 << 31) - 1, -(1 << 31), 1 << 63])
