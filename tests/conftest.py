@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,14 @@ from usi_engine.weights import load_weights
 
 NewWorker = Callable[..., Worker]
 MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache_of_weights() -> Iterator[None]:
+    """Keep the cache of unfolded weights, 415 MB, out of the user's folder; it is removed at the end."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KOMADORI_CACHE", folder)
+        yield
 
 
 @pytest.fixture

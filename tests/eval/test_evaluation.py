@@ -1,4 +1,4 @@
-"""What EvalFile names: networks, KPP weights, material; a network in the search and in the options."""
+"""The option EvalFile: networks, KPP weights, material; a network in the search and in the options."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from core_ext._nnue_probe import NnueProbe
 from core_ext.board import Board
-from core_ext.engine import INFINITE, Network, Weights, Worker
-from tests.conftest import NewWorker
+from core_ext.engine import Network, Weights, Worker
+from tests.conftest import NewWorker, deepen
 from tests.eval.nnue.reference import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
@@ -22,13 +22,10 @@ from usi_engine.options import Options
 from usi_engine.output import Writer
 from usi_engine.resources import Resources
 
-# Of the project's own kind.
-ARCHITECTURE = Architecture("K+P", 256, 32, 32)
-
 
 @pytest.fixture(scope="module")
 def file() -> NetworkFile:
-    return random_network(ARCHITECTURE, seed=5)
+    return random_network(Architecture("K+P", 256, 32, 32), seed=5)
 
 
 @pytest.fixture
@@ -50,24 +47,14 @@ def test_a_file_and_its_folder_name_a_network(folder: Path, file: NetworkFile) -
         assert NnueProbe(network).evaluate(MATSURI) == probe.evaluate(MATSURI) != 0
 
 
-def test_the_scale_divides_the_output(folder: Path) -> None:
-    values = []
-    for scale in (4, 8):
-        network = load_evaluation(str(folder), scale)
-        assert isinstance(network, Network)
-        values.append(NnueProbe(network).evaluate(MATSURI))
-    assert abs(values[0]) > 20
-    assert abs(values[0] - 2 * values[1]) <= 2
-
-
-def test_words_name_the_weights_of_the_package_and_material() -> None:
+def test_words_name_the_packaged_weights_and_material() -> None:
     assert isinstance(load_evaluation(KPP, 16), Weights)
     assert isinstance(load_evaluation(INTERNAL, 16), Network)
     assert load_evaluation(MATERIAL, 16) is None
 
 
 @pytest.mark.parametrize("name", ["absent.bin", "absent", "text.bin", "", "null\0character", "~nosuchuser/nn.bin"])
-def test_what_is_no_evaluation_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+def test_other_files_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / "text.bin").write_text("no network")
     with pytest.raises(WeightsError) as refusal:
         load_evaluation(name if name.startswith("~") else str(tmp_path / name), 16)
@@ -82,10 +69,7 @@ def test_the_search_evaluates_by_the_network(new_worker: NewWorker, file: Networ
     counts = []
     for _ in range(2):
         worker = new_worker(network)
-        worker.set_root(Board(MIDGAME))
-        for depth in range(1, 7):
-            worker.search(depth, -INFINITE, INFINITE)
-        counts.append((worker.nodes, worker.lines()[0].value))
+        counts.append((deepen(worker, MIDGAME, 6), worker.nodes))
     assert counts[0] == counts[1]
 
 
@@ -106,7 +90,7 @@ def resources(*options: tuple[str, str]) -> tuple[Resources, io.BytesIO]:
     return Resources(chosen, Writer(out), load_core), out
 
 
-def test_eval_dir_is_used_where_no_eval_file_is_set(folder: Path) -> None:
+def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
     assert isinstance(resources(("EvalDir", str(folder)))[0].weights, Network)
     both, _ = resources(("EvalDir", str(folder)), ("EvalFile", MATERIAL))
     assert both.weights is None
@@ -128,8 +112,7 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     assert loaded.weights is second
 
 
-def test_titles(folder: Path, tmp_path: Path) -> None:
-    """For `id name`: those that are written down are those of the files, and a fault costs only the title."""
+def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:
     assert TITLES[INTERNAL] == network_title(packaged_network())
     assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 1024", "KPP", "material"]
     write_network(tmp_path / "half.nnue", random_network(Architecture("HalfKP", 128, 9, 96)))
@@ -141,7 +124,6 @@ def test_titles(folder: Path, tmp_path: Path) -> None:
 
 
 def test_kpp_without_numpy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in the folder without Python, where the packaged network plays instead."""
     monkeypatch.setitem(sys.modules, "numpy", None)
     for name in ("usi_engine.weights", "usi_engine.cache"):
         monkeypatch.delitem(sys.modules, name, raising=False)
