@@ -1,4 +1,4 @@
-"""Whatever Python code does with the public API, the interpreter lives: it gets an exception, or a result."""
+"""Misuse of the public API never crashes the interpreter: it raises an exception or returns a result."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from tests.positions import HARD_MATE
 OTHER = "4k4/9/9/9/9/9/9/9/4K4 b 2R2B 1"
 
 
-def at_once(first: Callable[[], Any], second: Callable[[], Any], seconds: float = 0.3) -> set[str]:
-    """Call both again and again, each in a thread of its own; the names of the exceptions."""
+def at_once(first: Callable[[], Any], second: Callable[[], Any], seconds: float = 0.2) -> set[str]:
+    """Call both repeatedly in two threads; return the names of the exceptions."""
     end, raised = time.monotonic() + seconds, set[str]()
 
     def repeat(action: Callable[[], Any]) -> None:
@@ -64,7 +64,6 @@ def test_a_second_init_leaves_the_table_to_its_workers(new_worker: NewWorker) ->
 
 
 def test_a_failed_init_twice() -> None:
-    """Each time the same exception."""
     stop: Any = StopToken()
     for _ in range(2):
         for kind, arguments in ((Table, (0,)), (MateSolver, (0, stop)), (MateSolver, (1 << 30, stop)), (Board, ("x",))):
@@ -88,7 +87,7 @@ def test_views_of_weights_outlive_them() -> None:
 
 
 def test_a_network_from_arrays_that_change() -> None:
-    """The number of units is read once: arrays that have another one then are refused."""
+    """The number of units is read once; arrays that have another number later are refused."""
 
     class Pair:
         def __init__(self) -> None:
@@ -105,14 +104,13 @@ def test_a_network_from_arrays_that_change() -> None:
         Network("K+P", *first, layers)
 
 
-def test_methods_for_its_own_use_are_not_reached() -> None:
-    """They do not check their arguments."""
+def test_unchecked_methods_are_hidden() -> None:
     for name in ("_letters", "_kanji_cell"):
         assert not hasattr(Board(), name)
 
 
 class Perverse(Board):
-    """Its methods return what no Board's do."""
+    """A board whose methods return None."""
 
     def _nothing(self, *arguments: Any) -> Any:
         return None
@@ -146,8 +144,7 @@ def test_a_board_in_two_threads() -> None:
     assert at_once(lambda: board.perft(4), play) <= {"ValueError", "IndexError"}
 
 
-def test_perft_counts_the_board_as_it_was() -> None:
-    """It works on a copy: the leaves are those of a position that was there, whatever happens meanwhile."""
+def test_perft_works_on_a_copy() -> None:
     board, counts = Board(), set[int]()
 
     def play() -> None:
@@ -176,12 +173,11 @@ def test_reading_a_board_that_another_thread_changes() -> None:
         board.set_sfen("startpos")
 
     for reader in READERS:
-        assert at_once(partial(reader, board), change, 0.1) <= {"ValueError", "IndexError"}
+        assert at_once(partial(reader, board), change, 0.05) <= {"ValueError", "IndexError"}
     assert Board(board.sfen()) == board
 
 
 def test_a_worker_in_two_threads(new_worker: NewWorker) -> None:
-    """Only one may search; meanwhile the others are refused."""
     worker = new_worker()
     worker.set_root(Board())
 
@@ -203,14 +199,13 @@ def test_a_mate_solver_in_two_threads(solver: MateSolver) -> None:
 
 
 @pytest.mark.parametrize("value", [31_000, -31_000, (1 << 31) - 1, -(1 << 31), 1 << 63])
-def test_the_value_of_a_draw_is_no_mate(worker: Worker, value: int) -> None:
+def test_a_draw_value_in_the_range_of_mates_is_refused(worker: Worker, value: int) -> None:
     for name in ("draw_black", "draw_white"):
         with pytest.raises((ValueError, OverflowError)):
             worker.configure(**{name: value})  # type: ignore[arg-type]
 
 
 def test_piece_values_outlive_their_name(new_worker: NewWorker) -> None:
-    """The worker keeps them; a second init changes nothing."""
     values = PieceValues({"R": 2000})
     worker = new_worker(values)
     with suppress(Exception):

@@ -1,8 +1,9 @@
-"""Static exchange evaluation against a slow one that plays the exchange out on the rulebook twin's board."""
+"""Static exchange evaluation against a slow one that plays the exchange on the board of the rulebook twin."""
 
 import pytest
 
 from core_ext._probe import Probe
+from core_ext.board import Board
 from tests import positions
 from tests.shogi.slow_shogi import Position, Square, color_of, other, to_square
 
@@ -45,7 +46,7 @@ def pinned_off(position: Position, side: str, target: Square) -> set[Square]:
 
 
 def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
-    """What `side` wins by capturing on `target`; 0 if it had better not capture."""
+    """The gain of `side` by captures on `target`; 0 if it does better not to capture."""
     scene = scene_of(board)
     attackers = scene.attackers(target, side)
     pinned = pinned_off(scene, side, target) if attackers else set()
@@ -65,9 +66,9 @@ def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
 @pytest.mark.parametrize("seed", positions.SEEDS)
 def test_values_are_those_of_the_slow_exchange(seed: int) -> None:
     for position, moves, _, _ in positions.scenes(seed)[::2]:
-        probe = Probe(position.sfen())
+        probe, board = Probe(position.sfen()), Board(position.sfen())
         for move in sorted(moves)[:: max(1, len(moves) // 20)]:
-            assert probe.see(move) == slow_see(position, move), (position.sfen(), move)
+            assert probe.see(move) == board.see(move) == slow_see(position, move), (position.sfen(), move)
 
 
 def test_a_pinned_piece_does_not_capture() -> None:
