@@ -19,7 +19,7 @@ MOVES = 8  # of the player; then the opponent resigns
 
 
 def opponent(seed: int, board: Board) -> Server:
-    """A server whose other player moves at random, by the protocol's own text."""
+    """A server whose other player moves at random."""
 
     def script(talk: Talk) -> None:
         talk.log_in()
@@ -40,8 +40,7 @@ def opponent(seed: int, board: Board) -> Server:
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_a_game(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every move is legal and arrives; the record holds the game."""
+def test_a_player_wins_a_game_on_a_server(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     board, notes = Board(), list[str]()
     server = opponent(5, board)
