@@ -74,26 +74,6 @@ def test_a_block_that_expands_to_much_takes_no_memory() -> None:
     assert most < 1 << 23  # the dictionary has 4 MB
 
 
-@given(st.binary(max_size=200), st.booleans())
-@quick
-def test_arbitrary_bytes(path: Path, data: bytes, magic: bool) -> None:
-    check(path, (OLDER_MAGIC if magic else b"") + data)
-
-
-@given(st.integers(0, len(SMALL) - 1), st.integers(1, 255))
-@quick
-def test_a_damaged_byte(path: Path, index: int, mask: int) -> None:
-    data = bytearray(SMALL)
-    data[index] ^= mask
-    check(path, bytes(data))
-
-
-@given(st.integers(0, len(SMALL) - 1))
-@quick
-def test_a_truncated_file(path: Path, length: int) -> None:
-    check(path, SMALL[:length])
-
-
 @given(st.sampled_from(FIELDS), VALUES)
 @quick
 def test_a_header_with_any_value(path: Path, field: str, value: Any) -> None:

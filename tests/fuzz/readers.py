@@ -131,32 +131,35 @@ class Readers:
         assert options.set(name, shown.replace("<empty>", "")) is None and options.shown(name) == shown
 
     def position(self) -> None:
-        """The sfen of a board reads as itself, and its legal moves can be made."""
+        """A refusal quotes the text; the sfen of a board reads as itself, and its legal moves can be made."""
+        text = self.rng.choice([self.grammar.sfen(), self.grammar.noise().decode("utf-8", "replace")])
         try:
-            board = Board(self.grammar.sfen())
-        except ValueError:
+            board = Board(text)
+        except ValueError as error:
+            assert f"'{text.strip().removeprefix('sfen ')}'" in str(error)
             return
         again = Board(board.sfen())
         assert (again.sfen(), again.key) == (board.sfen(), board.key)
         moves = board.legal_moves(include_all=True)
+        assert moves == again.legal_moves(include_all=True)
         assert len(moves) == len(set(moves)) == board.perft(1)
         for move in moves:
             board.push(move)
-            board.pop()
+            assert board.pop() == move
         board.mate_in_one()
         board.can_declare()
         assert board.sfen() == again.sfen()
 
     def move(self) -> None:
-        text = self.grammar.damaged(self.rng.choice([*self.grammar.board.legal_moves(), "7g7f"]).encode())
-        board, move = self.grammar.board.copy(), text.decode("utf-8", "replace")
-        legal = board.is_legal(move)
+        """Text is a legal move, or a refusal quotes it and changes nothing."""
+        board = self.grammar.board.copy()
+        legal, sfen = board.legal_moves(include_all=True), board.sfen()
+        text = self.grammar.damaged(self.rng.choice([*legal, "7g7f"]).encode()).decode("utf-8", "replace")
+        assert board.is_legal(text) == (text in legal)
         try:
-            board.push(move)
-        except ValueError:
-            assert not legal
-        else:
-            assert legal
+            board.push(text)
+        except ValueError as error:
+            assert text not in legal and f"'{text}'" in str(error) and board.sfen() == sfen
 
     def csa_server(self) -> None:
         reader = CsaReader()

@@ -80,41 +80,34 @@ def test_nothing_is_dirty_at_the_root_and_after_a_null_move() -> None:
     assert probe.dirty() == []
 
 
-# ---- repetition in the search ----
+# ---- repetition in the search
 
 
-def play(sfen: str, moves: str) -> Probe:
+BARE, LONE_ROOK = "k8/9/9/9/9/9/9/9/8K b - 1", "k8/9/9/9/r8/9/9/9/8K {} P 1"
+
+
+@pytest.mark.parametrize(
+    ("sfen", "moves", "verdict"),
+    [
+        (START, "5i5h 5a5b 5h5i 5b5a", "draw"),  # the second time is enough for the search
+        (START, "5i5h 5a5b 5h5i", "none"),
+        ("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a", "lose"),  # perpetual check
+        ("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a 5h6h", "win"),
+        # Black drops a pawn, White's rook captures it, and every other piece returns to its square.
+        (LONE_ROOK.format("b"), "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e", "inferior"),
+        (LONE_ROOK.format("w"), "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i", "superior"),
+        (BARE, "1i1h 9a9b 1h1i 0000 1i1h 9b9a", "none"),  # a null move ends the search for repetitions
+    ],
+)
+def test_known_repetitions(sfen: str, moves: str, verdict: str) -> None:
     probe = Probe(sfen)
     for move in moves.split():
-        probe.push(move)
-    return probe
-
-
-def test_the_second_time_is_enough_for_the_search() -> None:
-    probe = play(START, "5i5h 5a5b 5h5i 5b5a")
-    assert probe.find_repetition() == "draw"
-    assert probe.find_repetition(3) == "none"
-    probe.pop()
-    assert probe.find_repetition() == "none"
-
-
-def test_perpetual_check_in_the_search() -> None:
-    probe = play("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a")
-    assert probe.find_repetition() == "lose"
-    probe.push("5h6h")
-    assert probe.find_repetition() == "win"
-
-
-def test_a_lost_pawn_makes_the_position_inferior() -> None:
-    """Black drops a pawn, White's rook captures it, and every other piece returns to its square."""
-    probe = play("k8/9/9/9/r8/9/9/9/8K b P 1", "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e")
-    assert probe.find_repetition() == "inferior"
-    assert probe.find_repetition(5) == "none"
-
-
-def test_a_won_pawn_makes_the_position_superior() -> None:
-    probe = play("k8/9/9/9/r8/9/9/9/8K w P 1", "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i")
-    assert probe.find_repetition() == "superior"
+        if move == "0000":
+            probe.push_null()
+        else:
+            probe.push(move)
+    assert probe.find_repetition() == verdict
+    assert probe.find_repetition(3) == "none"  # within three plies
 
 
 def expected_repetition(game: Game) -> str:
@@ -140,8 +133,8 @@ def judged(since: list[Position], side: str) -> str:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_repetition_for_the_search(seed: int) -> None:
-    """Games that often return to earlier boards, with drops and captures between."""
+def test_repetitions_are_those_of_the_twin(seed: int) -> None:
+    """The games often return to earlier boards, with drops and captures in between."""
     rng = random.Random(seed)
     sfen = ("k8/9/9/9/r8/9/9/9/8K b PLp 1", "k8/9/9/9/4r4/9/9/4R4/8K b Pp 1")[seed % 2]
     game, probe, seen = Game(sfen), Probe(sfen), set()
@@ -155,11 +148,3 @@ def test_repetition_for_the_search(seed: int) -> None:
         game.push(move)
         probe.push(move)
         assert probe.find_repetition() == expected_repetition(game), game.now.sfen()
-
-
-def test_no_repetition_across_a_null_move() -> None:
-    probe = play("k8/9/9/9/9/9/9/9/8K b - 1", "1i1h 9a9b 1h1i")
-    probe.push_null()
-    probe.push("1i1h")
-    probe.push("9b9a")
-    assert probe.find_repetition() == "none"
