@@ -179,7 +179,9 @@ def test_other_arguments_of_an_engine_are_refused() -> None:
         with pytest.raises(ValueError, match="must be from 1"):
             Engine("material", threads=threads, megabytes=megabytes)
     wrong: list[Any] = ["none.bin", {"P": 10_001}, 3]
-    for evaluation, kind, reason in zip(wrong, (WeightsError, ValueError, TypeError), ("none.bin", "10001", "not int"), strict=True):
+    for evaluation, kind, reason in zip(
+        wrong, (WeightsError, ValueError, TypeError), ("none.bin", "10001", "not int"), strict=True
+    ):
         with pytest.raises(kind, match=reason):
             Engine(evaluation)
 

@@ -63,16 +63,6 @@ def test_a_second_init_leaves_the_table_to_its_workers(new_worker: NewWorker) ->
     worker.search(5, -INFINITE, INFINITE)
 
 
-def test_a_failed_init_twice() -> None:
-    stop: Any = StopToken()
-    for _ in range(2):
-        for kind, arguments in ((Table, (0,)), (MateSolver, (0, stop)), (MateSolver, (1 << 30, stop)), (Board, ("x",))):
-            with pytest.raises((ValueError, MemoryError)):
-                kind(*arguments)
-        with pytest.raises(TypeError):
-            Worker(Table(1), stop, 3)  # type: ignore[arg-type]
-
-
 def test_views_of_weights_outlive_them() -> None:
     weights = Weights()
     with pytest.raises(ValueError, match="allocated"):
@@ -102,11 +92,6 @@ def test_a_network_from_arrays_that_change() -> None:
     layers: Any = [Pair(), (np.zeros(8, np.int32), np.zeros((8, 32), np.int8)), (np.zeros(1, np.int32), None)]
     with pytest.raises(ValueError, match="shape"):
         Network("K+P", *first, layers)
-
-
-def test_unchecked_methods_are_hidden() -> None:
-    for name in ("_letters", "_kanji_cell"):
-        assert not hasattr(Board(), name)
 
 
 class Perverse(Board):

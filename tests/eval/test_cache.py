@@ -22,22 +22,15 @@ class Arrays:
         return [memoryview(array) for array in self.arrays]
 
 
-def test_stored_arrays_come_back(cache_folder: Path) -> None:
+def test_stored_arrays_come_back_if_their_sizes_fit(cache_folder: Path) -> None:
     path = cache.cache_file(b"weights")
-    assert path is not None
-    assert path.parent == cache_folder
-    cache.keep(Arrays(b"abc", b"defgh"), path)
+    assert path is not None and path.parent == cache_folder
     fresh = Arrays(bytes(3), bytes(5))
+    assert not cache.fetch(fresh, path)
+    cache.keep(Arrays(b"abc", b"defgh"), path)
     assert cache.fetch(fresh, path)
     assert fresh.arrays == [b"abc", b"defgh"]
-    assert [file.name for file in cache_folder.iterdir()] == [path.name]
-
-
-def test_files_of_a_wrong_size_are_ignored(cache_folder: Path) -> None:
-    path = cache.cache_file(b"weights")
-    assert path is not None
-    assert not cache.fetch(Arrays(bytes(3)), path)
-    cache.keep(Arrays(b"abc"), path)
+    assert list(cache_folder.iterdir()) == [path]
     assert not cache.fetch(Arrays(bytes(4)), path)
 
 
@@ -74,7 +67,7 @@ def test_a_damaged_cache_is_written_again(cache_folder: Path, weights: Weights) 
             stream.seek(100_000_000)
             stream.write(damage)
         loaded = load_weights(KPP)
-        assert loaded is not None and loaded.memory() == weights.memory()
+        assert loaded is not None and cache.checksum(loaded.memory()) == cache.checksum(weights.memory())
         assert path.read_bytes() == kept
 
 

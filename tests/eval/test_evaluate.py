@@ -11,7 +11,7 @@ from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
 from core_ext.engine import HALF_SQUARES, PAIRS, Weights, Worker
 from tests.conftest import NewWorker
-from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, VALUES, flipped, material, mirrored, random_boards
+from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, VALUES, flipped, mirrored, random_boards
 from tests.shogi.slow_shogi import START
 from usi_engine.core import KPP
 from usi_engine.weights import read_blocks, read_file, unpack
@@ -46,6 +46,15 @@ def test_incremental_sums_equal_full_sums_on_a_million_positions(weights: Weight
     check_walk(weights, sfen, 3, 250000)
 
 
+def mirror_square(square: int) -> int:
+    return 9 * (8 - square // 9) + square % 9
+
+
+def pair(one: int, other: int) -> int:
+    """The index of a pair of pieces in a triangle."""
+    return max(one, other) * (max(one, other) + 1) // 2 + min(one, other)
+
+
 class Formula:
     """The value by the formula, from the folded arrays of the file."""
 
@@ -61,10 +70,6 @@ class Formula:
 
     def perspective(self, king: int, other: int, seen: list[int]) -> int:
         """The sum from one king's perspective, in 1/32 centipawn."""
-
-        def mirror_square(square: int) -> int:
-            return 9 * (8 - square // 9) + square % 9
-
         if king // 9 > 4:
             king, other, seen = mirror_square(king), mirror_square(other), [self.mirror[number] for number in seen]
         symmetric = [(seen, other)]
@@ -76,7 +81,7 @@ class Formula:
             place = min(far * 1548 + numbers[i] for numbers, far in symmetric)
             total += self.header["kkp_step"] * self.kkp[king * 81 * 1548 + place]
             for j in range(i):
-                place = min(max(n[i], n[j]) * (max(n[i], n[j]) + 1) // 2 + min(n[i], n[j]) for n, _ in symmetric)
+                place = min(pair(numbers[i], numbers[j]) for numbers, _ in symmetric)
                 total += self.pp[place] + self.header["kpp_step"] * self.kpp[king][place]
         return total
 
@@ -96,16 +101,14 @@ class Formula:
         black, white, mine, theirs = self.kings_and_pieces(sfen)
         total = int(self.header["tempo"])
         for king, seen in ((black, mine), (80 - white, theirs)):
-            symmetric = [(king, seen), (9 * (8 - king // 9) + king % 9, [self.mirror[number] for number in seen])]
-            square_of_index = min(square for square, _ in symmetric)
+            symmetric = [(king, seen), (mirror_square(king), [self.mirror[number] for number in seen])]
+            nearest = min(square for square, _ in symmetric)
             for i in range(len(seen)):
-                places = [square * 1548 + n[i] for square, n in symmetric if square == square_of_index]
-                total += self.kp_tempo[min(places)]
+                total += self.kp_tempo[min(square * 1548 + n[i] for square, n in symmetric if square == nearest)]
         symmetries = [seen for one in (mine, theirs) for seen in (one, [self.mirror[number] for number in one])]
         for i in range(len(mine)):
             for j in range(i):
-                pairs = [(max(n[i], n[j]), min(n[i], n[j])) for n in symmetries]
-                total += 4 * self.pp_tempo[min(a * (a + 1) // 2 + b for a, b in pairs)]
+                total += 4 * self.pp_tempo[min(pair(n[i], n[j]) for n in symmetries)]
         return total
 
 
@@ -125,12 +128,6 @@ def test_flipped_and_mirrored_positions_have_the_same_value(weights: Weights, ne
     for board in random_boards(11, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, flipped(sfen)) == value(engine, mirrored(sfen))
-
-
-def test_material_is_the_sum_of_the_piece_values(new_worker: NewWorker) -> None:
-    engine = new_worker()
-    for board in random_boards(13, 300):
-        assert value(engine, board.sfen()) == material(board.sfen())
 
 
 def test_one_king_alone_has_its_material_value(weights: Weights, new_worker: NewWorker) -> None:
@@ -158,8 +155,3 @@ def test_incomplete_weights_are_not_used(new_worker: NewWorker) -> None:
     for use in (weights.memory, lambda: weights.complete(0)):
         with pytest.raises(ValueError, match="no weights were allocated"):
             use()
-
-
-def test_a_missing_rook_costs_much(weights: Weights, new_worker: NewWorker) -> None:
-    engine = new_worker(weights)
-    assert value(engine, START.replace("1r5b1", "7b1")) > value(engine, START) + 300

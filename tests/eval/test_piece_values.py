@@ -23,10 +23,11 @@ ODD = {"P": 101, "L": 302, "N": 403, "S": 504, "G": 605, "B": 806, "R": 907, "+P
        "+B": 1012, "+R": 1113}  # fmt: skip
 
 
-def test_the_static_value_is_the_sum_of_the_piece_values(new_worker: NewWorker) -> None:
-    worker = new_worker(PieceValues(ODD))
+@pytest.mark.parametrize("values", [None, ODD])
+def test_the_static_value_is_the_sum_of_the_piece_values(new_worker: NewWorker, values: dict[str, int] | None) -> None:
+    worker = new_worker(values and PieceValues(values))
     for board in random_boards(17, 300):
-        assert dict(worker.evaluate(board))["total"] == material(board.sfen(), ODD)
+        assert dict(worker.evaluate(board))["total"] == material(board.sfen(), values or VALUES)
 
 
 @pytest.mark.parametrize("sfen", sorted(set(STARTS)))
@@ -41,13 +42,13 @@ def test_a_piece_that_is_not_named_keeps_its_value() -> None:
 
 
 @pytest.mark.parametrize("letters", ["K", "p", "", "+G", "PP", " P", 1, None, ("P",)])
-def test_other_pieces_have_no_value(letters: Any) -> None:
+def test_other_pieces_are_refused(letters: Any) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(letters))):
         PieceValues({letters: 1})
 
 
 @pytest.mark.parametrize("value", [-1, 10_001, 1 << 70, 1.5, "90", None, True])
-def test_values_out_of_range(value: Any) -> None:
+def test_values_out_of_range_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=f"'P' is .* not {re.escape(repr(value))}"):
         PieceValues({"P": value})
 
@@ -86,23 +87,16 @@ def test_a_file_is_read(file: Path) -> None:
     assert found.as_dict() == VALUES | {"P": 100, "+P": 600}
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("P", "P"),
-        ("P 90 80", "P 90 80"),
-        ("P ninety", "P ninety"),
-        ("P 9.5", "P 9.5"),
-        ("P ９０", "P \\uff19\\uff10"),
-        ("P 10001", "P 10001"),
-        ("P -1", "P -1"),
-        ("P " + "9" * 400, "P 99999"),
-        ("K 100", "K 100"),
-        ("+G 100", "+G 100"),
-        ("P 90\nL 200\nP 91", "P 91"),
-        ("\x1b[2J 1", "\\x1b[2J 1"),
-    ],
-)
+LINES = {line: line for line in ("P", "P 90 80", "P ninety", "P 9.5", "P 10001", "P -1", "K 100", "+G 100")}
+LINES |= {
+    "P ９０": "P \\uff19\\uff10",
+    "P " + "9" * 400: "P 99999",
+    "P 90\nL 200\nP 91": "P 91",
+    "\x1b[2J 1": "\\x1b[2J 1",
+}
+
+
+@pytest.mark.parametrize(("text", "line"), LINES.items())
 def test_bad_lines_are_quoted(file: Path, text: str, line: str) -> None:
     file.write_text(text, encoding="utf-8")
     with pytest.raises(WeightsError) as refusal:
@@ -113,18 +107,12 @@ def test_bad_lines_are_quoted(file: Path, text: str, line: str) -> None:
 
 
 def test_unreadable_files_are_refused(file: Path) -> None:
-    refuses(file)  # absent
-    file.mkdir()
-    refuses(file)
-    file.rmdir()
-    for data in (b"\xff\xfe\x00", b"#" * 70_000):
-        file.write_bytes(data)
-        refuses(file)
-
-
-def refuses(file: Path) -> None:
-    with pytest.raises(WeightsError, match=re.escape(str(file))):
-        load_evaluation(str(file), 16)
+    (file.parent / "folder").mkdir()
+    (file.parent / "binary").write_bytes(b"\xff\xfe\x00")
+    (file.parent / "long").write_bytes(b"#" * 70_000)
+    for name in ("absent", "folder", "binary", "long"):
+        with pytest.raises(WeightsError, match=name):
+            load_evaluation(str(file.parent / name), 16)
 
 
 def test_the_program_plays_with_a_file_or_names_its_fault(file: Path) -> None:

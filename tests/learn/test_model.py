@@ -12,8 +12,8 @@ import pytest
 
 from core_ext.records import NO_RESULT, NO_SCORE, RECORD
 from core_ext.training import LOGIT, Rendezvous, Trainer
-from tests.positions import flipped, mirrored
 from tests.learn.helpers import RATES, SMALL, noisy, record_of, walked_positions
+from tests.positions import flipped, mirrored
 from usi_engine.learn.corpus import Records
 from usi_engine.learn.train import MODELS, Plan, measure
 

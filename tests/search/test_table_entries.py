@@ -43,7 +43,9 @@ def test_every_field_comes_back(table: TableProbe) -> None:
 
 
 @pytest.mark.parametrize("place, least, greatest", [(1, -32768, 32767), (2, -32768, 32767), (3, -8, 247)])
-def test_fields_at_their_limits_leave_the_others_alone(table: TableProbe, place: int, least: int, greatest: int) -> None:
+def test_fields_at_their_limits_leave_the_others_alone(
+    table: TableProbe, place: int, least: int, greatest: int
+) -> None:
     for end in (least, greatest):
         fields: list[int] = [0x5A5A, -1, 1, 7, EXACT, 0]
         fields[place] = end
@@ -52,36 +54,33 @@ def test_fields_at_their_limits_leave_the_others_alone(table: TableProbe, place:
         table.clear()
 
 
-def test_a_store_without_a_move_keeps_the_old_move(table: TableProbe) -> None:
-    table.store(KEY, 77, 10, 0, 5, LOWER, False)
-    table.store(KEY, 0, 20, 0, 6, UPPER, False)
-    assert table.probe(KEY) == (77, 20, 0, 6, UPPER, False)
+# Stores into one position (move, value, static value, depth, bound, PV flag) and what is found after each.
+REPLACEMENT = {
+    "a store without a move keeps the old move": [
+        ((77, 10, 0, 5, LOWER, False), (77, 10, 0, 5, LOWER, False)),
+        ((0, 20, 0, 6, UPPER, False), (77, 20, 0, 6, UPPER, False)),
+    ],
+    "a bound replaces only the move of a much deeper one": [
+        ((1, 10, 0, 20, LOWER, False), (1, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 15, LOWER, False), (2, 10, 0, 20, LOWER, False)),
+        ((0, 20, 0, 16, LOWER, False), (2, 10, 0, 20, LOWER, False)),
+        ((3, 30, 0, 17, LOWER, False), (3, 30, 0, 17, LOWER, False)),
+        ((4, 40, 0, 1, EXACT, False), (4, 40, 0, 1, EXACT, False)),
+    ],
+    "a bound on a PV may be two plies shallower": [
+        ((1, 10, 0, 20, LOWER, False), (1, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 14, LOWER, True), (2, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 15, LOWER, True), (2, 20, 0, 15, LOWER, True)),
+    ],
+}
 
 
-def test_a_position_has_one_entry(table: TableProbe) -> None:
-    for depth in range(10):
-        table.store(KEY, 1, 0, 0, depth, EXACT, False)
+@pytest.mark.parametrize("case", REPLACEMENT)
+def test_replacement_within_a_position(table: TableProbe, case: str) -> None:
+    for stored, found in REPLACEMENT[case]:
+        table.store(KEY, *stored)
+        assert table.probe(KEY) == found
     assert sum(data != 0 for _, data in table.bucket(KEY)) == 1
-
-
-def test_a_bound_does_not_replace_a_much_deeper_one_of_the_same_search(table: TableProbe) -> None:
-    table.store(KEY, 1, 10, 0, 20, LOWER, False)
-    table.store(KEY, 2, 20, 0, 15, LOWER, False)
-    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False), "all but its move"
-    table.store(KEY, 0, 20, 0, 16, LOWER, False)
-    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False), "no move"
-    table.store(KEY, 3, 30, 0, 17, LOWER, False)
-    assert table.probe(KEY) == (3, 30, 0, 17, LOWER, False)
-    table.store(KEY, 4, 40, 0, 1, EXACT, False)
-    assert table.probe(KEY) == (4, 40, 0, 1, EXACT, False)
-
-
-def test_a_bound_on_a_principal_variation_replaces_a_deeper_one(table: TableProbe) -> None:
-    table.store(KEY, 1, 10, 0, 20, LOWER, False)
-    table.store(KEY, 2, 20, 0, 14, LOWER, True)
-    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False)
-    table.store(KEY, 2, 20, 0, 15, LOWER, True)
-    assert table.probe(KEY) == (2, 20, 0, 15, LOWER, True)
 
 
 def test_a_bound_of_a_later_search_replaces_a_deeper_one(table: TableProbe) -> None:

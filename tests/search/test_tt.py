@@ -4,7 +4,7 @@ import pytest
 
 from core_ext._probe import table_entry
 from core_ext.board import Board
-from core_ext.engine import INFINITE, StopToken, Table, Worker
+from core_ext.engine import StopToken, Table, Worker
 from tests.conftest import deepen
 from tests.positions import DATA
 from usi_engine.learn.selfplay import read_openings

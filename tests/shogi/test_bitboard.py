@@ -8,7 +8,9 @@ from core_ext import _probe
 from tests import positions
 from tests.shogi.slow_shogi import Position, Square
 
-KINDS = {kind: i for i, kind in enumerate("P L N S B R G K +P +L +N +S +B +R".split(), 1)}
+KINDS = {
+    kind: i for i, kind in enumerate(["P", "L", "N", "S", "B", "R", "G", "K", "+P", "+L", "+N", "+S", "+B", "+R"], 1)
+}
 FULL_SET = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
 
 

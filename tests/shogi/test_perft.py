@@ -13,7 +13,9 @@ KNOWN = [(0, 1), (1, 30), (2, 900), (3, 25470), (4, 719731), (5, 19861490)]
 
 def rows() -> list[Any]:
     return [
-        pytest.param(sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=[pytest.mark.slow] * (int(nodes) > QUICK))
+        pytest.param(
+            sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=[pytest.mark.slow] * (int(nodes) > QUICK)
+        )
         for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv")
     ]
 

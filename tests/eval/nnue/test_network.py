@@ -13,7 +13,7 @@ from core_ext._nnue_probe import NnueProbe, walk_network
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.reference import Reference, random_network, read_reference
 from tests.eval.test_evaluate import check_counts
-from tests.positions import HANDS, MATSURI, MIDGAME, STARTS, flipped, random_boards
+from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START
 from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
 
