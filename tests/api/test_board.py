@@ -35,8 +35,8 @@ def test_push_and_pop(board: Board) -> None:
             method()
 
 
-UNREADABLE = ["", "7g", "7g7", "7g7f7e", "7g7fx", "7g7f++", "0g7f", "7j7i", "77-76", "P*", "P*5", "K*5e", "p*5e", "+P*5e",
-              "P*5e+", "X*5e", "resign", "win", "none", "7G7F", " 7g7f", "7g7f ", "７g７f", "歩"]  # fmt: skip
+UNREADABLE = ["", "7g", "7g7", "7g7f7e", "7g7fx", "7g7f++", "0g7f", "7j7i", "77-76", "P*", "P*5", "K*5e", "p*5e",
+              "+P*5e", "P*5e+", "X*5e", "resign", "win", "none", "7G7F", " 7g7f", "7g7f ", "７g７f", "歩"]  # fmt: skip
 ILLEGAL = ["7g7e", "7g7f+", "3c3d", "5e5d", "P*5e", "8h2b+", "8h8h", "1a1b", "5i5g", "2h7h+", "5i6i"]
 
 
