@@ -178,10 +178,10 @@ def test_other_arguments_of_an_engine_are_refused() -> None:
     for threads, megabytes in ((0, 1), (513, 1), (1, 0)):
         with pytest.raises(ValueError, match="must be from 1"):
             Engine("material", threads=threads, megabytes=megabytes)
-    wrong: list[Any] = ["none.bin", {"P": 10_001}, 3]
-    for evaluation, kind, reason in zip(
-        wrong, (WeightsError, ValueError, TypeError), ("none.bin", "10001", "not int"), strict=True
-    ):
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        ("none.bin", WeightsError, "none.bin"), ({"P": 10_001}, ValueError, "10001"), (3, TypeError, "not int"),
+    ]  # fmt: skip
+    for evaluation, kind, reason in wrong:
         with pytest.raises(kind, match=reason):
             Engine(evaluation)
 
