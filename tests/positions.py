@@ -110,7 +110,7 @@ SPARSE = (
 
 @cache
 def cycling_game(seed: int) -> tuple[Game, list[str]]:
-    """A game of few pieces that runs into a repetition, with its moves: the same one, often a check, in each position."""
+    """A game of few pieces that ends in a repetition, with its moves: one for each position, often a check."""
     rng = random.Random(seed)
     game, played = Game(SPARSE[seed % len(SPARSE)]), list[str]()
     replies: dict[str, str] = {}
@@ -177,8 +177,8 @@ def is_quiet(position: Position, move: str) -> bool:
 
 
 # Of each piece, in centipawns.
-VALUES = {"P": 90, "L": 315, "N": 405, "S": 495, "G": 540, "B": 855, "R": 990, "+P": 540, "+L": 540, "+N": 540, "+S": 540,
-          "+B": 945, "+R": 1395}  # fmt: skip
+VALUES = {"P": 90, "L": 315, "N": 405, "S": 495, "G": 540, "B": 855, "R": 990, "+P": 540, "+L": 540, "+N": 540,
+          "+S": 540, "+B": 945, "+R": 1395}  # fmt: skip
 
 
 def material(sfen: str, values: Mapping[str, int] = VALUES) -> int:

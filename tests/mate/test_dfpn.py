@@ -210,7 +210,7 @@ def reply_that_stays(solver: MateSolver, board: Board, inside: set[int], queue: 
 
 
 def is_closed(solver: MateSolver, board: Board, most: int) -> bool | None:
-    """Return whether the defender can always stay within a set of disproved positions, which proves that there is no mate.
+    """Return whether the defender can always stay within a set of disproved positions: there is no mate.
 
     Return None if the set has more than `most` positions or an unknown one.
     """

@@ -43,9 +43,7 @@ def test_every_field_comes_back(table: TableProbe) -> None:
 
 
 @pytest.mark.parametrize("place, least, greatest", [(1, -32768, 32767), (2, -32768, 32767), (3, -8, 247)])
-def test_fields_at_their_limits_leave_the_others_alone(
-    table: TableProbe, place: int, least: int, greatest: int
-) -> None:
+def test_fields_at_their_limits_keep_the_others(table: TableProbe, place: int, least: int, greatest: int) -> None:
     for end in (least, greatest):
         fields: list[int] = [0x5A5A, -1, 1, 7, EXACT, 0]
         fields[place] = end

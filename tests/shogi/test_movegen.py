@@ -1,5 +1,7 @@
 """Every move generator writes the moves of its kind, each once; together they are the legal moves."""
 
+import itertools
+
 import pytest
 
 from core_ext._probe import Probe
@@ -16,7 +18,7 @@ def test_captures_quiets_drops_and_evasions(seed: int) -> None:
             expected = {move for move in moves if include_all or not position.is_dominated(move)}
             kinds = ("evasions",) if position.is_check() else ("captures", "quiets", "drops")
             found = {kind: probe.generate(kind, include_all) for kind in kinds}
-            assert sorted(sum(found.values(), [])) == sorted(expected), position.sfen()
+            assert sorted(itertools.chain(*found.values())) == sorted(expected), position.sfen()
             if not position.is_check():
                 drops = {move for move in expected if move[1] == "*"}
                 assert set(found["drops"]) == drops, position.sfen()

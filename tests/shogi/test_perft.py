@@ -12,12 +12,11 @@ KNOWN = [(0, 1), (1, 30), (2, 900), (3, 25470), (4, 719731), (5, 19861490)]
 
 
 def rows() -> list[Any]:
-    return [
-        pytest.param(
-            sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=[pytest.mark.slow] * (int(nodes) > QUICK)
-        )
-        for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv")
-    ]
+    found = []
+    for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv"):
+        marks = [pytest.mark.slow] * (int(nodes) > QUICK)
+        found.append(pytest.param(sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=marks))
+    return found
 
 
 @pytest.mark.parametrize("sfen, depth, nodes", rows())
