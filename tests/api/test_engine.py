@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -112,11 +113,10 @@ def test_watch_sees_each_depth_and_may_raise(engine: Engine) -> None:
     assert engine.analyse(Board(), depth=1).depth == 1
 
 
-def test_several_threads() -> None:
+def test_three_threads() -> None:
     with Engine("material", threads=3, megabytes=1) as engine:
         assert engine.threads == 3
-        found = [engine.analyse(Board(), nodes=20_000) for _ in range(3)]
-    assert all(Board().is_legal(part.move or "") for part in found)
+        assert all(Board().is_legal(engine.analyse(Board(), nodes=20_000).move or "") for _ in range(3))
 
 
 def test_the_static_value(engine: Engine) -> None:
@@ -252,18 +252,10 @@ def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
     assert printed == ["refused", "[1, 2] 2 True None", "the engine is closed"]
 
 
-def test_engines_in_threads_of_their_own() -> None:
-    results = list[Analysis]()
-
-    def search() -> None:
-        results.append(analyse(Board(), depth=5, evaluation="material"))
-
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({(found.nodes, found.pv) for found in results}) == 1 and len(results) == 3
+def test_engines_in_several_threads_search_alike() -> None:
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [pool.submit(analyse, Board(), depth=5, evaluation="material") for _ in range(3)]
+        assert len({(job.result().nodes, job.result().pv) for job in jobs}) == 1
 
 
 def test_a_board_may_change_during_its_search(engine: Engine) -> None:
@@ -352,6 +344,6 @@ def test_importing_loads_neither_core_nor_search() -> None:
     assert output_of(code) == "[]\n1 False False\n"
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     assert all(getattr(usi_engine, name) is not None for name in usi_engine.__all__)
     assert set(usi_engine.__all__) == set(usi_engine._HOMES) <= set(dir(usi_engine))

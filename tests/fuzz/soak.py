@@ -135,11 +135,6 @@ def ending_of(board: Board) -> str:
     return "length" if board.ply > LONGEST else ""
 
 
-def note_time(delays: Delays, overstep: float) -> None:
-    delays.overstep = max(delays.overstep, round(overstep, 1))
-    delays.lost_on_time += overstep > 0
-
-
 def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> dict[str, Any]:
     """Play a game with this share of the times of a random clock, the first player as Black."""
     board, moves = opening(rng)
@@ -150,7 +145,9 @@ def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> d
         player, begun = players[side], time.monotonic()
         answer = player.move(moves, clock_text(left, byoyomi, increment))
         used = milliseconds_since(begun)
-        note_time(player.delays, used - left[side] - byoyomi)
+        overstep = round(used - left[side] - byoyomi, 1)
+        player.delays.overstep = max(player.delays.overstep, overstep)
+        player.delays.lost_on_time += overstep > 0
         left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
         if answer[1] in ("resign", "win"):
             ending = answer[1]

@@ -10,15 +10,10 @@ from core_ext._probe import HISTORY_LIMITS, Probe, updated_entry
 LIMITS = sorted(HISTORY_LIMITS.values())
 
 
-def test_limits_fit_in_16_bits() -> None:
-    assert len(LIMITS) == 5
-    assert all(0 < limit <= 32767 for limit in LIMITS)
-
-
 @pytest.mark.parametrize("limit", LIMITS)
 def test_entries_stay_within_their_limit(limit: int) -> None:
-    rng = random.Random(limit)
-    entry = 0
+    rng, entry = random.Random(limit), 0
+    assert 0 < limit <= 32767
     for _ in range(20_000):
         bonus = rng.choice((rng.randint(-limit, limit), rng.randint(-50, 50), 10 * limit, -10 * limit))
         entry = updated_entry(entry, bonus, limit)

@@ -134,13 +134,6 @@ def test_captures_before_other_evasions(seed: int) -> None:
             assert kinds == sorted(kinds)
 
 
-def test_the_walks_contain_checks_dominated_moves_and_captures() -> None:
-    walked = [(position, moves) for seed in SEEDS for position, moves, _ in random_walk(seed)]
-    assert sum(position.is_check() for position, _ in walked) > 20
-    assert sum(any(map(position.is_dominated, moves)) for position, moves in walked) > 20
-    assert sum(not all(is_quiet(position, move) for move in moves) for position, moves in walked) > 100
-
-
 @pytest.mark.parametrize("after", [0, 1, 7])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_skipping_quiets_leaves_the_others(seed: int, after: int) -> None:

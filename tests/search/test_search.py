@@ -110,20 +110,23 @@ def test_a_past_deadline_stops_at_once(new_worker: NewWorker) -> None:
     assert not worker.stopped
 
 
-def test_a_deadline_moved_while_the_search_runs(new_worker: NewWorker) -> None:
-    stop = StopToken()
-    worker = new_worker(megabytes=16, stop=stop)
+def search_in_thread(worker: Worker) -> threading.Thread:
     worker.set_root(Board(MIDDLE_GAME))
-    stop.set_in(1000)
     thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
     thread.start()
-    thread.join(0.1)
+    thread.join(0.05)
     assert thread.is_alive()
-    begun = time.perf_counter()
+    return thread
+
+
+def test_a_deadline_may_move_while_the_search_runs(new_worker: NewWorker) -> None:
+    stop = StopToken()
+    worker = new_worker(megabytes=16, stop=stop)
+    stop.set_in(1000)
+    thread, begun = search_in_thread(worker), time.perf_counter()
     stop.set_in(0.1)
     thread.join(10)
-    assert not thread.is_alive()
-    assert worker.stopped
+    assert not thread.is_alive() and worker.stopped
     assert 0.1 <= time.perf_counter() - begun < 5
 
 
@@ -140,16 +143,11 @@ def test_a_far_deadline_changes_nothing(new_worker: NewWorker) -> None:
 
 
 def test_a_stop_takes_effect_within_20_ms(new_worker: NewWorker) -> None:
-    stop = StopToken()
+    stop, delays = StopToken(), []
     worker = new_worker(megabytes=16, stop=stop)
-    delays = []
     for _ in range(5):
         stop.clear()
-        worker.set_root(Board(MIDDLE_GAME))
-        thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
-        thread.start()
-        time.sleep(0.05)
-        begun = time.perf_counter()
+        thread, begun = search_in_thread(worker), time.perf_counter()
         stop.set()
         thread.join()
         delays.append(time.perf_counter() - begun)

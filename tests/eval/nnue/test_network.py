@@ -58,16 +58,18 @@ def test_values_equal_the_reference(case: str) -> None:
     assert len(values) > 30  # not a constant
 
 
+def agree(probe: NnueProbe, reference: Reference) -> None:
+    assert [probe.evaluate(sfen) for sfen in POSITIONS] == [reference.value(sfen) for sfen in POSITIONS]
+
+
 def test_a_file_has_the_values_of_the_reference(tmp_path: Path) -> None:
     path = tmp_path / "nn.bin"
     write_network(path, network_file("K+P 160x2-33-17"))
-    reference, probe = read_reference(path), NnueProbe(to_play(read_network(path)))
-    for sfen in POSITIONS:
-        assert probe.evaluate(sfen) == reference.value(sfen)
+    agree(NnueProbe(to_play(read_network(path))), read_reference(path))
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_sums_follow_moves_as_the_reference_sums(case: str) -> None:
+def test_accumulators_after_moves_are_those_of_the_reference(case: str) -> None:
     """After up to twelve moves without an evaluation: more than are updated incrementally."""
     file = network_file(case)
     reference, probe = reference_of(file), NnueProbe(to_play(file))
@@ -108,11 +110,9 @@ def test_a_flipped_position_has_the_same_value() -> None:
 
 
 @pytest.mark.parametrize("fv_scale", [1, 16, 24, 128])
-def test_the_output_is_divided_by_the_scale_towards_zero(fv_scale: int) -> None:
+def test_the_scale_divides_the_output(fv_scale: int) -> None:
     file = network_file("K+P 160x2-33-17")
-    reference, probe = reference_of(file, fv_scale), NnueProbe(to_play(file, fv_scale))
-    values = [probe.evaluate(sfen) for sfen in POSITIONS]
-    assert values == [reference.value(sfen) for sfen in POSITIONS]
+    agree(NnueProbe(to_play(file, fv_scale)), reference_of(file, fv_scale))
 
 
 @pytest.mark.parametrize("output, value", [(31, 1), (-31, -1), (-15, 0), (2**31 - 1, 20000), (-(2**31), -20000)])
@@ -128,17 +128,14 @@ def test_a_state_can_use_another_network() -> None:
     probe = NnueProbe(to_play(files[0]))
     for file in [*files, *reversed(files)]:
         probe.use(to_play(file))
-        for sfen in (MATSURI, START, MATSURI):
-            assert probe.evaluate(sfen) == reference_of(file).value(sfen)
+        agree(probe, reference_of(file))
 
 
 def test_padding_is_ignored() -> None:
     file = network_file("K+P 160x2-33-17")
     noisy = [(bias, weight.copy()) for bias, weight in file.layers]
     noisy[1][1][:, 33:], noisy[2][1][:, 17:] = 99, -99
-    probe = NnueProbe(to_play(replace(file, layers=noisy)))
-    for sfen in POSITIONS:
-        assert probe.evaluate(sfen) == reference_of(file).value(sfen)
+    agree(NnueProbe(to_play(replace(file, layers=noisy))), reference_of(file))
 
 
 def test_sizes_that_do_not_fit_are_refused() -> None:
