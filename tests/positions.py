@@ -23,7 +23,6 @@ HANDS = "4k4/9/9/9/9/9/9/9/4K4 b RBGSNL9Prbgsnl9p 1"
 TWO_PIECE_HANDICAP = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 STARTS = (START, START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP)
 
-
 MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 HARD_MATE = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
@@ -149,10 +148,6 @@ def mirrored(sfen: str) -> str:
     position = Position(sfen)
     position.board = {(10 - file, rank): piece for (file, rank), piece in position.board.items()}
     return position.sfen()
-
-
-def hand_dict(position: Position, color: str) -> dict[str, int]:
-    return {kind: position.hands[color][kind] for kind in HAND_ORDER if position.hands[color][kind]}
 
 
 ALL_SQUARES = [(file, rank) for file in range(1, 10) for rank in range(1, 10)]

@@ -66,11 +66,8 @@ def test_the_search_evaluates_by_the_network(new_worker: NewWorker, file: Networ
     worker = new_worker(network)
     for sfen in (MATSURI, MIDGAME):
         assert total(worker, sfen) == NnueProbe(network).evaluate(sfen)
-    counts = []
-    for _ in range(2):
-        worker = new_worker(network)
-        counts.append((deepen(worker, MIDGAME, 6), worker.nodes))
-    assert counts[0] == counts[1]
+    other = new_worker(network)
+    assert (deepen(worker, MIDGAME, 6), worker.nodes) == (deepen(other, MIDGAME, 6), other.nodes)
 
 
 def test_a_problem_with_one_king_is_worth_its_material(new_worker: NewWorker, file: NetworkFile) -> None:
@@ -83,11 +80,11 @@ def test_other_objects_are_no_weights(new_worker: NewWorker) -> None:
         new_worker("nn.bin")
 
 
-def resources(*options: tuple[str, str]) -> tuple[Resources, io.BytesIO]:
-    chosen, out = Options(), io.BytesIO()
+def resources(*options: tuple[str, str]) -> tuple[Resources, Options]:
+    chosen = Options()
     for name, value in (("USI_Hash", "1"), *options):
         assert chosen.set(name, value) is None
-    return Resources(chosen, Writer(out), load_core), out
+    return Resources(chosen, Writer(io.BytesIO()), load_core), chosen
 
 
 def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
@@ -100,14 +97,11 @@ def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
 
 
 def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
-    options = Options()
-    options.set("EvalFile", str(folder))
-    loaded = Resources(options, Writer(io.BytesIO()), load_core)
+    loaded, options = resources(("EvalFile", str(folder)))
     first = loaded.weights
     options.set("FV_SCALE", "24")
     second = loaded.weights
-    assert isinstance(first, Network)
-    assert isinstance(second, Network)
+    assert isinstance(first, Network) and isinstance(second, Network)
     assert (first.fv_scale, second.fv_scale) == (16, 24)
     assert loaded.weights is second
 

@@ -1,4 +1,4 @@
-"""The search of one depth through the public API: mates, ends by rule, determinism, limits and stops."""
+"""The search of one depth through the public API: mates, ends by rule, limits and stops, samples, scores."""
 
 import threading
 import time
@@ -6,10 +6,23 @@ import time
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, StopToken, Table, Worker, set_tunable, tunable
+from core_ext.engine import (
+    INFINITE,
+    MATE,
+    MATE_BOUND,
+    MAX_DEPTH,
+    MAX_EVALUATION,
+    StopToken,
+    Table,
+    Worker,
+    set_tunable,
+    tunable,
+)
 from tests.conftest import MateProblem, NewWorker, deepen
 from tests.shogi.slow_shogi import START
-from usi_engine.core import load_core
+from usi_engine.core import load_core, load_weights
+from usi_engine.iterative import iterative_deepening
+from usi_engine.report import score_text
 from usi_engine.tools.bench import count_nodes
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
@@ -215,3 +228,71 @@ def test_root_moves_named_many_times_count_once(worker: Worker) -> None:
     assert [line.pv for line in worker.lines(9)] == [["2g2f"], ["7g7f"]]
     with pytest.raises(ValueError, match="7g7e"):
         worker.set_root(Board(), ["7g7f", "7g7e"])
+
+
+# ---- samples of evaluated positions ----
+
+
+def search(worker: Worker, root: str, depth: int = 8) -> list[list[str]]:
+    deepen(worker, root, depth)
+    return worker.samples()
+
+
+def test_lines_are_legal_and_of_several_lengths(worker: Worker) -> None:
+    worker.sample(20)
+    lines = search(worker, "startpos")
+    assert worker.nodes // 200 < len(lines) <= worker.nodes // 20
+    for line in lines:
+        assert not Board.from_moves(line).is_check()  # ValueError for an illegal move
+    assert len({len(line) for line in lines}) > 3
+    assert len(set(map(tuple, lines))) > len(lines) // 2
+
+
+def test_there_are_no_more_than_asked_for(worker: Worker) -> None:
+    worker.sample(1, 10)
+    first = search(worker, "startpos")
+    other = search(worker, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
+    assert len(first) == len(other) == 10 and other != first  # those of the last root alone
+
+
+def test_sampling_changes_nothing_and_can_be_switched_off(worker: Worker, new_worker: NewWorker) -> None:
+    sampling = new_worker(megabytes=16)
+    sampling.sample(3)
+    assert search(worker, "startpos") == [] != search(sampling, "startpos")
+    assert worker.nodes == sampling.nodes
+    sampling.sample(0)
+    assert search(sampling, "startpos", 4) == []
+
+
+@pytest.mark.parametrize(("every", "room"), [(-1, 10), (1, 0), (1, -1), (1, 1 << 20)])
+def test_numbers_out_of_range_are_refused(worker: Worker, every: int, room: int) -> None:
+    with pytest.raises(ValueError, match=f"every {every}th position, {room} at most"):
+        worker.sample(every, room)
+
+
+# ---- scores ----
+
+
+# Black is mated, but delays it by giving up pieces in hand for checks that change nothing on the board.
+DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6Prbgsp 135"
+
+
+def values(sfen: str, nodes: int) -> list[int]:
+    worker = Worker(Table(16), StopToken(), load_weights("<internal>"))
+    worker.set_root(Board(sfen))
+    return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
+
+
+def test_a_superior_position_is_no_score() -> None:
+    found = values(DELAYED_MATE, 150_000)
+    assert len(found) > 6
+    assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)
+
+
+def test_a_win_by_rule_is_shown_as_the_greatest_evaluation() -> None:
+    core = load_core()
+    assert score_text(core, 29_994) == f"score cp {MAX_EVALUATION}"
+    assert score_text(core, -29_994, "upper") == f"score cp {-MAX_EVALUATION} upperbound"
+    assert score_text(core, MAX_EVALUATION) == f"score cp {MAX_EVALUATION}"
+    assert score_text(core, -MATE_BOUND) == "score mate -1000"
+    assert MAX_EVALUATION < MATE_BOUND < INFINITE
