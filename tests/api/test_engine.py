@@ -64,30 +64,23 @@ def test_limits_of_depth_and_time(engine: Engine) -> None:
     assert 0.15 < found.time < 3 and found.nodes > 100
 
 
-def test_several_lines(engine: Engine) -> None:
+def test_several_lines_and_chosen_moves(engine: Engine) -> None:
     found = engine.analyse(Board(), depth=4, multipv=3)
     assert len({line.move for line in found.lines}) == 3
     assert sorted(found.lines, key=lambda line: line.score, reverse=True) == list(found.lines)
-    few = engine.analyse(Board("8k/9/9/9/9/9/9/9/K8 b - 1"), depth=2, multipv=100)
-    assert len(few.lines) == 3
-
-
-def test_chosen_moves(engine: Engine) -> None:
     assert engine.analyse(Board(), depth=2, moves=["1g1f"]).move == "1g1f"
     found = engine.analyse(Board(), depth=2, moves=("1g1f", "9g9f"), multipv=5)
     assert {line.move for line in found.lines} == {"1g1f", "9g9f"}
 
 
-def test_a_mate(engine: Engine) -> None:
+def test_mates(engine: Engine) -> None:
     found = engine.analyse(Board(MATE_IN_ONE), depth=3)
     assert (found.move, found.score.mate, found.score.cp, str(found.score)) == ("G*5b", 1, None, "mate 1")
     assert found.score.value == MATE - 1
-
-
-def test_being_mated() -> None:
-    found = analyse(Board("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1"), depth=6, evaluation="material")
-    assert found.score.mate is not None and found.score.mate < 0 and found.score.value < -MATE_BOUND
-    assert str(found.score) == f"mate {found.score.mate}"
+    score = engine.analyse(Board("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1"), depth=6).score
+    assert (
+        score.mate is not None and score.mate < 0 and score.value < -MATE_BOUND and str(score) == f"mate {score.mate}"
+    )
 
 
 def test_a_new_engine_and_a_new_game_search_alike(engine: Engine) -> None:
@@ -163,15 +156,16 @@ def test_games_decided_by_rule(engine: Engine) -> None:
         ({"depth": 1, "moves": ["7g7e"]}, "'7g7e'"),
     ],
 )
-def test_limits_out_of_range(engine: Engine, limits: dict[str, Any], reason: str) -> None:
+def test_limits_out_of_range_are_refused(engine: Engine, limits: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):
         engine.analyse(Board(), **limits)
 
 
-@pytest.mark.parametrize("limits", [{"nodes": 1.5}, {"depth": "3"}, {"depth": 1, "multipv": 1.0}])
-def test_limits_of_other_types(engine: Engine, limits: dict[str, Any]) -> None:
-    with pytest.raises(TypeError):
-        engine.analyse(Board(), **limits)
+def test_limits_of_other_types_are_refused(engine: Engine) -> None:
+    wrong: list[dict[str, Any]] = [{"nodes": 1.5}, {"depth": "3"}, {"depth": 1, "multipv": 1.0}]
+    for limits in wrong:
+        with pytest.raises(TypeError):
+            engine.analyse(Board(), **limits)
 
 
 def test_other_arguments_of_an_engine_are_refused() -> None:
@@ -224,32 +218,21 @@ def test_one_search_at_a_time(engine: Engine) -> None:
         assert found and found[0].move
 
 
-CLOSED_IN_WATCH = """
-from usi_engine import Board, Engine
-engine, seen = Engine("material", threads=THREADS, megabytes=1), []
-def watch(found):
-    seen.append(found.depth)
-    if found.depth == 2:
-        engine.close()
-        engine.close()
-        try:
-            engine.new_game()
-        except RuntimeError:
-            print("refused")
-found = engine.analyse(Board(), time=60, watch=watch)
-print(seen, found.depth, found.move is not None, engine._pool)
-engine.close()
-try:
-    engine.analyse(Board(), depth=1)
-except RuntimeError as error:
-    print(error)
-"""
-
-
 @pytest.mark.parametrize("threads", [1, 2])
 def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
-    printed = output_of(CLOSED_IN_WATCH.replace("THREADS", str(threads)), 20).splitlines()
-    assert printed == ["refused", "[1, 2] 2 True None", "the engine is closed"]
+    engine, seen = Engine("material", threads=threads, megabytes=1), list[int]()
+
+    def watch(found: Analysis) -> None:
+        seen.append(found.depth)
+        if found.depth == 2:
+            engine.close()
+            engine.close()
+            with pytest.raises(RuntimeError):
+                engine.new_game()
+
+    found = engine.analyse(Board(), time=60, watch=watch)
+    assert (seen, found.depth, found.move is not None, engine._pool) == ([1, 2], 2, True, None)
+    refuses_all(engine, "closed")
 
 
 def test_engines_in_several_threads_search_alike() -> None:

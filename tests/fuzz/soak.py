@@ -12,7 +12,7 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +44,8 @@ CHANGING = {
 CLOCKS = [(0, 30, 0), (0, 100, 0), (1000, 20, 0), (500, 0, 50), (2000, 0, 0)]
 
 
-@dataclass
-class Delays:
-    """The greatest delays of a game, in milliseconds."""
-
-    stop: float = 0.0  # from `stop` to the answer
-    ready: float = 0.0  # from `isready` to `readyok`
-    overstep: float = 0.0  # beyond the available time
-    lost_on_time: int = 0
+# Delays in milliseconds: from `stop` to the answer, from `isready` to `readyok`, beyond the clock.
+DELAYS = ("stop", "ready", "overstep")
 
 
 @dataclass
@@ -59,7 +53,7 @@ class Player:
     """An engine and its ponder move."""
 
     talk: Talk
-    delays: Delays = field(default_factory=Delays)
+    delays: dict[str, float] = field(default_factory=lambda: dict.fromkeys(DELAYS, 0.0))
     expected: str = ""  # the ponder move; empty: it does not ponder
 
     def wait(self, word: str) -> list[str]:
@@ -73,12 +67,15 @@ class Player:
     def begin(self, options: dict[str, str]) -> None:
         """Set the options and get ready."""
         self.talk.forget()
-        self.delays, self.expected = Delays(), ""
+        self.delays, self.expected = dict.fromkeys(DELAYS, 0.0), ""
         self.send(*(f"setoption name {name} value {value}" for name, value in options.items()))
         begun = time.monotonic()
         self.send("isready", "usinewgame")
         self.wait("readyok")
-        self.delays.ready = milliseconds_since(begun)
+        self.note("ready", milliseconds_since(begun))
+
+    def note(self, kind: str, milliseconds: float) -> None:
+        self.delays[kind] = max(self.delays[kind], round(milliseconds, 1))
 
     def send(self, *lines: str) -> None:
         self.talk.tell(*(line.encode() for line in lines))
@@ -88,7 +85,7 @@ class Player:
             begun = time.monotonic()
             self.send("stop")
             self.wait("bestmove")
-            self.delays.stop = max(self.delays.stop, milliseconds_since(begun))
+            self.note("stop", milliseconds_since(begun))
         self.expected = ""
 
     def move(self, moves: Sequence[str], clock: str) -> list[str]:
@@ -145,9 +142,7 @@ def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> d
         player, begun = players[side], time.monotonic()
         answer = player.move(moves, clock_text(left, byoyomi, increment))
         used = milliseconds_since(begun)
-        overstep = round(used - left[side] - byoyomi, 1)
-        player.delays.overstep = max(player.delays.overstep, overstep)
-        player.delays.lost_on_time += overstep > 0
+        player.note("overstep", used - left[side] - byoyomi)
         left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
         if answer[1] in ("resign", "win"):
             ending = answer[1]
@@ -168,21 +163,18 @@ def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dic
         player.begin(FIXED | options)
     played = play(players if number % 2 else players[::-1], rng, share)
     memory = [player.talk.megabytes() for player in players]
-    return {"game": number, "options": options, **played, "megabytes": memory} | worst([p.delays for p in players])
-
-
-def worst(delays: Sequence[Delays]) -> dict[str, float]:
-    return {name: max(asdict(one)[name] for one in delays) for name in asdict(Delays())}
+    delays = {kind: max(player.delays[kind] for player in players) for kind in DELAYS}
+    return {"game": number, "options": options, **played, "megabytes": memory, **delays}
 
 
 def summary(games: Sequence[dict[str, Any]]) -> str:
     """Return one line about the games of the log."""
     if not games:
         return "no games"
-    greatest = {name: max(game[name] for game in games) for name in ("stop", "ready", "overstep")}
-    late = sum(game["lost_on_time"] > 0 for game in games)
-    text = f"{len(games)} games, {sum(game['plies'] for game in games)} plies; worst stop {greatest['stop']:.0f} ms, "
-    text += f"worst readyok {greatest['ready']:.0f} ms, worst overstep {greatest['overstep']:.0f} ms ({late} late)"
+    text = f"{len(games)} games, {sum(game['plies'] for game in games)} plies"
+    for kind in DELAYS:
+        text += f"; worst {kind} {max(game[kind] for game in games):.0f} ms"
+    text += f" ({sum(game['overstep'] > 0 for game in games)} games late)"
     for size in CHANGING["USI_Hash"]:
         memory = [max(game["megabytes"]) for game in games if game["options"]["USI_Hash"] == size]
         if memory:

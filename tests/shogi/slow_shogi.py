@@ -10,6 +10,7 @@ rule of its server protocol); the 24-point and handicap forms as YaneuraOu's opt
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -60,12 +61,12 @@ def on_board(square: Square) -> bool:
 
 
 def ranks_from_far_edge(color: str, square: Square) -> int:
-    """1 for the last rank, where a pawn could go no further."""
+    """1 for the last rank."""
     return square[1] if color == "b" else 10 - square[1]
 
 
 def stuck(color: str, kind: str, square: Square) -> bool:
-    """Whether a piece of this kind could never move again from there."""
+    """Return whether a piece of this kind could never move again from there."""
     return ranks_from_far_edge(color, square) <= {"P": 1, "L": 1, "N": 2}.get(kind, 0)
 
 
@@ -229,12 +230,11 @@ class Position:
         drops_pawn = move.startswith("P*")
         return not (drops_pawn and following.is_check() and following.has_no_move())
 
-    def legal_moves(self, include_all: bool = True) -> list[str]:
-        moves = [move for moves in (self._board_moves(), self._drops()) for move in moves if self._is_legal(move)]
-        return moves if include_all else [move for move in moves if not self.is_dominated(move)]
+    def legal_moves(self) -> list[str]:
+        return [move for move in itertools.chain(self._board_moves(), self._drops()) if self._is_legal(move)]
 
     def has_no_move(self) -> bool:
-        return not any(self._is_legal(move) for moves in (self._board_moves(), self._drops()) for move in moves)
+        return not any(map(self._is_legal, itertools.chain(self._board_moves(), self._drops())))
 
     def is_dominated(self, move: str) -> bool:
         """A non-promotion that is never better: of a pawn, bishop or rook, or of a lance to the last rank but one.
@@ -252,12 +252,8 @@ class Position:
     def gives_check(self, move: str) -> bool:
         return self.after(move).is_check()
 
-    def checking_moves(self, include_all: bool = True) -> list[str]:
-        return [move for move in self.legal_moves(include_all) if self.gives_check(move)]
-
-    def mates_in_one(self) -> list[str]:
-        """Every legal move that mates at once."""
-        return [move for move in self.checking_moves() if self.after(move).has_no_move()]
+    def checking_moves(self) -> list[str]:
+        return [move for move in self.legal_moves() if self.gives_check(move)]
 
     def perft(self, depth: int) -> int:
         if depth == 0:

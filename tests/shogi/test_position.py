@@ -126,7 +126,7 @@ def expected_repetition(game: Game) -> str:
 
 
 def judged(since: list[Position], side: str) -> str:
-    """Whether one side alone gave check on every move; positions with `side` to move follow the opponent's moves."""
+    """Return the verdict for `side`; positions with `side` to move follow the opponent's moves."""
     theirs = all(position.is_check() for position in since if position.turn == side)
     ours = all(position.is_check() for position in since if position.turn != side)
     return "draw" if ours == theirs else "lose" if ours else "win"
