@@ -4,7 +4,7 @@ from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from core_ext.base.memory cimport release_large
-from core_ext.board cimport Board
+from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
 from core_ext.eval.evaluate cimport Evaluator, evaluate, evaluate_from_scratch, free_evaluator, init_evaluator
@@ -15,7 +15,7 @@ from core_ext.shogi.movegen cimport (
     is_legal,
 )
 from core_ext.shogi.position cimport (
-    Dirty, DirtyPiece, GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
+    Dirty, GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
     REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position, do_move, do_null, find_dirty,
     find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
 )
@@ -34,7 +34,7 @@ from core_ext.search.tune cimport TUNABLES, tune
 from core_ext.shogi.see cimport see_at_least
 from core_ext.shogi.sfen cimport format_move, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
+    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
     captured_piece, from_square, int16_t, int32_t, is_drop, is_promotion, moved_piece, to_square, type_of,
 )
 
@@ -46,13 +46,6 @@ _REPETITIONS = {
     NO_REPETITION: "none", REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS: "lose",
     REPETITION_SUPERIOR: "superior", REPETITION_INFERIOR: "inferior",
 }
-
-
-cdef list square_names(Bitboard squares):
-    cdef list names = []
-    while some(squares):
-        names.append(format_square(pop(&squares)))
-    return names
 
 
 def piece_attacks(color: int, piece_type: int, square: int, occupied):
@@ -96,11 +89,11 @@ cdef class Probe(Board):
             "board_key": self.pos.state.board_key,
             "hand_key": self.pos.state.hand_key,
             "group_keys": [self.pos.state.group_keys[group] for group in range(GROUPS)],
-            "checkers": square_names(self.pos.state.checkers),
-            "pinned": square_names(self.pos.state.pinned),
+            "checkers": squares_of(self.pos.state.checkers),
+            "pinned": squares_of(self.pos.state.pinned),
             "hands": [self.pos.state.hand[0], self.pos.state.hand[1]],
-            "kinds": [square_names(self.pos.kind[kind]) for kind in range(PIECE_TYPES)],
-            "colors": [square_names(self.pos.color[color]) for color in range(COLORS)],
+            "kinds": [squares_of(self.pos.kind[kind]) for kind in range(PIECE_TYPES)],
+            "colors": [squares_of(self.pos.color[color]) for color in range(COLORS)],
             "board": [self.pos.board[square] for square in range(SQUARES)],
             "kings": [self.pos.king[color] for color in range(COLORS)],
             "side": self.pos.side,
@@ -111,30 +104,22 @@ cdef class Probe(Board):
         """Return what the last move changed: for each piece (piece, square, number in hand) before and after."""
         cdef Dirty dirty
         find_dirty(self.pos.state, &dirty)
-        return [self._dirty_piece(dirty, i) for i in range(dirty.count)]
-
-    cdef tuple _dirty_piece(self, Dirty dirty, int i):
-        cdef DirtyPiece changed = dirty.changed[i]
-        return (
-            piece_letters(changed.old_piece), self._place(changed.old_square), changed.old_held,
-            piece_letters(changed.new_piece), self._place(changed.new_square), changed.new_held,
-        )
-
-    def _place(self, square: int):
-        return "hand" if square == NO_SQUARE else format_square(square)
+        places = [format_square(square) for square in range(SQUARES)] + ["hand"]
+        return [(piece_letters(changed.old_piece), places[changed.old_square], changed.old_held,
+                 piece_letters(changed.new_piece), places[changed.new_square], changed.new_held)
+                for changed in dirty.changed[:dirty.count]]
 
     def generate(self, kind: str, include_all: bool = True):
         """Return the moves of the generator `captures`, `quiets` or `drops`. The side to move is not in check."""
         cdef Move moves[MAX_MOVES]
         cdef Move *last
-        cdef int i
         if kind == "captures":
             last = generate_captures(&self.pos, moves, include_all)
         elif kind == "quiets":
             last = generate_quiets(&self.pos, moves, include_all)
         else:
             last = generate_drops(&self.pos, moves)
-        return [format_move(moves[i]) for i in range(last - moves)]
+        return names_of(moves, last)
 
     def legal_words(self):
         """Return every 16-bit word that is_legal accepts, as text."""
@@ -166,8 +151,6 @@ cdef class Probe(Board):
                 written += generate_legal(&self.pos, moves, every) - moves
         return written
 
-
-# ---- the evaluation ----
 
 def bonapieces(sfen: str):
     """Return the piece lists of a position from Black's view and from White's, without the padding."""
@@ -279,8 +262,6 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
     }
 
 
-# ---- the search's move picker ----
-
 def first_greatest(bint portable, const int32_t[:, ::1] pairs):
     """Return the row of the first pair with the greatest first number; there must be one."""
     if portable:
@@ -288,9 +269,7 @@ def first_greatest(bint portable, const int32_t[:, ::1] pairs):
     return greatest(&pairs[0, 0], <int>pairs.shape[0])
 
 
-_PURPOSES = {
-    "main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "probcut": PICK_PROBCUT,
-}
+_PURPOSES = {"main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "probcut": PICK_PROBCUT}
 
 
 cdef class PickerProbe:
@@ -346,8 +325,6 @@ cdef class PickerProbe:
                 self.scores.append((picker.current - 1).score)
 
 
-# ---- the transposition table ----
-
 cdef entry_tuple(const TTData *data):
     if not data.hit:
         return None
@@ -402,9 +379,7 @@ cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise
 
 
 def wrong_finds(Table table not None, seed: int, count: int, keys: int):
-    """Store and probe `count` times under `keys` keys of one bucket, without the GIL; return how many entries found
-    mix two stores. Several threads at once tear entries.
-    """
+    """Store and probe `count` times in one bucket, without the GIL; return how many entries found mix two stores."""
     cdef uint64_t state = <unsigned long long>seed, key
     cdef int _, stores = count, wrong = 0, different = keys
     with nogil:
@@ -465,8 +440,6 @@ def table_value(value: int, ply: int):
     cdef int stored = value_to_table(value, ply)
     return stored, value_from_table(stored, ply)
 
-
-# ---- histories and constants ----
 
 HISTORY_LIMITS = {
     "butterfly": BUTTERFLY_LIMIT, "capture": CAPTURE_LIMIT, "continuation": CONTINUATION_LIMIT,

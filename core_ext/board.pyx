@@ -17,7 +17,7 @@ from core_ext.shogi.diagram import ascii_diagram, kanji_diagram, svg_diagram
 from core_ext.shogi.hand cimport hand_count
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport (
-    CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, init_check_info,
+    CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, has_legal_move, init_check_info,
 )
 from core_ext.shogi.notation import csa_text, find_csa, find_kif, kif_text
 from core_ext.shogi.outcome import Outcome, Termination
@@ -123,10 +123,7 @@ cdef class Board:
 
     @classmethod
     def from_record(cls, record, plies: int | None = None):
-        """Return the board after a game or its first `plies` moves; ValueError if a move is illegal.
-
-        `record` is a `Record` of the library rsshogi, with which `usi_engine.load_games` reads KIF, KI2, CSA and JKF.
-        """
+        """Return the board after a game, a `Record` of rsshogi, or its first `plies` moves; ValueError if one is illegal."""
         moves = [str(entry.move) for entry in record.moves]
         return cls.from_moves(moves if plies is None else moves[:plies], record.init_position_sfen)
 
@@ -256,13 +253,9 @@ cdef class Board:
         cdef int owner = checked_color(color)
         return squares_of(attackers(&self.pos, parse_square(square), owner, occupied(&self.pos)))
 
-    cdef bint _can_move(self) noexcept:
-        cdef Move moves[MAX_MOVES]
-        return generate_legal(&self.pos, moves, False) != moves
-
     def is_checkmate(self):
         """Return whether the side to move is in check and has no legal move."""
-        return bool(in_check(&self.pos)) and not self._can_move()
+        return bool(in_check(&self.pos)) and not has_legal_move(&self.pos)
 
     def is_game_over(self, declaration: str = "NoEnteringKing", max_moves: int = 0):
         """Return whether the game has ended (see `outcome`)."""
@@ -278,7 +271,7 @@ cdef class Board:
         cdef int us = self.pos.side, them = us ^ 1, rule = declaration_rule(declaration)
         if rule == RULE_TRY and has_tried(&self.pos, them):
             return Outcome(Termination.TRY, them)
-        if not self._can_move():
+        if not has_legal_move(&self.pos):
             return Outcome(Termination.CHECKMATE if in_check(&self.pos) else Termination.NO_MOVES, them)
         repetition = game_repetition(&self.pos)
         if repetition == REPETITION_DRAW:

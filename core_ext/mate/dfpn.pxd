@@ -61,8 +61,8 @@ cdef struct Solver:
 cdef int allocate_solver(Solver *solver, int megabytes) except -1
 cdef void free_solver(Solver *solver) noexcept nogil
 cdef int set_root(Solver *solver, const Position *pos) except -1 nogil
-# Search solver.pos for a mate within `remaining` plies. Afterwards stack[solver.base] is its node, children[0] the first
-# child. A repetition of one of the solver.base positions before it counts as no mate.
+# Search solver.pos for a mate within `remaining` plies. Afterwards its node is stack[solver.base], its first child
+# children[0]. A repetition of one of the solver.base positions before it counts as no mate.
 cdef void search_root(Solver *solver, bint attacking, int remaining, int blocked_slider) noexcept nogil
 # Return the shortest mate found among the node's children, or NULL.
 cdef Child *shortest_mate_child(Solver *solver, const PnNode *node) noexcept nogil

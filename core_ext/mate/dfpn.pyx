@@ -16,7 +16,7 @@ children, its delta the sum of their phis.
 from libc.stdlib cimport free, malloc
 
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.shogi.bitboard cimport Bitboard, count, lowest, some
+from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
@@ -75,15 +75,12 @@ cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexce
 
 
 cdef void make_move(Solver *s, Move move, bint returned) noexcept nogil:
+    cdef int attacker = s.attacker, piece_type
     do_move(&s.pos, move)
     s.nodes += 1
-    if returned:
-        return_captured(s, raw_type(type_of(captured_piece(s.pos.state.move))))
-
-
-cdef void return_captured(Solver *s, int piece_type) noexcept nogil:
-    """Move a piece from the attacker's hand to the defender's."""
-    cdef int attacker = s.attacker
+    if not returned:
+        return
+    piece_type = raw_type(type_of(captured_piece(s.pos.state.move)))
     s.pos.state.hand[attacker] -= hand_one(piece_type)
     s.pos.state.hand[attacker ^ 1] += hand_one(piece_type)
     s.pos.state.hand_key -= zobrist.hand[attacker][piece_type]
@@ -161,12 +158,6 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
 
 # ---- expanding a node ----
 
-cdef inline int checking_slider(const Solver *s) noexcept nogil:
-    """Return 1 + the square of the checker if a drop can be interposed, else 0."""
-    cdef Bitboard between = interposition_squares(&s.pos)
-    return 1 + lowest(s.pos.state.checkers) if some(between) else 0
-
-
 cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
     cdef PnResult result
     if proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
@@ -234,8 +225,8 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     node.count = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
-        if node.remaining != UNLIMITED and not s.count_all_interpositions:
-            blocked_slider = checking_slider(s)
+        if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
+            blocked_slider = 1 + lowest(s.pos.state.checkers)
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
@@ -427,10 +418,6 @@ cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     s.children[s.stack[s.depth].chosen].result = node.result
 
 
-cdef inline bint stack_full(const Solver *s, const PnNode *node) noexcept nogil:
-    return s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN
-
-
 cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
     """If the chosen child has since been solved on another path, copy its result and return True."""
     cdef Child *child = s.children + node.chosen
@@ -446,7 +433,9 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
 
 cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
     """Check the flag at every step, the clock every CHECK_INTERVAL nodes."""
-    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or stack_full(s, node):
+    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit):
+        return True
+    if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
         return True
     if s.nodes < s.next_check:
         return False
@@ -489,8 +478,6 @@ cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider
     search_root(s, attacking, remaining, blocked_slider)
     return s.stack[s.base].result
 
-
-# ---- the solver ----
 
 cdef int allocate_solver(Solver *s, int megabytes) except -1:
     allocate_position(&s.pos, 16)

@@ -71,8 +71,6 @@ cdef void init_check_origins() noexcept nogil:
             check_origins[us][king][KING] = empty()
 
 
-# ---- around the king ----
-
 cdef inline void init_reach(const Position *pos, KingInfo *info, Bitboard occ) noexcept nogil:
     cdef Bitboard men = both(pos.color[info.us], diagonal_sliders(pos))
     info.diagonal_reach = info.straight_reach = empty()
@@ -137,8 +135,6 @@ cdef inline Bitboard check_squares(const KingInfo *info, int piece_type) noexcep
         return empty()
     return tables.step[info.us ^ 1][piece_type][info.king]
 
-
-# ---- is it mate? ----
 
 cdef bint has_escape(const Position *pos, const KingInfo *info, int origin, Bitboard escapes,
                      Bitboard occ) noexcept nogil:
@@ -245,8 +241,6 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
     return move if may_be_drop_pawn_mate(pos, info, between) and mates_on_copy(pos, move) else NO_MOVE
 
 
-# ---- drops ----
-
 cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
     cdef int us = info.us, target
     cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
@@ -278,8 +272,6 @@ cdef inline Move mate_by_drops(const Position *pos, const KingInfo *info) noexce
                 return move
     return NO_MOVE
 
-
-# ---- board moves ----
 
 cdef inline Bitboard off_line_targets(const KingInfo *info, int origin, Bitboard targets) noexcept nogil:
     """Return the squares of `targets` on which the piece from `origin` gives a discovered check."""
@@ -389,18 +381,6 @@ cdef Move mate_in_one(const Position *pos) noexcept nogil:
     return mate_in_one_and_escapes(pos, &escapes)
 
 
-# ---- mate in three ----
-
-cdef Move mate_after(Position *pos, Move evasion, uint64_t *nodes) noexcept nogil:
-    """Return the mate in one after an evasion, or NO_MOVE."""
-    cdef Move mate
-    do_move(pos, evasion)
-    nodes[0] += 1
-    mate = mate_in_one(pos)
-    undo_move(pos)
-    return mate
-
-
 cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcept nogil:
     """Return whether there are evasions and each allows a mate in one; `line` gets the last evasion and its mate."""
     cdef Move moves[MAX_MOVES]
@@ -410,7 +390,10 @@ cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcep
         return False
     while evasion != last:
         line[0] = evasion[0]
-        line[1] = mate_after(pos, evasion[0], nodes)
+        do_move(pos, evasion[0])
+        nodes[0] += 1
+        line[1] = mate_in_one(pos)
+        undo_move(pos)
         if not line[1]:
             return False
         evasion += 1

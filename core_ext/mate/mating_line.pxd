@@ -4,9 +4,7 @@ from core_ext.mate.dfpn cimport MAX_MATE_PLY, Solver
 from core_ext.shogi.types cimport Move
 
 cdef enum:
-    UNSOLVED = 0
-    SOLVED_MATE = 1
-    SOLVED_NO_MATE = 2
+    UNSOLVED, SOLVED_MATE, SOLVED_NO_MATE
 
 cdef enum:
     AIM_FIRST = 0       # take the first mate found

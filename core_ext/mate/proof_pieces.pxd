@@ -28,11 +28,7 @@ cdef inline Hand hand_max(Hand a, Hand b) noexcept nogil:
 
 cdef inline Hand hand_min(Hand a, Hand b) noexcept nogil:
     """Return the smaller count of each type."""
-    cdef int piece_type
-    for piece_type in range(PAWN, GOLD + 1):
-        if hand_count(b, piece_type) < hand_count(a, piece_type):
-            a = with_count(a, piece_type, hand_count(b, piece_type))
-    return a
+    return a + b - hand_max(a, b)
 
 
 cdef inline Bitboard interposition_squares(const Position *pos) noexcept nogil:

@@ -41,7 +41,6 @@ cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key
 cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
                             PnResult *found) noexcept nogil:
     """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
-
     So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
     """
     cdef uint64_t slot = slot_of(table, key)
@@ -141,7 +140,6 @@ cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
 
 cdef void rehash(ProofTable *table) noexcept nogil:
     """Move every entry as near to its home slot as possible, starting behind a free slot so that no run is split.
-
     A stop leaves the table unusable until it is cleared (rehash_aborted).
     """
     cdef uint64_t start = 0, step, slot, home

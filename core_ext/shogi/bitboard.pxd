@@ -76,8 +76,6 @@ cdef inline Bitboard all_squares() noexcept nogil:
     return make(LOW_MASK, HIGH_MASK)
 
 
-# ---- set operations ----
-
 cdef inline Bitboard both(Bitboard a, Bitboard b) noexcept nogil:
     """Return the intersection."""
     return make(a.low & b.low, a.high & b.high)
@@ -140,8 +138,6 @@ cdef inline int pop(Bitboard *a) noexcept nogil:
     return square
 
 
-# ---- sliding attacks ----
-
 cdef inline int diagonal_index(Bitboard occupied, Bitboard diagonal) noexcept nogil:
     cdef uint64_t cells = (occupied.low & diagonal.low) | (occupied.high & diagonal.high)
     return (cells * GROUP_SUM >> 55) & 127
@@ -189,10 +185,6 @@ cdef inline Bitboard lance_attacks(int color, int square, Bitboard occupied) noe
 cdef inline Bitboard promotion_targets(int color, int origin, Bitboard targets) noexcept nogil:
     """Return the squares of `targets` on which a piece from `origin` may promote."""
     return targets if has(tables.promotion_zone[color], origin) else both(targets, tables.promotion_zone[color])
-
-
-cdef inline Bitboard step_attacks(int color, int piece_type, int square) noexcept nogil:
-    return tables.step[color][piece_type][square]
 
 
 cdef inline Bitboard attacks(int color, int piece_type, int square, Bitboard occupied) noexcept nogil:

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, WIDE_FILES
+
 Pieces = Mapping[str, str]
 Hands = Sequence[Mapping[str, int]]
 
 FILES, RANKS = "987654321", "abcdefghi"
-WIDE_FILES, KANJI_RANKS = "９８７６５４３２１", "一二三四五六七八九"
 # One-kanji names.
-KANJI = {
-    "P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
-    "+P": "と", "+L": "杏", "+N": "圭", "+S": "全", "+B": "馬", "+R": "龍",
-}  # fmt: skip
+KANJI = {**KIF_PIECES, "+L": "杏", "+N": "圭", "+S": "全"}
 HAND_ORDER = "RBGSNLP"
 SIDES = ("先手", "後手")
 
@@ -27,9 +25,6 @@ STYLE = (
     "text{font-family:'Noto Serif CJK JP','Yu Mincho','Hiragino Mincho ProN',serif;text-anchor:middle;"
     "dominant-baseline:central;fill:#000}.promoted{fill:#b00}"
 )
-
-
-# ---- text ----
 
 
 def ascii_diagram(pieces: Pieces, hands: Hands) -> str:
@@ -44,7 +39,7 @@ def ascii_diagram(pieces: Pieces, hands: Hands) -> str:
 def kanji_diagram(pieces: Pieces, hands: Hands) -> str:
     """Draw the position as shogi books print it; `v` marks White's pieces."""
     border = f"+{'-' * 27}+"
-    rows = ["  " + " ".join(WIDE_FILES), border]
+    rows = ["  " + " ".join(reversed(WIDE_FILES)), border]
     for rank, numeral in zip(RANKS, KANJI_RANKS, strict=True):
         cells = "".join(kanji_cell(pieces.get(file + rank)) for file in FILES)
         rows.append(f"|{cells}|{numeral}")
@@ -63,9 +58,6 @@ def hand_text(hand: Mapping[str, int]) -> str:
     """Return `飛 歩2`, or なし for an empty hand."""
     counts = ((KANJI[letter], hand[letter]) for letter in HAND_ORDER if letter in hand)
     return " ".join(f"{name}{number}" if number > 1 else name for name, number in counts) or "なし"
-
-
-# ---- SVG ----
 
 
 def svg_diagram(pieces: Pieces, hands: Hands, marked: Collection[str] = ()) -> str:

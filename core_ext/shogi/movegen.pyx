@@ -2,7 +2,7 @@
 
 from core_ext.shogi.bitboard cimport (
     Bitboard, LOW_SQUARES, all_squares, attacks, bishop_attacks, both, either, empty, files_without, has, lowest,
-    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, step_attacks, store_sums, tables,
+    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, store_sums, tables,
     without,
 )
 from core_ext.base.debug cimport ASSERT
@@ -145,7 +145,7 @@ cdef inline Move *king_moves(const Position *pos, Move *out, int us, Bitboard ta
     cdef Bitboard targets, occ
     if king == NO_SQUARE:
         return out
-    targets = both(step_attacks(us, KING, king), target)
+    targets = both(tables.step[us][KING][king], target)
     occ = without(occupied(pos), tables.square[king])
     return write_moves(out, king << 7, safe_squares(pos, us, targets, occ))
 
@@ -233,7 +233,7 @@ cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil:
             taker = pop(&takers)
             if not has(blockers, taker) or has(tables.line[king][taker], square):
                 return False
-    escapes = without(step_attacks(them, KING, king), pos.color[them])
+    escapes = without(tables.step[them][KING][king], pos.color[them])
     return not some(safe_squares(pos, them, escapes, without(occ, tables.square[king])))
 
 
@@ -422,8 +422,6 @@ cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noe
     out = checking_moves(pos, out, &info, include_all)
     return checking_drops(pos, out, &info)
 
-
-# ---- is a move legal? ----
 
 cdef bint is_legal_drop(const Position *pos, Move move) noexcept nogil:
     cdef int us = pos.side, target = to_square(move), piece_type = dropped_type(move)

@@ -34,12 +34,7 @@ cdef enum:
 
 ctypedef int DeclarationRule
 cdef enum:
-    NO_DECLARATION = 0
-    RULE_24 = 1
-    RULE_24_HANDICAP = 2
-    RULE_27 = 3
-    RULE_27_HANDICAP = 4
-    RULE_TRY = 5
+    NO_DECLARATION, RULE_24, RULE_24_HANDICAP, RULE_27, RULE_27_HANDICAP, RULE_TRY
 
 cdef struct State:
     uint64_t board_key      # pieces on the board and the side to move

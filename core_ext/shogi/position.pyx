@@ -4,7 +4,7 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from core_ext.shogi.bitboard cimport (
-    Bitboard, both, count, differ, either, empty, has, pop, same, some, step_attacks, tables, without,
+    Bitboard, both, count, differ, either, empty, has, pop, same, some, tables, without,
 )
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
@@ -96,14 +96,6 @@ cdef void put_piece(Position *pos, int piece, int square) noexcept nogil:
         pos.king[color_of(piece)] = square
 
 
-cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
-    cdef uint64_t key = zobrist.side if pos.side == WHITE else 0
-    cdef int square
-    for square in range(SQUARES):
-        key ^= zobrist.board[pos.board[square]][square]
-    return key
-
-
 cdef inline int group_of(int piece) noexcept nogil:
     return GROUP_PAWNS if type_of(piece) == PAWN else GROUP_PIECES + color_of(piece)
 
@@ -115,6 +107,12 @@ cdef uint64_t group_key_of(const Position *pos, int group) noexcept nogil:
         if group_of(pos.board[square]) == group:
             key ^= zobrist.board[pos.board[square]][square]
     return key
+
+
+cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
+    """Combine the keys of the groups, which contain every piece once, and of the side to move."""
+    return (group_key_of(pos, GROUP_PAWNS) ^ group_key_of(pos, GROUP_PIECES) ^ group_key_of(pos, GROUP_PIECES + 1)
+            ^ (zobrist.side if pos.side == WHITE else 0))
 
 
 cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
@@ -201,8 +199,6 @@ cdef bint is_consistent(const Position *pos) noexcept nogil:
             and same(state.checkers, checkers) and same(state.pinned, pinned_of(pos)) and board_agrees(pos))
 
 
-# ---- making moves ----
-
 cdef inline void toggle_keys(State *state, int piece, int square) noexcept nogil:
     cdef uint64_t key = zobrist.board[piece][square]
     state.board_key ^= key
@@ -246,10 +242,8 @@ cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
     state.board_key = old.board_key ^ zobrist.side
     state.hand_key = old.hand_key
     state.group_keys = old.group_keys
-    state.hand[BLACK] = old.hand[BLACK]
-    state.hand[WHITE] = old.hand[WHITE]
-    state.checks[BLACK] = old.checks[BLACK]
-    state.checks[WHITE] = old.checks[WHITE]
+    state.hand = old.hand
+    state.checks = old.checks
     state.since_null = old.since_null + 1
     state.move = move
     pos.state = state
@@ -408,10 +402,7 @@ cdef int missing_points(const Position *pos) noexcept nogil:
 
 
 cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """Return 31 for the 24-point rule, 28 (Black) or 27 (White) for the 27-point rule.
-
-    In a handicap game White, who has fewer pieces, needs that many points less.
-    """
+    """Return 31 (24-point rule) or 28 for Black, 27 for White (27-point rule), less the handicap that White gives."""
     cdef int needed = 31
     if rule == RULE_27 or rule == RULE_27_HANDICAP:
         needed = 28 if pos.side == BLACK else 27
@@ -448,7 +439,7 @@ cdef bint has_tried(const Position *pos, int color) noexcept nogil:
 cdef Move try_move(const Position *pos) noexcept nogil:
     """Return the king's legal move to its try square, which wins by the try rule; else NO_MOVE."""
     cdef int us = pos.side, king = pos.king[us], goal = try_square(us)
-    if king == NO_SQUARE or not has(step_attacks(us, KING, king), goal) or has(pos.color[us], goal):
+    if king == NO_SQUARE or not has(tables.step[us][KING][king], goal) or has(pos.color[us], goal):
         return NO_MOVE
     if attacked(pos, goal, us ^ 1, without(occupied(pos), tables.square[king])):
         return NO_MOVE

@@ -50,8 +50,8 @@ cdef int read_piece(str token, str text) except -1:
 
 
 cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
-    """Read one rank of the board field, from file 9 to file 1."""
-    cdef int file = 8
+    """Read a rank from file 9 to file 1. Accept immobile pieces and two pawns on a file, as in published problems."""
+    cdef int file = 8, piece
     cdef str promotion = ""
     for letter in row:
         if letter == "+" and not promotion:
@@ -61,20 +61,14 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
         else:
             if file < 0:
                 raise ValueError(f"rank '{row}' has more than nine files in '{text}'")
-            place_piece(pos, read_piece(promotion + letter, text), make_square(file, rank), text)
+            piece = read_piece(promotion + letter, text)
+            if type_of(piece) == KING and pos.king[color_of(piece)] != NO_SQUARE:
+                raise ValueError(f"two kings of one colour in '{text}'")
+            put_piece(pos, piece, make_square(file, rank))
             promotion = ""
             file -= 1
     if file != -1 or promotion:
         raise ValueError(f"rank '{row}' does not fill nine files in '{text}'")
-    return 0
-
-
-cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
-    """Accept pieces without a move and two pawns on a file, as in published problems; refuse a second king."""
-    cdef int color = color_of(piece), piece_type = type_of(piece)
-    if piece_type == KING and pos.king[color] != NO_SQUARE:
-        raise ValueError(f"two kings of one colour in '{text}'")
-    put_piece(pos, piece, square)
     return 0
 
 

@@ -9,21 +9,8 @@ cdef enum:
 
 # A piece type plus PROMOTED is the promoted type; a piece is its type, plus 16 for White.
 cdef enum:
-    NO_PIECE = 0
-    PAWN = 1
-    LANCE = 2
-    KNIGHT = 3
-    SILVER = 4
-    BISHOP = 5
-    ROOK = 6
-    GOLD = 7
-    KING = 8
-    PRO_PAWN = 9
-    PRO_LANCE = 10
-    PRO_KNIGHT = 11
-    PRO_SILVER = 12
-    HORSE = 13
-    DRAGON = 14
+    NO_PIECE, PAWN, LANCE, KNIGHT, SILVER, BISHOP, ROOK, GOLD, KING     # 0 to 8
+    PRO_PAWN, PRO_LANCE, PRO_KNIGHT, PRO_SILVER, HORSE, DRAGON          # 9 to 14
     GOLDS = 15          # not a type: the index of the bitboard of all pieces that move like a gold
     PIECE_TYPES = 16
     PROMOTED = 8
