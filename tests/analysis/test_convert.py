@@ -1,15 +1,11 @@
 """`usi_engine convert`."""
 
-import builtins
-import importlib
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.analysis.common import MOVES, RECORDS, game_of
-from usi_engine.records import formats
 from usi_engine.records.convert import main
 
 GAME = str(RECORDS / "game.kif")
@@ -131,17 +127,3 @@ def test_several_games_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_format_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([GAME]) == 2
     assert "--to kif|ki2|csa|jkf|usi" in capsys.readouterr().err
-
-
-def test_without_rsshogi_one_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def missing(name: str) -> Any:
-        raise builtins.ImportError(name)
-
-    monkeypatch.setattr(formats, "import_module", missing)
-    for tool in ("records.convert", "analysis.analyze"):
-        main_of_tool = importlib.import_module(f"usi_engine.{tool}").main
-        assert main_of_tool([GAME]) == 2
-        printed = capsys.readouterr()
-        assert (printed.err, printed.out) == (formats.MISSING + "\n", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from usi_engine.records.notation import kif_line, named
+from usi_engine.records.notation import kif_line, name_moves
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 
@@ -15,4 +15,4 @@ def test_kif_of_any_start() -> None:
 
 
 def test_names_end_at_an_illegal_move() -> None:
-    assert [move.text for move in named(NO_GAME_START, ["G*5b", "5b5c"])] == ["△５二金"]
+    assert [move.text for move in name_moves(NO_GAME_START, ["G*5b", "5b5c"])] == ["△５二金"]

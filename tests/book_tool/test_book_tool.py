@@ -275,17 +275,6 @@ def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.C
         assert other.read_text().startswith("#YANEURAOU-DB2016 1.00\n# Komadori")
 
 
-def test_games_need_rsshogi(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One line says what to install; a book from our own search needs nothing."""
-    for name in ["rsshogi", *(name for name in sys.modules if name.startswith("rsshogi."))]:
-        monkeypatch.setitem(sys.modules, name, None)
-    assert main(["build", str(RECORDS / "game.kif"), "--out", str(tmp_path / "a.db")]) == 2
-    assert "pip install rsshogi" in capsys.readouterr().err
-    assert main(["build", "--positions", "3", "--out", str(tmp_path / "b.db"), *QUICK]) == 0
-
-
 # ---- books from search ----
 
 

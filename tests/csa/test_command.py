@@ -82,17 +82,6 @@ def test_numbers_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -
     assert f"argument {name}: '{number}' is not a" in capsys.readouterr().err
 
 
-def test_without_rsshogi() -> None:
-    """One line says what to install."""
-    code = (
-        "import sys; sys.modules['rsshogi'] = None\n"
-        "from usi_engine.csa.command import main; sys.exit(main(['host', '--user', 'us', '--password', 'x']))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "usi_engine csa needs rsshogi: pip install rsshogi\n"
-
-
 OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # set by make sanitize
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core_ext.board import Board
 from tests.csa.server import START_POSITION
-from usi_engine.csa.notation import START, GamePosition, floodgate_comment
+from usi_engine.csa.position import GamePosition, floodgate_comment
 
 HANDICAP = START_POSITION.replace("P2 * -HI *  *  *  *  * -KA *", "P2 *  *  *  *  *  *  *  *  *")[:-1] + "-"
 
@@ -16,7 +17,7 @@ def start() -> GamePosition:
 
 def test_start_position() -> None:
     position = start()
-    assert (position.start, position.turn) == (START, "+")
+    assert (position.start, position.turn) == (Board().sfen(), "+")
     assert position.command() == "position startpos"
     assert position.command("7g7f") == "position startpos moves 7g7f"
 
