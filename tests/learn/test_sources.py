@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import gzip
 import lzma
-import sys
 from pathlib import Path
 
 import pytest

@@ -1,4 +1,4 @@
-"""`usi_engine suite FILE`: positions with their best moves: which ones the search finds, at what depth, after what time.
+"""`usi_engine suite FILE`: which known best moves the search finds, at what depth, after what time.
 
 A line has a position and its solution in one of these forms; a line that begins with `#` is a comment:
 

@@ -47,7 +47,11 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; repeatable")
     add("--ponder", action="store_true", help="think on the opponent's time")
     add(
-        "--margin", type=real(0, DAY), default=0.0, metavar="SECONDS", help="subtracted from the times that the engine gets (0)"
+        "--margin",
+        type=real(0, DAY),
+        default=0.0,
+        metavar="SECONDS",
+        help="subtracted from the engine's times (0)",
     )
     add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help="folder of the games (csa-games)")
     add("--log", type=Path, metavar="FILE", help="append every line sent and received, without the password")

@@ -57,8 +57,8 @@ class MoveMade:
 
 @dataclass(frozen=True)
 class GameSummary:
-    """The conditions of a game. `position` are the lines of the start position, `moves` the moves made from there before
-    (in a resumed game, or one that starts from an opening).
+    """The conditions of a game. `position` are the lines of the start position, `moves` the moves made from there (in a
+    resumed game, or one that starts from an opening).
     """
 
     game_id: str

@@ -59,7 +59,7 @@ def save(game: ServerGame, folder: Path) -> Path:
     that has not ended, ends with %CHUDAN.
     """
     result = result_name(game.ending or Ending("unknown", "CUT"), game.summary.color)
-    text = text_of_moves("csa", game.position.start, game.played, result, metadata_of(game), game.last_ms)
+    text = text_of_moves("csa", game.position.start, game.played, result, metadata_of(game), last_ms=game.last_ms)
     name = re.sub(r"[^\w.+-]", "_", game.summary.game_id, flags=re.ASCII).lstrip(".") or "game"
     path = folder / f"{name[:200]}.csa"
     write_text(path, text)

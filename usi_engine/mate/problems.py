@@ -36,8 +36,8 @@ class MateProblem:
 
 @dataclass(frozen=True)
 class MateResult:
-    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`; `wrong` marks moves
-    that do not mate.
+    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`; `wrong` marks
+    moves that do not mate.
     """
 
     problem: MateProblem
@@ -131,8 +131,7 @@ def mates_by_checks(board: Board, moves: list[str]) -> bool:
 
 
 def after_checks(board: Board, moves: list[str]) -> Board | None:
-    """Return the position after the line; None unless it ends with a move of its first side and each of these checks.
-    """
+    """Return the position after the line; None if a move of its first side gives no check or is not the last."""
     end = board.copy()
     for number, move in enumerate(moves):
         end.push(move)
@@ -142,7 +141,7 @@ def after_checks(board: Board, moves: list[str]) -> Board | None:
 
 
 def is_futile(board: Board, answer: str) -> bool:
-    """Return True if a drop is a futile interposition: the attacker then mates in one, or by capturing the dropped piece,
+    """Return True if a drop is a futile interposition: the attacker then mates in one, or by capturing the piece,
     whatever is interposed next.
     """
     board.push(answer)

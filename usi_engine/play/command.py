@@ -43,8 +43,8 @@ def parser() -> argparse.ArgumentParser:
         "--seconds", type=real(0, DAY), default=2.0, help="the engine's time for a move if there is no clock (2)"
     )
     made.add_argument("--minutes", type=real(0, DAY / 60), default=0.0, help="clock: main time of each side")
-    made.add_argument("--byoyomi", type=real(0, DAY), default=0.0, help="clock: seconds for each move after the main time")
-    made.add_argument("--increment", type=real(0, DAY), default=0.0, help="clock: seconds added for each move")
+    made.add_argument("--byoyomi", type=real(0, DAY), default=0.0, help="clock: seconds a move after main time")
+    made.add_argument("--increment", type=real(0, DAY), default=0.0, help="clock: seconds added each move")
     made.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
     made.add_argument("--letters", action="store_true", help="letters for pieces, USI for moves")
     return made

@@ -35,8 +35,8 @@ ALIASES = {
 
 @dataclass
 class Settings:
-    """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a move
-    in a game without a clock.
+    """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
+    move in a game without a clock.
     """
 
     side: str = "b"

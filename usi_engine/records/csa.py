@@ -22,7 +22,7 @@ def read(text: str) -> Record:
     for move in moves:
         if len(move) != 7:
             raise ValueError(f"not a move: '{move}'")
-    return check_count(check_end(Record.from_csa_str(text)), len(moves))  # type: ignore[no-any-return]
+    return check_count(check_end(Record.from_csa_str(text)), len(moves))
 
 
 def find_fault(text: str, error: ValueError) -> Fault:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rsshogi.record import Record
 
 QUOTED = 60  # characters of the text that a message shows
 
@@ -89,7 +92,7 @@ def excerpt(text: str) -> str:
 # ---- checks that rsshogi's readers lack ----
 
 
-def check_end(record: Any) -> Any:
+def check_end(record: Record) -> Record:
     """Return the record. ValueError if it was ended by a word that is neither a move nor a known end of a game."""
     end = record.main_terminal
     if end is not None and end.kind == "UNKNOWN":
@@ -97,7 +100,7 @@ def check_end(record: Any) -> Any:
     return record
 
 
-def check_count(record: Any, count: int) -> Any:
+def check_count(record: Record, count: int) -> Record:
     """Return the record. ValueError if its number of moves is not `count`, that of its text."""
     if len(record.moves) != count:
         raise ValueError(f"not a move: {count} stand in the text, {len(record.moves)} were read")

@@ -16,8 +16,8 @@ UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 def write_text(path: Path, text: str, encoding: str = "") -> None:
     """Write a file under a temporary name and rename it. RecordError if the encoding lacks a letter; OSError.
 
-    Without `encoding`: Shift-JIS if the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in UTF-8
-    begins with the comment line that says so.
+    Without `encoding`: Shift-JIS if the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in
+    UTF-8 begins with the comment line that says so.
     """
     data = encoded(path, text, encoding)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ def read(text: str) -> Record:
     if not isinstance(entries, list):
         raise ValueError("there is no list `moves`")
     count = sum(isinstance(entry, dict) and "move" in entry for entry in entries)
-    return check_count(check_end(Record.from_jkf_str(text)), count)  # type: ignore[no-any-return]
+    return check_count(check_end(Record.from_jkf_str(text)), count)
 
 
 def parse(text: str) -> Any:

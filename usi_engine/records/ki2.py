@@ -125,9 +125,7 @@ def matching_moves(wanted: re.Match[str], named: list[tuple[str, re.Match[str]]]
     """Return the moves that the text may mean. `named` are the legal moves to its square with their KI2 texts."""
     piece, ending = piece_name(wanted[3]), wanted[5] or ""
     same = [
-        (move, name)
-        for move, name in named
-        if piece_name(name[3]) == piece and (name[5] == "成") == (ending == "成")
+        (move, name) for move, name in named if piece_name(name[3]) == piece and (name[5] == "成") == (ending == "成")
     ]
     on_board = [(move, name) for move, name in same if move[1] != "*"]
     if ending == "打" or not on_board:

@@ -25,7 +25,7 @@ def read(text: str) -> Record:
     check_handicap(text)
     main = main_line(text)
     record = check_end(Record.from_kif_str(ENGINE_LINE.sub("*" + GUARD, main)))
-    return check_count(record, len(MOVE.findall(main)))  # type: ignore[no-any-return]
+    return check_count(record, len(MOVE.findall(main)))
 
 
 def find_fault(text: str, error: ValueError) -> Fault:

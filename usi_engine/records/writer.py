@@ -34,7 +34,7 @@ def local_time(seconds: float | None = None) -> str:
 
 
 def text_of_moves(
-    kind: str, start: str, moves: Iterable[TimedMove], result: str, names: RecordMetadata, last_ms: int | None = None
+    kind: str, start: str, moves: Iterable[TimedMove], result: str, names: RecordMetadata, *, last_ms: int | None = None
 ) -> str:
     """Return a game as text of this format. RecordError.
 

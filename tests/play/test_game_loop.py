@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,35 +19,33 @@ from tests.programs import INTERRUPTIBLE
 from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
-from usi_engine.play.game import HANDICAPS, START, Game
+from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game_loop import GameLoop, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
 from usi_engine.play.screen import Screen, Style
-from usi_engine.play.table import Settings, Table
 
 CORE = load_core()
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 # Black declares: king in the camp, ten pieces there, enough points.
 DECLARABLE = "KRBG5/SSSNNN3/LLL6/9/9/9/9/9/4k4 b RBGG12P 1"
 
-Sit = Callable[..., "Played"]
-
 
 class Played:
     """A table whose lines are scripted and whose output is kept."""
 
-    def __init__(self, lines: list[str], game: Game, settings: Settings, script: Script) -> None:
+    def __init__(self, lines: list[str], game: LiveGame, settings: Settings, script: Script) -> None:
         self._lines: Iterator[str] = iter(lines)
         self.said: list[str] = []
         self.opponent = Opponent(self.said.append, lambda: make_core(script))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
         screen = Screen(Style(kanji=True, colour=False))
-        self.table = Table(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
+        self.loop = GameLoop(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
 
     def run(self) -> Played:
         try:
-            self.table.run()
+            self.loop.run()
         finally:
             self.opponent.close()
         return self
@@ -64,7 +62,7 @@ class Played:
 
     @property
     def moves(self) -> list[str]:
-        return self.table.game.moves
+        return self.loop.game.moves
 
     def has(self, text: str) -> bool:
         return any(text in said for said in self.said)
@@ -73,7 +71,7 @@ class Played:
 def play(*lines: str, start: str = START, script: Script | None = None, settings: Settings | None = None) -> Played:
     """Play these lines to their end against an engine that answers with its first move."""
     quick = Script(seconds=lambda depth: 0.0)
-    return Played(list(lines), Game(CORE, start), settings or Settings(seconds=0.05), script or quick).run()
+    return Played(list(lines), LiveGame(CORE, start), settings or Settings(seconds=0.05), script or quick).run()
 
 
 def test_a_move_is_answered() -> None:
@@ -81,7 +79,7 @@ def test_a_move_is_answered() -> None:
     assert played.moves[::2] == ["7g7f", "2g2f"]
     assert len(played.moves) == 4
     assert played.has("▲７六歩 (7g7f)")
-    assert played.table.unsaved
+    assert played.loop.unsaved
 
 
 def test_white_waits_for_black() -> None:
@@ -106,7 +104,7 @@ def test_undo_of_whites_only_move() -> None:
 def test_undo_after_the_end_of_the_game() -> None:
     assert play("G*5b", "undo", start=MATE_IN_ONE).moves == []
     resigned = play("7g7f", "resign", "undo")
-    assert resigned.moves == [] and resigned.table.game.ending is None
+    assert resigned.moves == [] and resigned.loop.game.ending is None
 
 
 def test_two_people() -> None:
@@ -125,7 +123,7 @@ def test_mate_ends_the_game() -> None:
 def test_resigning_by_either_side() -> None:
     assert play("7g7f", "投了").has("White wins by resignation.")
     lost = Script(value=lambda depth: -30000)
-    played = Played(["7g7f"], Game(CORE), Settings(seconds=0.05), lost)
+    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), lost)
     played.opponent.set("ResignValue", 1000)
     assert played.run().has("Black wins by resignation.") or played.moves
 
@@ -164,20 +162,20 @@ def test_flip_and_board() -> None:
 def test_swap_lets_the_engine_move() -> None:
     played = play("swap", "3c3d")
     assert played.moves[1] == "3c3d"
-    assert played.table.players()[0].startswith("Komadori")
+    assert played.loop.players()[0].startswith("Komadori")
     assert len(play("7g7f", "swap", settings=Settings("", seconds=0.05)).moves) == 2
 
 
 def test_a_new_game_from_the_same_start() -> None:
     played = play("7g7f", "new", start=START)
     assert played.moves == []
-    assert not played.table.unsaved
+    assert not played.loop.unsaved
 
 
 def test_help_names_every_command() -> None:
     played = play("help")
     text = next(said for said in played.said if said.startswith("Moves: "))
-    assert [name for name in played.table._commands if name != "help" and name not in text] == []
+    assert [name for name in played.loop._commands if name != "help" and name not in text] == []
 
 
 @pytest.mark.parametrize("line", ["quit", "q", "終了"])
@@ -221,7 +219,7 @@ def test_byoyomi_keeps_the_game_going() -> None:
     control = TimeControl(100, 5000, 0, 1)
     played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))
     assert len(played.moves) >= 3
-    assert played.table.game.milliseconds[0] >= 300
+    assert played.loop.game.milliseconds[0] >= 300
 
 
 def test_an_increment_alone_is_time_to_think() -> None:
@@ -238,7 +236,7 @@ def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
     """From every format with its moves; side and level where the format has names."""
     path = tmp_path / f"game.{suffix}"
     played = play("3c3d", f"save {path}", settings=Settings("w", level=4, seconds=0.05))
-    assert not played.table.unsaved
+    assert not played.loop.unsaved
     game, side, level = load(path, CORE)
     assert game.moves == played.moves
     if suffix != "usi":
@@ -246,7 +244,7 @@ def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
 
 
 def test_the_times_of_a_saved_game_are_kept(tmp_path: Path) -> None:
-    game, path = Game(CORE), tmp_path / "game.kif"
+    game, path = LiveGame(CORE), tmp_path / "game.kif"
     game.push("7g7f", 3000)
     game.push("3c3d", 61000)
     save(game, path, ("a", "b"))
@@ -275,7 +273,7 @@ def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> 
     assert [said for said in once.said if "exists" in said] == [
         f"{name} exists and was not written for this game; the same command again replaces it" for name in (path, other)
     ]
-    assert (path.read_text(), other.read_text(), once.table.unsaved) == ("a diary", "another", False)
+    assert (path.read_text(), other.read_text(), once.loop.unsaved) == ("a diary", "another", False)
     play(f"save {path}", f"save {path}")
     assert load(path, CORE)[0].moves == []
 
@@ -333,7 +331,7 @@ def test_a_resumed_game_is_saved_to_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "game.kif"
-    save(Game(CORE), path, ("a", "b"))
+    save(LiveGame(CORE), path, ("a", "b"))
     _, printed, _ = run_command([str(path)], f"7g7f\nsave {path}\n", monkeypatch, capsys)
     assert f"saved as {path}" in printed
     assert load(path, CORE)[0].moves[0] == "7g7f"
