@@ -44,7 +44,7 @@ class Run:
 
 
 @dataclass
-class Table:
+class ClientRunner:
     """Runs clients; `settings` are those of the next one."""
 
     folder: Path
@@ -72,7 +72,7 @@ class Table:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
+def runner(tmp_path: Path) -> ClientRunner:
     """A place to play, without pauses."""
     settings = Settings("127.0.0.1", 0, "us", "secret", records=tmp_path / "games", pause=0.01, tick=0.05)
-    return Table(tmp_path, settings)
+    return ClientRunner(tmp_path, settings)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import re
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 TIMEOUT = 20.0
 START_POSITION = """P1-KY-KE-GI-KI-OU-KI-GI-KE-KY
@@ -85,9 +87,9 @@ class Talk:
         name = self.expect(r"LOGIN (\S+) (\S+)")[1]
         self.send(f"LOGIN:{name} OK")
 
-    def offer(self, game_id: str = "test+1", **conditions: str | int) -> None:
+    def offer(self, game_id: str = "test+1", **conditions: Any) -> None:
         """Offer a game and start it."""
-        self.send(summary(game_id, **conditions))  # type: ignore[arg-type]
+        self.send(summary(game_id, **conditions))
         self.expect(re.escape(f"AGREE {game_id}"))
         self.send(f"START:{game_id}")
 
@@ -101,6 +103,23 @@ class Talk:
         """The client leaves."""
         self.expect("LOGOUT")
         self.send("LOGOUT:completed")
+
+    @contextlib.contextmanager
+    def game(self, **conditions: Any) -> Iterator[None]:
+        """Log the client in, offer a game, run the block, and let the client leave."""
+        self.log_in()
+        self.offer(**conditions)
+        yield
+        self.log_out()
+
+    def resign(self) -> None:
+        """Resign for the opponent."""
+        self.send("%TORYO,T1", "#RESIGN", "#WIN")
+
+    def resigned(self) -> None:
+        """The client resigns."""
+        self.expect("%TORYO")
+        self.send("%TORYO,T1", "#RESIGN", "#LOSE")
 
     def close(self) -> None:
         """Cut the line."""

@@ -98,17 +98,8 @@ def settings_of(args: argparse.Namespace) -> Settings:
     if not NAME.fullmatch(args.user):
         raise UsageError(f"--user '{args.user}' is not a login name of at most 32 characters")
     host, port = address_of(args.server)
-    return Settings(
-        host=host,
-        port=port,
-        name=args.user,
-        password=password_of(args),
-        games=args.games,
-        ponder=args.ponder,
-        margin=args.margin,
-        records=args.records,
-        keep_alive=args.keep_alive,
-    )
+    conditions = args.games, args.ponder, args.margin, args.records, args.keep_alive
+    return Settings(host, port, args.user, password_of(args), *conditions)
 
 
 def engine_of(args: argparse.Namespace, client: Client) -> Engine:

@@ -6,21 +6,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from usi_engine.csa import protocol
 from usi_engine.csa.clock import Clocks
 from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineGone
 from usi_engine.csa.position import GamePosition, floodgate_comment
-from usi_engine.csa.protocol import (
-    DECLARE_WIN,
-    INTERRUPT,
-    RESIGN,
-    Cause,
-    Event,
-    GameSummary,
-    MoveMade,
-    Outcome,
-    Special,
-    move,
-)
+from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
 from usi_engine.records.writer import TimedMove
 
 # An engine that ends by itself more often in one game resigns it.
@@ -86,7 +76,7 @@ class ServerGame:
 
     def interrupt(self) -> None:
         """Ask the server to break the game off."""
-        self._send(INTERRUPT)
+        self._send(protocol.INTERRUPT)
 
     def end(self, ending: Ending) -> None:
         """End the game, whoever says so."""
@@ -139,24 +129,24 @@ class ServerGame:
         if answer.search != self._awaited:
             return
         self._awaited = 0
-        words = {"resign": RESIGN, "win": DECLARE_WIN}
+        words = {"resign": protocol.RESIGN, "win": protocol.DECLARE_WIN}
         if answer.move in words:
             self._send(words[answer.move])
             return
         try:
             csa = self.position.csa(answer.move)
         except ValueError as error:
-            self._note(f"the engine answers {error} in {self.position.command()}, and resigns")
-            self._send(RESIGN)
+            self._note(f"the engine resigns, because it answered {error}")
+            self._send(protocol.RESIGN)
             return
         self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
         self._reply = answer.ponder
-        self._send(move(csa, self._comment))
+        self._send(protocol.move(csa, self._comment))
 
     def _restart(self) -> None:
         self._restarts += 1
         if self._restarts > MOST_RESTARTS:
-            self._send(RESIGN)
+            self._send(protocol.RESIGN)
             raise EngineError("the engine has ended by itself too often")
         self._note("the engine has ended by itself; starting it again")
         self._engine.prepare(self.summary.max_moves)

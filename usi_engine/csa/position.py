@@ -32,19 +32,13 @@ class GamePosition:
 
     def push(self, csa: str) -> str:
         """Make a move and return it in USI. ValueError if it is illegal; the position is then unchanged."""
-        try:
-            if csa[:1] != self.turn:
-                raise ValueError
-            return self._board.push_csa(csa)
-        except ValueError:
-            raise ValueError(f"illegal move '{csa}'") from None
+        if csa[:1] != self.turn:
+            raise ValueError(f"illegal move '{csa}'")
+        return self._board.push_csa(csa)
 
     def csa(self, usi: str) -> str:
         """Return a legal move in CSA. ValueError for any other text."""
-        try:
-            return self._board.csa(usi)
-        except ValueError:
-            raise ValueError(f"illegal move '{usi}'") from None
+        return self._board.csa(usi)
 
     def line(self, moves: Sequence[str]) -> list[str]:
         """Return a line from here in CSA, up to its first illegal move."""

@@ -123,19 +123,9 @@ class Unread:
 
 
 Event = (
-    LoggedIn
-    | LoginRefused
-    | LoggedOut
-    | GameSummary
-    | BadSummary
-    | Started
-    | Rejected
-    | MoveMade
-    | Special
-    | Cause
-    | Outcome
-    | Unread
-)
+    LoggedIn | LoginRefused | LoggedOut | GameSummary | BadSummary | Started | Rejected
+    | MoveMade | Special | Cause | Outcome | Unread
+)  # fmt: skip
 
 
 class Reader:

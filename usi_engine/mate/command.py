@@ -10,14 +10,7 @@ from pathlib import Path
 from rsshogi.initial_positions import HANDICAP_TO_SFEN
 
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
-from usi_engine.mate.problems import (
-    MateProblem,
-    MateResult,
-    looks_like_position,
-    read_problems,
-    solve_all,
-    table,
-)
+from usi_engine.mate.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import decoded, format_of

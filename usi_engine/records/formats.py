@@ -6,32 +6,23 @@ word ends a KIF game, half a CSA move is dropped).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-
-from rsshogi.record import Record
+from typing import Any
 
 from usi_engine.records import csa, jkf, ki2, kif, usi_text
-from usi_engine.records.faults import Fault, RecordError
+from usi_engine.records.faults import RecordError
 
 # The names are those of `--to`.
 SUFFIXES = {
     ".kif": "kif", ".kifu": "kif", ".ki2": "ki2", ".ki2u": "ki2", ".csa": "csa", ".jkf": "jkf", ".json": "jkf",
     ".usi": "usi", ".sfen": "usi",
 }  # fmt: skip
-FORMATS = ("kif", "ki2", "csa", "jkf", "usi")
 # Suffixes whose files are Shift-JIS by convention; the same with a `u` are UTF-8.
 SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 # Python's name for Shift-JIS as Windows programs write it.
 SHIFT_JIS = "cp932"
-# Each reader raises ValueError; each finder gets the text and that error.
-READERS: dict[str, Callable[[str], Record]] = {
-    "kif": kif.read, "ki2": ki2.read, "csa": csa.read, "jkf": jkf.read, "usi": usi_text.read,
-}  # fmt: skip
-FAULT_FINDERS: dict[str, Callable[[str, ValueError], Fault]] = {
-    "kif": kif.find_fault, "ki2": ki2.find_fault, "csa": csa.find_fault, "jkf": jkf.find_fault,
-    "usi": usi_text.find_fault,
-}  # fmt: skip
+# The formats: modules with `read(text)`, which returns a Record or raises ValueError, and `find_fault(text, error)`.
+FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
 def decoded(data: bytes) -> str:

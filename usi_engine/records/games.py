@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import load_core
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import FAULT_FINDERS, READERS, decoded, format_of, parts_of
+from usi_engine.records.formats import FORMATS, decoded, format_of, parts_of
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -68,9 +68,9 @@ def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:
         return
     for number, (line, part) in enumerate(parts, 1):
         try:
-            record = READERS[kind](part)
+            record = FORMATS[kind].read(part)
         except ValueError as error:
-            yield RecordError(f"{path}, {FAULT_FINDERS[kind](part, error).text(line)}")
+            yield RecordError(f"{path}, {FORMATS[kind].find_fault(part, error).text(line)}")
             continue
         moves = tuple(str(entry.move) for entry in record.moves)
         yield checked(Game(path, number, len(parts), kind, record.init_position_sfen, moves, record), board)
