@@ -32,14 +32,11 @@ def test_forms_of_a_line(line: str, moves: tuple[str, ...], name: str) -> None:
     assert (problem.moves, problem.avoid, problem.name) == (moves, False, name)
 
 
-def test_moves_to_avoid() -> None:
+def test_moves_to_avoid_and_lines_without_a_problem() -> None:
     problem = read_problem(f"{START} am 7g7f;")
     assert problem is not None
     assert problem.solved_by("2g2f")
     assert not problem.solved_by("7g7f")
-
-
-def test_lines_without_a_problem() -> None:
     assert read_problem("") is None
     assert read_problem("# comment") is None
 

@@ -18,8 +18,8 @@ import pytest
 import usi_engine
 from core_ext.board import BLACK, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
-from tests.analysis.common import RECORDS
 from tests.programs import HEED_CTRL_C
+from tests.records.common import RECORDS
 from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analyse, load_games
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.analysis.common import RECORDS
 from tests.programs import INTERRUPTIBLE
+from tests.records.common import RECORDS
 from usi_engine.analysis.analyst import Analyst, Wanted
 from usi_engine.analysis.limits import Limits
 from usi_engine.book.entry import BookMove, position_key

@@ -1,4 +1,4 @@
-"""A CSA server for tests: it follows a script for each connection, and keeps the protocol's text."""
+"""A scripted CSA server: one script for each connection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def summary(
     position: str = START_POSITION,
     max_moves: int = 256,
 ) -> str:
-    """The offer of a game, as shogi-server words it."""
+    """Return the offer of a game in shogi-server's words."""
     return f"""BEGIN Game_Summary
 Protocol_Version:1.2
 Protocol_Mode:Server
@@ -55,7 +55,7 @@ END Game_Summary"""
 
 
 class Talk:
-    """One connection, as the script of it sees it."""
+    """One connection, as its script sees it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -63,7 +63,7 @@ class Talk:
         connection.settimeout(TIMEOUT)
 
     def expect(self, pattern: str) -> re.Match[str]:
-        """The next line that is not empty must match as a whole."""
+        """Match the whole next line that is not empty."""
         while (line := self._lines.readline()) == "\n":
             self.send("")
         match = re.fullmatch(pattern, line.rstrip("\n"))
@@ -71,19 +71,17 @@ class Talk:
         return match
 
     def send(self, *lines: str) -> None:
-        """Send lines."""
         self.send_bytes("".join(line + "\n" for line in lines).encode())
 
     def raw_line(self) -> str:
-        """The next line with its end, empty or not."""
+        """Return the next line with its end, empty or not."""
         return self._lines.readline()
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes as they are."""
         self._connection.sendall(data)
 
     def log_in(self) -> None:
-        """Accept whoever comes."""
+        """Accept any login."""
         name = self.expect(r"LOGIN (\S+) (\S+)")[1]
         self.send(f"LOGIN:{name} OK")
 
@@ -94,13 +92,12 @@ class Talk:
         self.send(f"START:{game_id}")
 
     def move(self, csa: str, seconds: int = 0) -> str:
-        """The client's move, echoed with its time; returns the comment."""
+        """Echo the client's move with its time; return the comment."""
         comment = self.expect(re.escape(csa) + "(?:,'(.*))?")[1]
         self.send(f"{csa},T{seconds}")
         return str(comment or "")
 
     def log_out(self) -> None:
-        """The client leaves."""
         self.expect("LOGOUT")
         self.send("LOGOUT:completed")
 
@@ -122,7 +119,6 @@ class Talk:
         self.send("%TORYO,T1", "#RESIGN", "#LOSE")
 
     def close(self) -> None:
-        """Cut the line."""
         self._lines.close()
         self._connection.close()
 
@@ -131,7 +127,7 @@ Script = Callable[[Talk], None]
 
 
 class Server:
-    """Serves one connection after another, each by its script, on a thread; `finish` raises what failed there."""
+    """Serves one connection after another, each by its script, on a thread; `finish` raises an error of a script."""
 
     def __init__(self, *scripts: Script) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))

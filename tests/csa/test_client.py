@@ -1,8 +1,7 @@
-"""The client against a scripted server: every way a game ends, cut lines, refusals, clocks, comments."""
+"""The client against a scripted server: every end of a game, cut lines, refusals, clocks, comments."""
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ P+00HI00HI00KA00KA00FU00FU00FU
 
 
 def resigns(talk: Talk) -> None:
-    """The client resigns at once, and leaves."""
+    """The client resigns at once and leaves."""
     with talk.game():
         talk.resigned()
 
@@ -55,11 +54,12 @@ def test_loss(runner: ClientRunner) -> None:
     run = runner.play(["resign"], resigns)
     assert run.client.tally == {"lose": 1}
     assert run.gameovers() == ["lose"]
+    assert "setoption name MaxMovesToDraw value 256" in run.received
     assert run.record().endswith("%TORYO\nT1\n")
 
 
 def test_time_up(runner: ClientRunner) -> None:
-    """An engine that still thinks is stopped before it is told of the end."""
+    """The engine is stopped before it is told the end."""
 
     def script(talk: Talk) -> None:
         with talk.game():
@@ -83,17 +83,6 @@ def test_declaration(runner: ClientRunner) -> None:
     assert Record.from_csa_str(run.record()).result.is_win_by_declaration()
 
 
-def test_declaration_of_the_opponent(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        with talk.game(position=ENTERED, color="-"):
-            talk.send("%KACHI,T1", "#JISHOGI", "#LOSE")
-
-    run = runner.play([], script)
-    assert run.client.tally == {"lose": 1}
-    assert not run.goes()
-    assert "%KACHI" in run.record()
-
-
 @pytest.mark.parametrize(
     ("cause", "outcome", "result", "mark"),
     [
@@ -107,7 +96,6 @@ def test_declaration_of_the_opponent(runner: ClientRunner) -> None:
     ],
 )
 def test_other_ends(runner: ClientRunner, cause: str, outcome: str, result: str, mark: str) -> None:
-    """Repetition, perpetual check, an illegal move of the opponent, too many moves, a game that is broken off."""
 
     def script(talk: Talk) -> None:
         with talk.game():
@@ -121,14 +109,14 @@ def test_other_ends(runner: ClientRunner, cause: str, outcome: str, result: str,
 
 
 def test_illegal_answer_of_the_engine(runner: ClientRunner) -> None:
-    """It never gets to the server: the client resigns and says why."""
+    """The move is not sent: the client resigns and says why."""
     run = runner.play(["7g7e"], resigns)
     assert run.client.tally == {"lose": 1}
     assert any("illegal move '7g7e'" in note for note in run.notes)
 
 
 def test_illegal_move_of_the_opponent_that_is_echoed(runner: ClientRunner) -> None:
-    """It is not searched on; the verdict follows."""
+    """It is not searched; the verdict follows."""
 
     def script(talk: Talk) -> None:
         with talk.game():
@@ -141,7 +129,7 @@ def test_illegal_move_of_the_opponent_that_is_echoed(runner: ClientRunner) -> No
 
 
 def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
-    """The server offers the game again with its moves and times; play goes on from there."""
+    """The server offers the game again with its moves and times."""
 
     def cut(talk: Talk) -> None:
         talk.log_in()
@@ -162,7 +150,7 @@ def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
 
 
 def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:
-    """A game that is not resumed has its record up to the cut; the old line may still be held by the server."""
+    """A game that is not resumed has its record up to the cut; the server may still hold the old line."""
 
     def cut(talk: Talk) -> None:
         talk.log_in()
@@ -188,14 +176,12 @@ def test_wrong_password(runner: ClientRunner) -> None:
 
 
 def test_no_server(runner: ClientRunner) -> None:
-    """Nobody listens at the port."""
     client = Client(replace(runner.settings, port=1), print)
     with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: "):
         client.run(Engine(["none"], {}, client.post))
 
 
 def test_refused_agreement(runner: ClientRunner) -> None:
-    """The opponent refuses; the next offer is played."""
 
     def script(talk: Talk) -> None:
         talk.log_in()
@@ -236,7 +222,7 @@ def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, rea
 
 
 def test_two_games_in_a_row(runner: ClientRunner) -> None:
-    """On one connection, and on a new one where the server closes it after each game."""
+    """On one connection, and on a new one if the server closes it after each game."""
 
     def closing(talk: Talk) -> None:
         talk.log_in()
@@ -263,17 +249,13 @@ def test_two_games_in_a_row(runner: ClientRunner) -> None:
 @pytest.mark.parametrize(
     ("time", "goes"),
     [
-        (
-            "Total_Time:10\nByoyomi:0\nIncrement:2",
-            ["btime 10000 wtime 10000 binc 2000 winc 2000", "btime 9000 wtime 12000 binc 2000 winc 2000"],
-        ),
-        (
-            "Total_Time:2\nByoyomi:5\nIncrement:0",
-            ["btime 2000 wtime 2000 byoyomi 5000", "btime 0 wtime 2000 byoyomi 5000"],
-        ),
+        ("Total_Time:10\nByoyomi:0\nIncrement:2",
+         ["btime 10000 wtime 10000 binc 2000 winc 2000", "btime 9000 wtime 12000 binc 2000 winc 2000"]),
+        ("Total_Time:2\nByoyomi:5\nIncrement:0",
+         ["btime 2000 wtime 2000 byoyomi 5000", "btime 0 wtime 2000 byoyomi 5000"]),
         ("Total_Time:0\nByoyomi:0", ["btime 0 wtime 0 byoyomi 10000"] * 2),
     ],
-)
+)  # fmt: skip
 def test_clocks(runner: ClientRunner, time: str, goes: list[str]) -> None:
     """Increments, byoyomi, no limit; our move takes 3 s, the opponent's none."""
 
@@ -288,7 +270,7 @@ def test_clocks(runner: ClientRunner, time: str, goes: list[str]) -> None:
 
 
 def test_floodgate_comment(runner: ClientRunner) -> None:
-    """Black's view of the value, the line from the reply on, in the move and in the record."""
+    """Black's view of the value, and the line from the reply on, in the move and in the record."""
     comments = []
 
     def script(talk: Talk) -> None:
@@ -308,7 +290,7 @@ def test_floodgate_comment(runner: ClientRunner) -> None:
 
 
 def test_ponder(runner: ClientRunner) -> None:
-    """A hit goes on, a miss is stopped and its answer thrown away."""
+    """A hit continues; a miss is stopped and its answer dropped."""
 
     def script(talk: Talk) -> None:
         with talk.game():
@@ -338,7 +320,7 @@ def test_ponder(runner: ClientRunner) -> None:
 
 
 def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
-    """It is started again and thinks about the same position."""
+    """It is started again and searches the same position."""
 
     def script(talk: Talk) -> None:
         with talk.game():
@@ -351,7 +333,7 @@ def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
 
 
 def test_engine_that_ends_before_the_game(runner: ClientRunner) -> None:
-    """While the other side's agreement is awaited: it is started again, and plays."""
+    """It is started again during the agreement."""
 
     def script(talk: Talk) -> None:
         talk.log_in()
@@ -368,24 +350,14 @@ def test_engine_that_ends_before_the_game(runner: ClientRunner) -> None:
     assert run.received.count("usi") == 2
 
 
-def test_max_moves_are_told_to_the_engine(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        with talk.game(max_moves=320):
-            talk.resigned()
-
-    assert "setoption name MaxMovesToDraw value 320" in runner.play(["resign"], script).received
-
-
 def test_interrupt(runner: ClientRunner) -> None:
-    """The first one lets the game end, the second asks the server to break it off."""
-    playing = threading.Event()
+    """The first interrupt lets the game end, the second asks the server to break it off."""
 
     def script(talk: Talk) -> None:
         with talk.game():
             talk.move("+7776FU")
             assert runner.client is not None
             runner.client.interrupt()
-            playing.set()
             talk.send("-3334FU,T1")
             talk.move("+2726FU")
             runner.client.interrupt()
@@ -393,7 +365,6 @@ def test_interrupt(runner: ClientRunner) -> None:
             talk.send("#CHUDAN")
 
     run = runner.play(["7g7f", "2g2f"], script, games=5)
-    assert playing.is_set()
     assert run.client.tally == {"unknown": 1}
     assert run.record().endswith("%CHUDAN\n")
 
@@ -409,7 +380,6 @@ def test_interrupt_between_games(runner: ClientRunner) -> None:
 
 
 def test_lines_that_mean_nothing(runner: ClientRunner) -> None:
-    """Chats, unknown lines and stray words do not disturb a game."""
 
     def script(talk: Talk) -> None:
         talk.log_in()

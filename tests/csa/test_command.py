@@ -54,7 +54,6 @@ def test_password_with_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_bad_arguments(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line, and status 1."""
     assert main([*LEAST, *words]) == 1
     assert reason in capsys.readouterr().err
 
@@ -74,7 +73,7 @@ def test_options_and_settings() -> None:
 
 @pytest.mark.parametrize("option", ["--games=-1", "--margin=inf", "--margin=nan", "--margin=-1", "--keep-alive=1"])
 def test_numbers_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """argparse's error and status, with the number; 30 seconds are the protocol's least silence."""
+    """argparse's error and status, with the number; 30 seconds are the protocol's minimum."""
     with pytest.raises(SystemExit) as ended:
         main([*LEAST, option])
     name, _, number = option.partition("=")
@@ -86,7 +85,7 @@ OF_SANITIZERS = ("LD_PRELOAD", "ASAN_OPTIONS", "UBSAN_OPTIONS")  # set by make s
 
 
 def test_a_game_of_this_engine(tmp_path: Path) -> None:
-    """The program itself: log in, three plies, a win; the log has the traffic without the password."""
+    """The program: login, three plies, a win; the log has the traffic without the password."""
     comments = []
 
     def script(talk: Talk) -> None:

@@ -43,14 +43,14 @@ def test_handicap() -> None:
 @pytest.mark.parametrize("csa", ["+7775FU", "-3334FU", "+0055FU", "+7776KI", "+7776XX", "", "+5958KA"])
 def test_illegal_csa(csa: str) -> None:
     position = start()
-    with pytest.raises(ValueError, match="illegal|not a move"):
+    with pytest.raises(ValueError, match=r"illegal|not a move"):
         position.push(csa)
     assert position.moves == []
 
 
 @pytest.mark.parametrize("usi", ["7g7e", "3c3d", "resign", "P*5e", "", "7g7f+"])
 def test_illegal_usi(usi: str) -> None:
-    with pytest.raises(ValueError, match="illegal|not a move"):
+    with pytest.raises(ValueError, match=r"illegal|not a move"):
         start().csa(usi)
 
 

@@ -46,7 +46,7 @@ def test_promotion_and_pieces_told_apart(text: str, move: str) -> None:
 
 
 def test_a_promoted_piece_moves_on_in_csa() -> None:
-    """Its name is no promotion."""
+    """Its name is not a promotion."""
     board = board_after("7g7f", "3c3d", "8h2b+", "5a6b")
     assert read_move("2231UM", board) == "2b3a"
 

@@ -7,7 +7,7 @@ import pytest
 from rsshogi.record import Record
 
 from core_ext.board import Board
-from tests.analysis.common import faults_of, game_of
+from tests.records.common import faults_of, game_of
 
 HEAD = "手合割：平手\n"
 
