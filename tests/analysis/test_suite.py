@@ -9,7 +9,6 @@ from usi_engine.analysis.suite import Finding, Problem, SuiteError, main, read_p
 from usi_engine.engine import Analysis, Score, Variation
 
 TEN = Score(10, 10, None)
-
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]

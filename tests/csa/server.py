@@ -109,10 +109,6 @@ class Talk:
         yield
         self.log_out()
 
-    def resign(self) -> None:
-        """Resign for the opponent."""
-        self.send("%TORYO,T1", "#RESIGN", "#WIN")
-
     def resigned(self) -> None:
         """The client resigns."""
         self.expect("%TORYO")
@@ -124,6 +120,25 @@ class Talk:
 
 
 Script = Callable[[Talk], None]
+LOST = ("%TORYO", "> %TORYO,T1", "> #RESIGN", "> #LOSE")
+WON = ("> %TORYO,T1", "> #RESIGN", "> #WIN")
+
+
+def game(*steps: str, **conditions: Any) -> Script:
+    """Return the script of a game: `> LINE` is sent, `CSA [SECONDS]` is the client's move, `%WORD` is expected."""
+
+    def script(talk: Talk) -> None:
+        with talk.game(**conditions):
+            for step in steps:
+                csa, _, seconds = step.partition(" ")
+                if csa == ">":
+                    talk.send(seconds)
+                elif csa.startswith("%"):
+                    talk.expect(csa)
+                else:
+                    talk.move(csa, int(seconds or 0))
+
+    return script
 
 
 class Server:

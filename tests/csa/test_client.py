@@ -9,7 +9,7 @@ import pytest
 from rsshogi.record import Record
 
 from tests.csa.conftest import ClientRunner
-from tests.csa.server import START_POSITION, Talk, summary
+from tests.csa.server import LOST, START_POSITION, WON, Talk, game, summary
 from usi_engine.csa.client import Client, SessionError
 from usi_engine.csa.driver import Engine
 
@@ -19,23 +19,16 @@ P2+FU+FU+FU *  *  *  *  *  *
 P9 *  *  *  *  *  *  * -KI-OU
 P+00HI00HI00KA00KA00FU00FU00FU
 +"""
+resigns = game(*LOST)  # the client resigns at once
 
 
-def resigns(talk: Talk) -> None:
-    """The client resigns at once and leaves."""
-    with talk.game():
-        talk.resigned()
+def refuse(talk: Talk) -> None:
+    talk.expect("LOGIN us secret")
+    talk.send("LOGIN:incorrect")
 
 
 def test_win(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.move("+7776FU", 1)
-            talk.send("-3334FU,T3")
-            talk.move("+2726FU", 2)
-            talk.resign()
-
-    run = runner.play(["7g7f", "2g2f"], script)
+    run = runner.play(["7g7f", "2g2f"], game("+7776FU 1", "> -3334FU,T3", "+2726FU 2", *WON))
     assert run.client.tally == {"win": 1}
     assert run.gameovers() == ["win"]
     assert "usinewgame" in run.received
@@ -60,24 +53,14 @@ def test_loss(runner: ClientRunner) -> None:
 
 def test_time_up(runner: ClientRunner) -> None:
     """The engine is stopped before it is told the end."""
-
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.send("#TIME_UP", "#LOSE")
-
-    run = runner.play(["think"], script)
+    run = runner.play(["think"], game("> #TIME_UP", "> #LOSE"))
     assert run.client.tally == {"lose": 1}
     assert run.received[run.received.index("stop") + 1] == "gameover lose"
     assert "%TIME_UP" in run.record()
 
 
 def test_declaration(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        with talk.game(position=ENTERED):
-            talk.expect("%KACHI")
-            talk.send("%KACHI,T1", "%KACHI", "#JISHOGI", "#WIN")
-
-    run = runner.play(["win"], script)
+    run = runner.play(["win"], game("%KACHI", "> %KACHI,T1", "> %KACHI", "> #JISHOGI", "> #WIN", position=ENTERED))
     assert run.client.tally == {"win": 1}
     assert run.record().endswith("%KACHI\nT1\n")
     assert Record.from_csa_str(run.record()).result.is_win_by_declaration()
@@ -96,13 +79,7 @@ def test_declaration(runner: ClientRunner) -> None:
     ],
 )
 def test_other_ends(runner: ClientRunner, cause: str, outcome: str, result: str, mark: str) -> None:
-
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.move("+7776FU")
-            talk.send(*dict.fromkeys([f"#{cause}", f"#{outcome}"]))
-
-    run = runner.play(["7g7f"], script)
+    run = runner.play(["7g7f"], game("+7776FU", *dict.fromkeys([f"> #{cause}", f"> #{outcome}"])))
     assert run.client.tally == {result: 1}
     assert run.gameovers() == [result]
     assert f"\n{mark}\n" in run.record() + "\n"
@@ -117,13 +94,7 @@ def test_illegal_answer_of_the_engine(runner: ClientRunner) -> None:
 
 def test_illegal_move_of_the_opponent_that_is_echoed(runner: ClientRunner) -> None:
     """It is not searched; the verdict follows."""
-
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.move("+7776FU")
-            talk.send("-2288UM,T1", "#ILLEGAL_MOVE", "#WIN")
-
-    run = runner.play(["7g7f"], script)
+    run = runner.play(["7g7f"], game("+7776FU", "> -2288UM,T1", "> #ILLEGAL_MOVE", "> #WIN"))
     assert run.client.tally == {"win": 1}
     assert len(run.goes()) == 1
 
@@ -136,12 +107,8 @@ def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
         talk.offer()
         talk.move("+7776FU", 3)
 
-    def resumed(talk: Talk) -> None:
-        with talk.game(position=f"{START_POSITION}\n+7776FU,T3\n-3334FU,T4"):
-            talk.move("+2726FU")
-            talk.resign()
-
-    run = runner.play(["7g7f", "2g2f"], cut, resumed)
+    position = f"{START_POSITION}\n+7776FU,T3\n-3334FU,T4"
+    run = runner.play(["7g7f", "2g2f"], cut, game("+2726FU", *WON, position=position))
     assert run.client.tally == {"CUT": 1, "win": 1}
     assert run.gameovers() == ["unknown", "win"]
     assert run.goes()[-1] == "go btime 9000 wtime 8000 binc 2000 winc 2000"
@@ -157,45 +124,18 @@ def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:
         talk.offer("test+cut")
         talk.move("+7776FU")
 
-    def still_there(talk: Talk) -> None:
-        talk.expect("LOGIN us secret")
-        talk.send("LOGIN:incorrect")
-
-    run = runner.play(["7g7f", "resign"], cut, still_there, resigns)
+    run = runner.play(["7g7f", "resign"], cut, refuse, resigns)
     assert run.client.tally == {"CUT": 1, "lose": 1}
     assert run.record("test+cut").splitlines()[-3:] == ["+7776FU", "T0", "%CHUDAN"]
 
 
-def test_wrong_password(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        talk.expect("LOGIN us secret")
-        talk.send("LOGIN:incorrect")
-
-    with pytest.raises(SessionError, match="refuses the login of 'us'"):
-        runner.play([], script)
-
-
 def test_no_server(runner: ClientRunner) -> None:
+    """Nobody listens at the port, or the server refuses the login."""
     client = Client(replace(runner.settings, port=1), print)
     with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: "):
         client.run(Engine(["none"], {}, client.post))
-
-
-def test_refused_agreement(runner: ClientRunner) -> None:
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.send(summary("test+0"))
-        talk.expect(r"AGREE test\+0")
-        talk.send("REJECT:test+0 by them")
-        assert talk.raw_line() == "\n"
-        talk.offer()
-        talk.resigned()
-        talk.log_out()
-
-    run = runner.play(["resign"], script)
-    assert run.client.tally == {"lose": 1}
-    assert any("them refused test+0" in note for note in run.notes)
+    with pytest.raises(SessionError, match="refuses the login of 'us'"):
+        runner.play([], refuse)
 
 
 @pytest.mark.parametrize(
@@ -208,17 +148,24 @@ def test_refused_agreement(runner: ClientRunner) -> None:
     ],
 )
 def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, reason: str) -> None:
+    """The client refuses them; the opponent refuses the next offer; the third one is played."""
+
     def script(talk: Talk) -> None:
         talk.log_in()
         talk.send(broken)
         talk.expect("REJECT bad")
-        talk.send("REJECT:bad by us")
+        talk.send("REJECT:bad by us", summary("test+0"))
+        talk.expect(r"AGREE test\+0")
+        talk.send("REJECT:test+0 by them")
+        assert talk.raw_line() == "\n"
         talk.offer()
         talk.resigned()
         talk.log_out()
 
     run = runner.play(["resign"], script)
+    assert run.client.tally == {"lose": 1}
     assert any(f"refused bad: {reason}" in note for note in run.notes), run.notes
+    assert any("them refused test+0" in note for note in run.notes)
 
 
 def test_two_games_in_a_row(runner: ClientRunner) -> None:
@@ -258,14 +205,7 @@ def test_two_games_in_a_row(runner: ClientRunner) -> None:
 )  # fmt: skip
 def test_clocks(runner: ClientRunner, time: str, goes: list[str]) -> None:
     """Increments, byoyomi, no limit; our move takes 3 s, the opponent's none."""
-
-    def script(talk: Talk) -> None:
-        with talk.game(time=time):
-            talk.move("+7776FU", 3)
-            talk.send("-3334FU,T0")
-            talk.resigned()
-
-    run = runner.play(["7g7f", "resign"], script)
+    run = runner.play(["7g7f", "resign"], game("+7776FU 3", "> -3334FU,T0", *LOST, time=time))
     assert run.goes() == [f"go {words}" for words in goes]
 
 
@@ -279,7 +219,7 @@ def test_floodgate_comment(runner: ClientRunner) -> None:
             comments.append(talk.move("-3334FU"))
             talk.send("+2726FU,T1")
             comments.append(talk.move("-8384FU"))
-            talk.resign()
+            talk.send("%TORYO,T1", "#RESIGN", "#WIN")
 
     first = "info depth 9 score cp 55 nodes 10 pv 3c3d 2g2f 8c8d 9z9z | 3c3d"
     run = runner.play([first, "info depth 3 score mate 5 pv 8c8d | 8c8d"], script)
@@ -291,15 +231,7 @@ def test_floodgate_comment(runner: ClientRunner) -> None:
 
 def test_ponder(runner: ClientRunner) -> None:
     """A hit continues; a miss is stopped and its answer dropped."""
-
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.move("+7776FU", 1)
-            talk.send("-3334FU,T1")
-            talk.move("+2726FU", 1)
-            talk.send("-4344FU,T1")
-            talk.resigned()
-
+    script = game("+7776FU 1", "> -3334FU,T1", "+2726FU 1", "> -4344FU,T1", *LOST)
     run = runner.play(["7g7f ponder 3c3d", "2g2f ponder 8c8d", "resign"], script, ponder=True)
     begin = run.received.index("usinewgame")
     times = "btime 11000 wtime 10000 binc 2000 winc 2000"
@@ -321,13 +253,7 @@ def test_ponder(runner: ClientRunner) -> None:
 
 def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
     """It is started again and searches the same position."""
-
-    def script(talk: Talk) -> None:
-        with talk.game():
-            talk.move("+7776FU")
-            talk.resign()
-
-    run = runner.play(["die", "7g7f"], script)
+    run = runner.play(["die", "7g7f"], game("+7776FU", *WON))
     assert run.client.tally == {"win": 1}
     assert run.received.count("usi") == 2
 
@@ -342,7 +268,7 @@ def test_engine_that_ends_before_the_game(runner: ClientRunner) -> None:
         time.sleep(0.3)
         talk.send("START:test+0")
         talk.move("+7776FU")
-        talk.resign()
+        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
         talk.log_out()
 
     run = runner.play(["leave", "7g7f"], script)
@@ -369,18 +295,7 @@ def test_interrupt(runner: ClientRunner) -> None:
     assert run.record().endswith("%CHUDAN\n")
 
 
-def test_interrupt_between_games(runner: ClientRunner) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        assert runner.client is not None
-        runner.client.interrupt()
-        talk.log_out()
-
-    assert runner.play([], script).client.summary() == "0 games"
-
-
 def test_lines_that_mean_nothing(runner: ClientRunner) -> None:
-
     def script(talk: Talk) -> None:
         talk.log_in()
         talk.send("##[CHAT] hello", "-3334FU,T1", "#WIN", "", "START:other", "%TORYO")

@@ -36,25 +36,14 @@ def engine_of(command: list[str], events: queue.Queue[EngineEvent], **options: s
     return Engine(command, options, events.put)
 
 
-def test_no_such_program() -> None:
-    with pytest.raises(EngineError, match="none/here does not start"):
-        engine_of(["none/here"], queue.Queue()).start()
-
-
 def test_program_that_is_no_engine() -> None:
     """It ends without an answer, which is noticed at once."""
     engine = engine_of([sys.executable, "-c", "print('hello')"], queue.Queue())
     with pytest.raises(EngineError, match="does not answer usiok"):
         engine.start()
     engine.quit()
-
-
-def test_option_that_is_not_declared(tmp_path: Path) -> None:
-    fake = str(Path(__file__).with_name("fake_engine.py"))
-    engine = engine_of([sys.executable, fake, str(tmp_path / "log")], queue.Queue(), Hash="1")
-    with pytest.raises(EngineError, match="has no option 'Hash'"):
-        engine.start()
-    engine.quit()
+    with pytest.raises(EngineError, match="none/here does not start"):
+        engine_of(["none/here"], queue.Queue()).start()
 
 
 def test_what_an_engine_says_before_it_is_ready() -> None:
@@ -63,6 +52,8 @@ def test_what_an_engine_says_before_it_is_ready() -> None:
     options = {"EvalFile": "none/nn.bin", "Threads": "abc"}
     engine = Engine(own_engine(), options, lambda event: None, note=said.append)
     engine.prepare()
+    with pytest.raises(EngineError, match="has no option 'Hash'"):
+        engine.set_option("Hash", "1")
     engine.quit()
     assert any("Threads" in text and "'abc'" in text for text in said)
     assert any("none/nn.bin" in text for text in said)

@@ -113,16 +113,3 @@ def test_two_pairs_at_once(port: int, tmp_path: Path) -> None:
     for first, second in (tallies[:2], tallies[2:]):
         assert (first["win"], first["draw"]) == (second["lose"], second["draw"])
     assert "\n'** " in players[0].records()[0]
-
-
-def test_cut_line(port: int, tmp_path: Path) -> None:
-    """A line that is cut on our move loses the game there; the client reconnects and plays on."""
-    black = Player(port, tmp_path, "black", "cut-60-0-B", ["7g7f", "think", "resign"])
-    white = Player(port, tmp_path, "white", "cut-60-0-W", ["3c3d"], games=2)
-    log = tmp_path / "black.log"
-    while not (log.exists() and "3c3d\ngo" in log.read_text(encoding="utf-8")):
-        time.sleep(0.05)
-    black.client._line._shut_down()
-    assert (black.finish(), white.finish()) == ({"CUT": 1, "lose": 1}, {"win": 2})
-    assert black.records()[0].splitlines()[-1] == "%CHUDAN"
-    assert any("the line was cut during" in note for note in black.notes)

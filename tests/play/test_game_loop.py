@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -263,41 +263,45 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
 # ---- the command ----
 
 
-def run_command(
-    words: list[str], lines: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-    status = command.main(["--eval", "material", "--seconds", "0.05", *words])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+Run = Callable[[list[str], str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command with these words and lines; returns status, output, errors."""
+
+    def run(words: list[str], lines: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        status = command.main(["--eval", "material", "--seconds", "0.05", *words])
+        return status, *capsys.readouterr()
+
+    return run
 
 
 @pytest.mark.parametrize("handicap", ["lance", "ten"])
-def test_handicaps(handicap: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_handicaps(run: Run, handicap: str) -> None:
     """White, the engine, moves first."""
-    status, printed, _ = run_command(["--handicap", handicap], "", monkeypatch, capsys)
+    status, printed, _ = run(["--handicap", handicap], "")
     assert status == 0
     assert "2. Black> " in printed
     assert f"sfen {HANDICAPS[handicap]} moves " in printed
 
 
-def test_going_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_going_on(run: Run) -> None:
     """The command printed at the end continues the game."""
-    _, printed, _ = run_command(["--level", "2", "--side", "white"], "3c3d\n", monkeypatch, capsys)
+    _, printed, _ = run(["--level", "2", "--side", "white"], "3c3d\n")
     words = next(line for line in printed.splitlines() if line.startswith("To go on: ")).split()[5:]
     assert words[:2] == ["startpos", "moves"]
-    status, again, _ = run_command(words, "", monkeypatch, capsys)
+    status, again, _ = run(words, "")
     assert status == 0
     assert "4. White> " in again
     assert "level 2" in again
 
 
-def test_a_resumed_game_is_saved_to_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_resumed_game_is_saved_to_its_file(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.kif"
     save(LiveGame(CORE), path, ("a", "b"))
-    _, printed, _ = run_command([str(path)], f"7g7f\nsave {path}\n", monkeypatch, capsys)
+    _, printed, _ = run([str(path)], f"7g7f\nsave {path}\n")
     assert f"saved as {path}" in printed
     assert load(path, CORE)[0].moves[0] == "7g7f"
 
@@ -311,10 +315,8 @@ def test_a_resumed_game_is_saved_to_its_file(
         (["startpos", "--handicap", "two"], "a handicap is for a new game"),
     ],
 )
-def test_what_cannot_be_played(
-    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, _, errors = run_command(words, "", monkeypatch, capsys)
+def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None:
+    status, _, errors = run(words, "")
     assert (status, errors.count("\n")) == (2, 1)
     assert message in errors
 
