@@ -1,4 +1,4 @@
-"""Games at the table, with a scripted engine: commands, endings, clocks, saved games."""
+"""Games in the terminal with a scripted engine: commands, endings, clocks, saved games."""
 
 from __future__ import annotations
 
@@ -19,35 +19,33 @@ from tests.programs import INTERRUPTIBLE
 from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
-from usi_engine.play.game import HANDICAPS, START, Game
+from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game_loop import GameLoop, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
 from usi_engine.play.screen import Screen, Style
-from usi_engine.play.table import Settings, Table
 
 CORE = load_core()
 MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 # Black declares: king in the camp, ten pieces there, enough points.
 DECLARABLE = "KRBG5/SSSNNN3/LLL6/9/9/9/9/9/4k4 b RBGG12P 1"
 
-Sit = Callable[..., "Played"]
-
 
 class Played:
-    """A table whose lines are scripted and whose output is kept."""
+    """A loop with scripted input whose output is kept."""
 
-    def __init__(self, lines: list[str], game: Game, settings: Settings, script: Script) -> None:
+    def __init__(self, lines: list[str], game: LiveGame, settings: Settings, script: Script) -> None:
         self._lines: Iterator[str] = iter(lines)
         self.said: list[str] = []
         self.opponent = Opponent(self.said.append, lambda: make_core(script))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
         screen = Screen(Style(kanji=True, colour=False))
-        self.table = Table(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
+        self.loop = GameLoop(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
 
     def run(self) -> Played:
         try:
-            self.table.run()
+            self.loop.run()
         finally:
             self.opponent.close()
         return self
@@ -64,7 +62,7 @@ class Played:
 
     @property
     def moves(self) -> list[str]:
-        return self.table.game.moves
+        return self.loop.game.moves
 
     def has(self, text: str) -> bool:
         return any(text in said for said in self.said)
@@ -73,7 +71,7 @@ class Played:
 def play(*lines: str, start: str = START, script: Script | None = None, settings: Settings | None = None) -> Played:
     """Play these lines to their end against an engine that answers with its first move."""
     quick = Script(seconds=lambda depth: 0.0)
-    return Played(list(lines), Game(CORE, start), settings or Settings(seconds=0.05), script or quick).run()
+    return Played(list(lines), LiveGame(CORE, start), settings or Settings(seconds=0.05), script or quick).run()
 
 
 def test_a_move_is_answered() -> None:
@@ -81,7 +79,7 @@ def test_a_move_is_answered() -> None:
     assert played.moves[::2] == ["7g7f", "2g2f"]
     assert len(played.moves) == 4
     assert played.has("▲７六歩 (7g7f)")
-    assert played.table.unsaved
+    assert played.loop.unsaved
 
 
 def test_white_waits_for_black() -> None:
@@ -94,6 +92,8 @@ def test_undo_takes_back_the_answer_too() -> None:
     assert play("7g7f", "undo").moves == []
     assert play("7g7f", "2g2f", "待った").moves[::2] == ["7g7f"]
     assert play("undo").has("no move to take back")
+    two_people = play("7g7f", "3c3d", "undo", "8c8d", settings=Settings(""))
+    assert two_people.moves == ["7g7f", "8c8d"]
 
 
 def test_undo_of_whites_only_move() -> None:
@@ -106,16 +106,11 @@ def test_undo_of_whites_only_move() -> None:
 def test_undo_after_the_end_of_the_game() -> None:
     assert play("G*5b", "undo", start=MATE_IN_ONE).moves == []
     resigned = play("7g7f", "resign", "undo")
-    assert resigned.moves == [] and resigned.table.game.ending is None
-
-
-def test_two_people() -> None:
-    """The engine moves for nobody."""
-    played = play("7g7f", "3c3d", "undo", "8c8d", settings=Settings(""))
-    assert played.moves == ["7g7f", "8c8d"]
+    assert resigned.moves == [] and resigned.loop.game.ending is None
 
 
 def test_mate_ends_the_game() -> None:
+    assert play(start="4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1").has("Black wins: the king is mated.")
     played = play("G*5b", "5i5h", "hint", "resign", start=MATE_IN_ONE)
     assert played.has("Black wins: the king is mated.")
     assert played.has("the game is over: undo, save, new or quit")
@@ -125,7 +120,7 @@ def test_mate_ends_the_game() -> None:
 def test_resigning_by_either_side() -> None:
     assert play("7g7f", "投了").has("White wins by resignation.")
     lost = Script(value=lambda depth: -30000)
-    played = Played(["7g7f"], Game(CORE), Settings(seconds=0.05), lost)
+    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), lost)
     played.opponent.set("ResignValue", 1000)
     assert played.run().has("Black wins by resignation.") or played.moves
 
@@ -149,40 +144,31 @@ def test_hint_is_at_full_strength_and_the_level_stays() -> None:
     assert played.has("level 3")
 
 
-@pytest.mark.parametrize(("line", "said"), [("level 7", "level 7"), ("level 21", "0 to 20"), ("level x", "not 'x'")])
-def test_levels(line: str, said: str) -> None:
-    assert play(line).has(said)
-
-
-def test_flip_and_board() -> None:
-    said = [text for text in play("board", "flip").said if "+---" in text]
-    assert said[0] == said[1]
-    assert said[2] != said[1]
-    assert said[2].splitlines()[1].startswith(" ▲")
-
-
 def test_swap_lets_the_engine_move() -> None:
     played = play("swap", "3c3d")
     assert played.moves[1] == "3c3d"
-    assert played.table.players()[0].startswith("Komadori")
+    assert played.loop.players()[0].startswith("Komadori")
     assert len(play("7g7f", "swap", settings=Settings("", seconds=0.05)).moves) == 2
 
 
 def test_a_new_game_from_the_same_start() -> None:
-    played = play("7g7f", "new", start=START)
+    played = play("7g7f", "new", "quit", "2g2f", start=START)
     assert played.moves == []
-    assert not played.table.unsaved
+    assert not played.loop.unsaved
+
+
+def test_flip_board_and_level() -> None:
+    played = play("board", "flip", "level 7", "level 21", "level x")
+    boards = [text for text in played.said if "+---" in text]
+    assert boards[0] == boards[1] != boards[2]
+    assert boards[2].splitlines()[1].startswith(" ▲")
+    assert all(played.has(text) for text in ("level 7", "0 to 20", "not 'x'"))
 
 
 def test_help_names_every_command() -> None:
     played = play("help")
     text = next(said for said in played.said if said.startswith("Moves: "))
-    assert [name for name in played.table._commands if name != "help" and name not in text] == []
-
-
-@pytest.mark.parametrize("line", ["quit", "q", "終了"])
-def test_leaving(line: str) -> None:
-    assert play(line, "7g7f").moves == []
+    assert [name for name in played.loop._commands if name != "help" and name not in text] == []
 
 
 def test_nonsense_is_named_and_the_game_goes_on() -> None:
@@ -212,22 +198,11 @@ def test_undo_gives_the_time_back() -> None:
     assert after_the_end.moves == ["2g2f"]
 
 
-def test_a_start_position_that_is_mate_already() -> None:
-    played = play(start="4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1")
-    assert played.has("Black wins: the king is mated.") and played.moves == []
-
-
-def test_byoyomi_keeps_the_game_going() -> None:
-    control = TimeControl(100, 5000, 0, 1)
+@pytest.mark.parametrize("control", [TimeControl(100, 5000, 0, 1), TimeControl(0, 0, 5000, 1)])
+def test_byoyomi_or_increment_keep_the_game_going(control: TimeControl) -> None:
     played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))
     assert len(played.moves) >= 3
-    assert played.table.game.milliseconds[0] >= 300
-
-
-def test_an_increment_alone_is_time_to_think() -> None:
-    control = TimeControl(0, 0, 5000, 1)
-    played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))
-    assert len(played.moves) >= 3
+    assert played.loop.game.milliseconds[0] >= 300
 
 
 # ---- saved games ----
@@ -235,22 +210,16 @@ def test_an_increment_alone_is_time_to_think() -> None:
 
 @pytest.mark.parametrize("suffix", ["kif", "kifu", "csa", "ki2", "jkf", "usi"])
 def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
-    """From every format with its moves; side and level where the format has names."""
-    path = tmp_path / f"game.{suffix}"
-    played = play("3c3d", f"save {path}", settings=Settings("w", level=4, seconds=0.05))
-    assert not played.table.unsaved
+    """With moves from every format; with side and level if the format has names. Without a suffix it is KIF."""
+    path, name = tmp_path / f"game.{suffix}", tmp_path / ("game" if suffix == "kif" else f"game.{suffix}")
+    played = play("3c3d", f"save {name}", settings=Settings("w", level=4, seconds=0.05))
+    assert not played.loop.unsaved
     game, side, level = load(path, CORE)
     assert game.moves == played.moves
     if suffix != "usi":
         assert (side, level) == ("w", 4)
-
-
-def test_the_times_of_a_saved_game_are_kept(tmp_path: Path) -> None:
-    game, path = Game(CORE), tmp_path / "game.kif"
-    game.push("7g7f", 3000)
-    game.push("3c3d", 61000)
-    save(game, path, ("a", "b"))
-    assert load(path, CORE)[0].milliseconds == [3000, 61000]
+    if suffix == "kif":
+        assert game.milliseconds == [1000 * (spent // 1000) for spent in played.loop.game.milliseconds]
 
 
 @pytest.mark.parametrize("lines", [["resign"], ["G*5b"]])
@@ -262,11 +231,6 @@ def test_the_end_is_in_the_record(lines: list[str], tmp_path: Path) -> None:
     assert ("先手の勝ち" in text) == (lines == ["G*5b"])
 
 
-def test_a_name_without_a_suffix_is_kif(tmp_path: Path) -> None:
-    assert play(f"save {tmp_path / 'my game'}").has(f"saved as {tmp_path / 'my game.kif'}")
-    assert load(tmp_path / "my game.kif", CORE)[0].moves == []
-
-
 def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> None:
     path, other = tmp_path / "game.kif", tmp_path / "other.kif"
     path.write_text("a diary")
@@ -275,13 +239,13 @@ def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> 
     assert [said for said in once.said if "exists" in said] == [
         f"{name} exists and was not written for this game; the same command again replaces it" for name in (path, other)
     ]
-    assert (path.read_text(), other.read_text(), once.table.unsaved) == ("a diary", "another", False)
+    assert (path.read_text(), other.read_text(), once.loop.unsaved) == ("a diary", "another", False)
     play(f"save {path}", f"save {path}")
     assert load(path, CORE)[0].moves == []
 
 
 def test_the_games_own_file_is_replaced_at_once(tmp_path: Path) -> None:
-    """Not that of the game before."""
+    """But not the file of the game before."""
     path = tmp_path / "game.kif"
     played = play(f"save {path}", "7g7f", f"save {path}", "new", "2g2f", f"save {path}")
     assert sum(said.startswith("saved") for said in played.said) == 2
@@ -292,7 +256,6 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
     played = play(f"save {tmp_path / 'game.txt'}", f"save {tmp_path}", f"save {tmp_path}/a\0.kif")
     assert sum("name the format by the suffix" in said for said in played.said) == 2
     assert played.has("zero byte")
-    assert played.has("name the format by the suffix")
     (tmp_path / "file").write_text("")
     assert play(f"save {tmp_path / 'file' / 'game.kif'}").has("file")
 
@@ -300,41 +263,45 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
 # ---- the command ----
 
 
-def run_command(
-    words: list[str], lines: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> tuple[int, str, str]:
-    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-    status = command.main(["--eval", "material", "--seconds", "0.05", *words])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+Run = Callable[[list[str], str], tuple[int, str, str]]
 
 
-@pytest.mark.parametrize("handicap", HANDICAPS)
-def test_handicaps(handicap: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command with these words and lines; returns status, output, errors."""
+
+    def run(words: list[str], lines: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        status = command.main(["--eval", "material", "--seconds", "0.05", *words])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("handicap", ["lance", "ten"])
+def test_handicaps(run: Run, handicap: str) -> None:
     """White, the engine, moves first."""
-    status, printed, _ = run_command(["--handicap", handicap], "", monkeypatch, capsys)
+    status, printed, _ = run(["--handicap", handicap], "")
     assert status == 0
     assert "2. Black> " in printed
     assert f"sfen {HANDICAPS[handicap]} moves " in printed
 
 
-def test_going_on(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed at the end goes on with the game."""
-    _, printed, _ = run_command(["--level", "2", "--side", "white"], "3c3d\n", monkeypatch, capsys)
+def test_going_on(run: Run) -> None:
+    """The command printed at the end continues the game."""
+    _, printed, _ = run(["--level", "2", "--side", "white"], "3c3d\n")
     words = next(line for line in printed.splitlines() if line.startswith("To go on: ")).split()[5:]
     assert words[:2] == ["startpos", "moves"]
-    status, again, _ = run_command(words, "", monkeypatch, capsys)
+    status, again, _ = run(words, "")
     assert status == 0
     assert "4. White> " in again
     assert "level 2" in again
 
 
-def test_a_resumed_game_is_saved_to_its_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_resumed_game_is_saved_to_its_file(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "game.kif"
-    save(Game(CORE), path, ("a", "b"))
-    _, printed, _ = run_command([str(path)], f"7g7f\nsave {path}\n", monkeypatch, capsys)
+    save(LiveGame(CORE), path, ("a", "b"))
+    _, printed, _ = run([str(path)], f"7g7f\nsave {path}\n")
     assert f"saved as {path}" in printed
     assert load(path, CORE)[0].moves[0] == "7g7f"
 
@@ -348,22 +315,14 @@ def test_a_resumed_game_is_saved_to_its_file(
         (["startpos", "--handicap", "two"], "a handicap is for a new game"),
     ],
 )
-def test_what_cannot_be_played(
-    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, _, errors = run_command(words, "", monkeypatch, capsys)
+def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None:
+    status, _, errors = run(words, "")
     assert (status, errors.count("\n")) == (2, 1)
     assert message in errors
 
 
-@pytest.mark.parametrize("words", [["--level", "21"], ["--side", "red"], ["--minutes", "-1"], ["--handicap", "king"]])
-def test_wrong_options(words: list[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        command.main(words)
-
-
 def test_the_program_ends_with_its_input() -> None:
-    """Letters and no colour where the output is neither UTF-8 nor a terminal."""
+    """Letters without colour if the output is neither UTF-8 nor a terminal."""
     program = [sys.executable, "-X", "utf8=0", "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
     done = subprocess.run(
         program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
@@ -377,7 +336,7 @@ def test_the_program_ends_with_its_input() -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
 @pytest.mark.parametrize("words", [["--side", "black"], ["--side", "white", "--level", "20", "--seconds", "60"]])
 def test_ctrl_c_ends_it(words: list[str]) -> None:
-    """At the prompt, and while the engine thinks."""
+    """At the prompt, and while the engine searches."""
     program = [*INTERRUPTIBLE, "play", "--eval", "material", *words]
     pipe = subprocess.PIPE
     with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as started:
