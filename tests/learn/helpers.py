@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
 from usi_engine.evaluation.kpp_file import Folded
 from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.corpus.sources import items_of
-from usi_engine.learn.game import Game
+from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.game import Item, ScoredGame
 from usi_engine.learn.kpp.train import Plan
 
 RATES = Plan().rates
@@ -42,12 +42,17 @@ def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Rand
     return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 
 
-def read_games(path: Path) -> list[Game]:
+def items_of(path: Path) -> Iterator[Item]:
+    """Yield all items of a file."""
+    return (item for chunk in chunks_of(path) for item in chunk.items())
+
+
+def read_games(path: Path) -> list[ScoredGame]:
     """All games of a file."""
-    return [item for item in items_of(path) if isinstance(item, Game)]
+    return [item for item in items_of(path) if isinstance(item, ScoredGame)]
 
 
-def positions_of(games: Iterable[Game], room: int = 20000) -> Positions:
+def positions_of(games: Iterable[ScoredGame], room: int = 20000) -> Positions:
     """Their quiet positions."""
     reader, out, used = GameReader(), np.zeros(room, TRAINING_POSITION), 0
     for number, game in enumerate(games):

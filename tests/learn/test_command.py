@@ -11,7 +11,7 @@ from core_ext.board import Board
 from tests.conftest import NewWorker
 from usi_engine.evaluation.kpp_file import load_weights, read_blocks
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.command import RUN, main
+from usi_engine.learn.command import COMMANDS, main
 from usi_engine.learn.corpus.build import new_reader
 
 
@@ -74,6 +74,6 @@ def test_a_command_that_is_stopped_says_what_it_does_again(
     def stop(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(RUN, command[0], stop)
+    monkeypatch.setitem(COMMANDS, command[0], (stop, COMMANDS[command[0]][1]))
     assert main(command) == 130
     assert capsys.readouterr().err == f"stopped; the same command {again}\n"

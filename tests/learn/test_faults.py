@@ -27,13 +27,12 @@ from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
 from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.reference import random_network
-from tests.learn.helpers import RATES, random_game, read_games
+from tests.learn.helpers import RATES, items_of, random_game, read_games
 from tests.programs import INTERRUPTIBLE
 from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus
-from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
 
 Refusal = Callable[..., str]

@@ -13,12 +13,13 @@ from rsshogi import core as rsshogi
 
 from core_ext.board import Board
 from core_ext.corpus import NO_SCORE
-from tests.learn.helpers import read_games
+from tests.learn.helpers import items_of, read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus, new_reader, read_chunk
 from usi_engine.learn.corpus.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
-from usi_engine.learn.corpus.sources import chunks_of, items_of, parse_game_line
-from usi_engine.learn.game import Fault, Game
+from usi_engine.learn.corpus.sources import chunks_of, parse_game_line
+from usi_engine.learn.game import ScoredGame
+from usi_engine.records.faults import Fault
 
 LINE = "w\tresign\tstartpos\t7g7f 35 3c3d -28 8h2b+ 41 3a2b - B*4e -3 2h3h+ 0"
 GAME = (
@@ -36,17 +37,17 @@ def games(tmp_path: Path) -> Path:
     return path
 
 
-def scored_positions(path: Path) -> Iterator[Game]:
+def scored_positions(path: Path) -> Iterator[ScoredGame]:
     """What the packed file of these games has to hold."""
     for game in read_games(path):
         board = Board(game.start)
         for move, score in zip(game.moves, game.scores, strict=True):
             if score is not None:
-                yield Game(board.sfen(), [move], [min(score, 32767)], game.result)
+                yield ScoredGame(board.sfen(), [move], [min(score, 32767)], game.result)
             board.push(move)
 
 
-def without_ply(game: Game) -> tuple[str, list[str], list[int | None], int]:
+def without_ply(game: ScoredGame) -> tuple[str, list[str], list[int | None], int]:
     return game.start.rpartition(" ")[0], game.moves, game.scores, game.result
 
 
@@ -94,7 +95,7 @@ def test_drops_have_the_bits_of_each_format(tmp_path: Path) -> None:
         assert read_games(tmp_path / f"out.{ending}")[0].moves == ["P*5e"]
 
 
-def hcpe3_of(game: Game, core: Any, candidates: int = 2) -> bytes:
+def hcpe3_of(game: ScoredGame, core: Any, candidates: int = 2) -> bytes:
     """A game as hcpe3; a score of None has no candidates."""
     data = HCPE3.pack(core.Board(game.start).to_hcp(), len(game.moves), {1: 1, -1: 2, 0: 4}[game.result], 0)
     for text, score in zip(game.moves, game.scores, strict=True):
@@ -117,9 +118,9 @@ def test_hcpe3_holds_games(tmp_path: Path) -> None:
 def test_hcpe3_is_read_up_to_damage(tmp_path: Path) -> None:
     data = hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi)
     (tmp_path / "cut.hcpe3").write_bytes(data + data[:-3])
-    assert [type(item) for item in items_of(tmp_path / "cut.hcpe3")] == [Game, Fault]
+    assert [type(item) for item in items_of(tmp_path / "cut.hcpe3")] == [ScoredGame, Fault]
     (tmp_path / "count.hcpe3").write_bytes(data + data[:40] + b"\xff\xff" + data)
-    assert [type(item) for item in items_of(tmp_path / "count.hcpe3")] == [Game, Fault]
+    assert [type(item) for item in items_of(tmp_path / "count.hcpe3")] == [ScoredGame, Fault]
 
 
 def test_values_out_of_range_are_faults_with_their_place(games: Path, tmp_path: Path) -> None:
@@ -156,11 +157,11 @@ def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str) -> N
             data[random.randrange(len(data))] ^= 1 << random.randrange(8)
         path.write_bytes(data)
         parts = [read_chunk(reader, (chunk, True)) for chunk in chunks_of(path)]
-        refused += sum(part.refused.count for part in parts)
+        refused += sum(part.skipped.count for part in parts)
         assert all(abs(int(score)) <= 8000 for part in parts for score in part.positions["score"] if score != NO_SCORE)
     assert refused > 300
     path.write_bytes(np.random.default_rng(6).bytes(20000))
-    assert sum(read_chunk(reader, (chunk, True)).refused.count for chunk in chunks_of(path)) > 0
+    assert sum(read_chunk(reader, (chunk, True)).skipped.count for chunk in chunks_of(path)) > 0
 
 
 def test_games_that_cannot_be_written_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,8 @@ import pytest
 from core_ext.board import Board
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.sources import Refused, parse_game_line
-from usi_engine.learn.game import Game
+from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
+from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.selfplay.rescore import line_of, rescore, rescored
 from usi_engine.player import Player, PlayRules
 
@@ -28,7 +28,7 @@ def some(teacher: Path, tmp_path: Path) -> Path:
 
 def test_a_run_resumes_and_repeats(some: Path, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert rescore("material", [some], whole, 1.0, rules=RULES, threads=2) == (6, Refused())
+    assert rescore("material", [some], whole, 1.0, rules=RULES, threads=2) == (6, SkippedItems())
     text = whole.read_text()
     broken.write_text(text[: len(text) // 2])  # as if it had been killed while writing
     assert 0 < rescore("material", [some], broken, 1.0, rules=RULES, threads=1)[0] < 6
@@ -74,7 +74,7 @@ def test_a_move_that_chance_chose_stays_without_score() -> None:
 
 
 def test_a_game_without_scores_gets_them() -> None:
-    game = Game(Board().sfen(), ["7g7f", "3c3d"], [None, None], 1)
+    game = ScoredGame(Board().sfen(), ["7g7f", "3c3d"], [None, None], 1)
     assert None not in rescored(Player(None, RULES), 1, game, 1.0).scores
 
 

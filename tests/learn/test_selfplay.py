@@ -10,7 +10,7 @@ from core_ext.board import Board
 from tests.learn.helpers import positions_of, read_games
 from usi_engine import player as player_module
 from usi_engine.learn.command import main
-from usi_engine.learn.game import START, Game
+from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.selfplay.play import keys_in, selfplay
 from usi_engine.player import Played, Player, PlayRules, read_openings
 
@@ -45,7 +45,7 @@ def test_an_opening_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read_openings(file)
 
 
-def random_plies(game: Game | Played) -> list[int]:
+def random_plies(game: ScoredGame | Played) -> list[int]:
     """The plies whose move chance chose."""
     if isinstance(game, Played):
         return [ply for ply, score in enumerate(game.words[1::2]) if score == "-"]

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from rsshogi.record import Record, write_sbinpack_file
 
-from tests.learn.helpers import positions_of, read_games
-from usi_engine.learn.corpus.sources import GameSource, items_of, parse_game_line, parse_line
-from usi_engine.learn.game import LARGEST_SCORE, START, Fault, SourceError
+from tests.learn.helpers import items_of, positions_of, read_games
+from usi_engine.learn.corpus.sources import GameSource, parse_game_line, parse_line
+from usi_engine.learn.game import LARGEST_SCORE, START, SourceError
+from usi_engine.records.faults import Fault
 from usi_engine.records.formats import decoded
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
@@ -29,8 +30,8 @@ def test_lines_that_are_no_games_are_counted_and_the_first_is_named(tmp_path: Pa
     path = tmp_path / "games.tsv"
     path.write_bytes("\n".join(lines).encode() + b"\n\xff\xfe\n")
     source = GameSource([path, path])
-    assert [number for number, *_ in source.placed()] == [1, 2, 3, 4]
-    assert source.refused.line == f"6 not used; the first: {path}, line 2: not a game: 'no game'"
+    assert [number for number, *_ in source.games()] == [1, 2, 3, 4]
+    assert source.skipped.line == f"6 not used; the first: {path}, line 2: not a game: 'no game'"
 
 
 @pytest.mark.parametrize("name", ["G.TSV", "G.tsv.XZ", "G.TSV.GZ", "g.Tsv.Gz", "g.tsv.xz"])
@@ -92,8 +93,8 @@ def test_a_faulty_csa_game_costs_none_of_the_others(tmp_path: Path) -> None:
     path = tmp_path / "games.csa"
     path.write_text("/\n".join([good, good.replace("7776", "7775"), "\n' a comment\n", "\n", good]))
     source = GameSource([path])
-    assert [place for _, place, _ in source.placed()] == [f"{path}, game 1", f"{path}, game 3"]
-    assert source.refused.line.startswith(f"1 not used; the first: {path}, game 2: illegal move")
+    assert [place for _, place, _ in source.games()] == [f"{path}, game 1", f"{path}, game 3"]
+    assert source.skipped.line.startswith(f"1 not used; the first: {path}, game 2: illegal move")
 
 
 @pytest.mark.parametrize("words", ["7g7f", "7g7f:ten", "7g7f:"])

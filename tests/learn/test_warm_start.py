@@ -91,7 +91,7 @@ def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:
     """As in files before symmetric pairs shared weights."""
     pp = package.pp.copy()
     pp[np.flatnonzero(pp)[0]] += 2
-    with pytest.raises(WeightsError, match="turned round have different weights"):
+    with pytest.raises(WeightsError, match="its inverse have different weights"):
         load_model(Trainer(tuple(SIZES)), replace(package, pp=pp))
 
 

@@ -20,11 +20,11 @@ from usi_engine.evaluation.names import INTERNAL
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING
-from usi_engine.learn.corpus.sources import Refused, parse_game_line
+from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
 from usi_engine.learn.nnue.distil import MOST_VALUE, Teacher, distil, rescored_by
 from usi_engine.learn.nnue.network_card import tempo_left_out
 from usi_engine.learn.nnue.train import shifted
-from usi_engine.learn.selfplay.searched import Searched
+from usi_engine.learn.selfplay.search_positions import SearchPositions
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +103,8 @@ def test_positions_of_searches_are_added(corpus: Path, games: Path, tmp_path: Pa
 
 
 def test_no_game_is_searched_without_a_share(games: Path) -> None:
-    searched, refused = Searched([games], share=0.0), Refused()
-    assert sum(map(len, searched.positions(refused, searched.count()))) == 0 == refused.count
+    searches, skipped = SearchPositions([games], share=0.0), SkippedItems()
+    assert sum(map(len, searches.positions(skipped, searches.count()))) == 0 == skipped.count
 
 
 @pytest.mark.parametrize(

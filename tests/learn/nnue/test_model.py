@@ -14,7 +14,7 @@ from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from tests.learn.nnue import reference
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.corpus.sources import parse_game_line
-from usi_engine.learn.game import START, Game
+from usi_engine.learn.game import START, ScoredGame
 from usi_engine.learn.nnue.train import NetworkPlan, initialise, rounded_network
 
 Positions = npt.NDArray[Any]
@@ -91,7 +91,7 @@ def test_half_of_the_positions_are_mirrored(games: Any) -> None:
     """With a seed each value is the position's own or that of its mirror image; the same seed draws the same."""
     both = np.zeros((2, 256), TRAINING_POSITION)
     game = parse_game_line(games.read_text().splitlines()[0])
-    image = Game(MIRRORED_START, [mirror_move(move) for move in game.moves], game.scores, game.result)
+    image = ScoredGame(MIRRORED_START, [mirror_move(move) for move in game.moves], game.scores, game.result)
     count = {
         GameReader().read_game(one.start, one.moves, one.scores, 1, 1, both[i]) for i, one in enumerate((game, image))
     }

@@ -1,4 +1,4 @@
-"""The card beside a network: what it was trained from, and the tempo that its values leave out."""
+"""The card beside a network: its training, and the tempo that its values leave out."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ MOST_TEMPO = 1000  # centipawns
 
 
 def tempo_left_out(network: str | Path) -> int:
-    """Centipawns of tempo that a network, a file or the nn.bin of a folder, leaves out of its values; 0 without a card.
+    """Return the centipawns of tempo that a network, a file or folder, leaves out of its values; 0 without a card.
 
-    ValueError where the card is damaged, OSError.
+    OSError; ValueError if the card is damaged.
     """
     card = file_of(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
     if not card.exists():
@@ -30,6 +30,6 @@ def tempo_left_out(network: str | Path) -> int:
 
 
 def stated_tempo(card: dict[str, object]) -> object:
-    """What a card says of it. The first cards have it in their plan alone; other programs' cards have none."""
+    """Return the tempo of a card. The first cards have it only in their plan; other programs' cards lack it."""
     plan = card.get("plan", {})
     return card.get(TEMPO_KEY, plan.get("tempo", 0) if isinstance(plan, dict) else 0)
