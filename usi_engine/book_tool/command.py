@@ -31,7 +31,6 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
     top = argparse.ArgumentParser("usi_engine book", description="Make opening books and look into them.")
     commands = top.add_subparsers(dest="command", required=True)
     add_build(commands.add_parser("build", description="""Make a book (YaneuraOu's .db, sorted). From games: the moves
@@ -42,7 +41,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_build(build: argparse.ArgumentParser) -> None:
-    """Add the options of `build`."""
     build.add_argument("games", nargs="*", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     build.add_argument("--out", type=Path, required=True, help="the book; FILE.journal keeps the results of searches")
     build.add_argument("--plies", type=whole(1), default=16, help="length of the lines in plies (16)")
@@ -57,13 +55,12 @@ def add_build(build: argparse.ArgumentParser) -> None:
 
 
 def add_show(show: argparse.ArgumentParser) -> None:
-    """Add the options of `show`."""
     show.add_argument("position", nargs="*", default=["startpos"], help="an sfen or startpos, `moves` and moves")
     show.add_argument("--book", default=INTERNAL, help="the file, as the option BookFile")
 
 
 def build(args: argparse.Namespace) -> int:
-    """Make the book; return 1 if a record had a fault. BookError, OSError and the errors of RecordReader and Analyst."""
+    """Make the book; return 1 if a record had a fault. BookError, OSError and the errors of Analyst."""
     check_out(args.out, args.games)
     core, reader = load_core(), RecordReader(args.games)
     searches = bool(args.nodes or args.seconds or not args.games)
@@ -106,7 +103,6 @@ class RecordReader:
         self._paths, self.count, self.faults = paths, 0, 0
 
     def games(self, core: Core) -> Iterator[Game]:
-        """Yield the games."""
         for path in self._paths:
             for item in read_games(path, core.board):
                 if isinstance(item, Game):

@@ -34,7 +34,6 @@ class Position:
 
     @property
     def ply(self) -> int:
-        """The move number."""
         return int(self.sfen.split()[3])
 
 

@@ -34,7 +34,6 @@ class WrongPlan(ValueError):
 
 
 def write_curve(folder: Path, curve: Curve) -> None:
-    """Write all points as JSON."""
     write_text(folder / CURVE, json.dumps(curve, indent=1) + "\n")
 
 

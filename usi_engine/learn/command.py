@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
     add_corpus(commands)
@@ -43,18 +42,14 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_corpus(commands: Commands) -> None:
-    corpus = commands.add_parser("corpus", help="convert games to training positions")
-    corpus.add_argument(
-        "games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3"
-    )
-    corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
-    corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
-    corpus.add_argument("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
-    corpus.add_argument("--seed", type=whole(), default=1, help="seed of the shuffle (default 1)")
-    corpus.add_argument(
-        "--threads", type=spin("Threads"), default=1, help="processes; the corpus does not depend on it (default 1)"
-    )
-    corpus.add_argument(
+    add = commands.add_parser("corpus", help="convert games to training positions").add_argument
+    add("games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3")
+    add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
+    add("--out", type=Path, required=True, help="folder of the corpus")
+    add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
+    add("--seed", type=whole(), default=1, help="seed of the shuffle (default 1)")
+    add("--threads", type=spin("Threads"), default=1, help="processes; the corpus does not depend on it (default 1)")
+    add(
         "--leaves",
         metavar="WEIGHTS",
         default=INTERNAL,
@@ -64,118 +59,82 @@ def add_corpus(commands: Commands) -> None:
 
 
 def add_train(commands: Commands) -> None:
-    train = commands.add_parser("train", help="train weights from a corpus; resumes from its checkpoint")
-    train.add_argument("corpus", type=Path)
-    train.add_argument(
-        "--out", type=Path, required=True, help="file of weights, .kpp or (nnue) .bin; the checkpoint is in FILE.run/"
-    )
-    train.add_argument(
+    add = commands.add_parser("train", help="train weights from a corpus; resumes from its checkpoint").add_argument
+    add("corpus", type=Path)
+    add("--out", type=Path, required=True, help="file of weights, .kpp or (nnue) .bin; the checkpoint is in FILE.run/")
+    add(
         "--model",
         choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"],
         default="KPPT",
         help="nnue: a network; KPPT: KPP with tempo terms (the default); the others have fewer terms",
     )
-    train.add_argument("--network", default="256x2-32-32", help="nnue: width and hidden units (default 256x2-32-32)")
-    train.add_argument("--features", choices=["K+P", "HalfKP"], default="K+P", help="nnue: features (default K+P)")
-    train.add_argument(
-        "--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1"
+    add("--network", default="256x2-32-32", help="nnue: width and hidden units (default 256x2-32-32)")
+    add("--features", choices=["K+P", "HalfKP"], default="K+P", help="nnue: features (default K+P)")
+    add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
+    add("--threads", type=int, choices=[1, 2], default=1, help="the weights do not depend on it")
+    add("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
+    add("--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)")
+    add(
+        "--tempo", type=whole(0, MOST_TEMPO), default=120, help="nnue: centipawns of tempo left out of the values (120)"
     )
-    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights do not depend on it")
-    train.add_argument("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
-    train.add_argument(
-        "--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
-    )
-    train.add_argument(
-        "--tempo",
-        type=whole(0, MOST_TEMPO),
-        default=120,
-        help="nnue: centipawns for the right to move, taken out of the network's values (default 120)",
-    )
-    train.add_argument(
+    add(
         "--warm-start",
         metavar="WEIGHTS",
         default="",
         help=f"continue from these weights at small rates: a file, {KPP} or, with --model nnue, {INTERNAL}; "
         "a network may be narrower than --network",
     )
-    train.add_argument(
-        "--rate",
-        type=real(0, 1),
-        default=0.0,
-        help="nnue: highest learning rate (default 0.004, with --warm-start 0.0008)",
-    )
-    train.add_argument(
-        "--decay",
-        type=real(0, 1),
-        default=0.3,
-        help="nnue: decay of the first layer's weights, times the rate (default 0.3)",
-    )
-    train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
+    add("--rate", type=real(0, 1), default=0.0, help="nnue: highest rate (default 0.004, after a warm start 0.0008)")
+    add("--decay", type=real(0, 1), default=0.3, help="nnue: weight decay of the first layer (default 0.3)")
+    add("--note", default="", help="a line for the card (the metadata) of the weights")
 
 
 def add_join(commands: Commands) -> None:
-    join = commands.add_parser("join", help="merge networks into one whose value is their mean")
-    join.add_argument("networks", nargs="+", help=f"files, or {INTERNAL}")
-    join.add_argument("--out", type=Path, required=True, help="the new network, .bin")
+    add = commands.add_parser("join", help="merge networks into one whose value is their mean").add_argument
+    add("networks", nargs="+", help=f"files, or {INTERNAL}")
+    add("--out", type=Path, required=True, help="the new network, .bin")
 
 
 def add_distil(commands: Commands) -> None:
-    distil = commands.add_parser("distil", help="score a corpus by the mean value of several networks")
-    distil.add_argument("corpus", type=Path)
-    distil.add_argument("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
-    distil.add_argument("--out", type=Path, required=True, help="folder of the new corpus")
-    distil.add_argument(
-        "--share", type=real(0, 1), default=0.85, help="share of the mean value in the score (default 0.85)"
-    )
-    distil.add_argument(
-        "--searched", metavar="GAMES", nargs="+", type=Path, default=[],
-        help="add positions that searches of these games evaluate, about 1,200 of each game",
-    )  # fmt: skip
-    distil.add_argument(
-        "--searched-share", type=real(0, 1), default=1.0, help="share of these games, drawn at random (default 1)"
-    )
-    distil.add_argument(
-        "--weights", default=INTERNAL, help="weights of these searches; use the network that will learn"
-    )
-    distil.add_argument("--threads", type=spin("Threads"), default=1, help="games searched in parallel (default 1)")
-    distil.add_argument("--seed", type=whole(), default=1, help="seed of the choice of positions (default 1)")
+    add = commands.add_parser("distil", help="score a corpus by the mean value of several networks").add_argument
+    add("corpus", type=Path)
+    add("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
+    add("--out", type=Path, required=True, help="folder of the new corpus")
+    add("--share", type=real(0, 1), default=0.85, help="share of the mean value in the score (default 0.85)")
+    add("--searched", nargs="+", default=[], type=Path, help="games: add positions that their searches evaluate")
+    add("--searched-share", type=real(0, 1), default=1.0, help="share of these games, drawn at random (default 1)")
+    add("--weights", default=INTERNAL, help="weights of these searches; use the network that will learn")
+    add("--threads", type=spin("Threads"), default=1, help="games searched in parallel (default 1)")
+    add("--seed", type=whole(), default=1, help="seed of the choice of positions (default 1)")
 
 
 def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="play games against itself; resumes at the end of the file")
-    play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=whole(1), required=True, help="games in the file when it is complete")
-    play.add_argument(
-        "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
-    )
-    play.add_argument(
-        "--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)"
-    )
-    play.add_argument(
+    add = play.add_argument
+    add("--out", type=Path, required=True, help="a .tsv file")
+    add("--games", type=whole(1), required=True, help="games in the file when it is complete")
+    add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
+    add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
+    add(
         "--opening-margin",
         metavar="CENTIPAWNS",
         type=whole(),
         default=0,
         help="draw all of these from the moves this close to the best (default 0: half of them, from all moves)",
     )
-    play.add_argument(
-        "--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)"
-    )
-    play.add_argument(
-        "--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)"
-    )
+    add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
+    add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
     add_search_options(play, nodes=1500)
 
 
 def add_off_game(commands: Commands) -> None:
     off_game = commands.add_parser("off-game", help="score positions that searches of games evaluate")
-    off_game.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
-    off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
-    off_game.add_argument("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
-    off_game.add_argument(
-        "--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)"
-    )
-    off_game.add_argument(
+    add = off_game.add_argument
+    add("games", nargs="+", type=Path, help=GAMES_HELP)
+    add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
+    add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
+    add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
+    add(
         "--plies",
         type=whole(1, MOST_PLIES),
         default=0,
@@ -186,28 +145,25 @@ def add_off_game(commands: Commands) -> None:
 
 def add_rescore(commands: Commands) -> None:
     rescore = commands.add_parser("rescore", help="score games by new searches; moves and results stay")
-    rescore.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
-    rescore.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
-    rescore.add_argument(
-        "--share", type=real(0, 1), default=1.0, help="share of positions; the others keep their score (default 1)"
-    )
+    add = rescore.add_argument
+    add("games", nargs="+", type=Path, help=GAMES_HELP)
+    add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
+    add("--share", type=real(0, 1), default=1.0, help="share of positions; the others keep their score (default 1)")
     add_search_options(rescore, nodes=800)
 
 
 def add_export(commands: Commands) -> None:
-    export = commands.add_parser("export", help="write scored positions for other trainers, as psv or hcpe")
-    export.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
-    export.add_argument("--out", type=Path, required=True, help="a file ending in .psv, .bin (the same) or .hcpe")
+    add = commands.add_parser("export", help="write scored positions for other trainers, as psv or hcpe").add_argument
+    add("games", nargs="+", type=Path, help=GAMES_HELP)
+    add("--out", type=Path, required=True, help="a file ending in .psv, .bin (the same) or .hcpe")
 
 
 def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
-    """Add the options of a command that searches."""
-    command.add_argument(
-        "--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"nodes of each search (default {nodes})"
-    )
-    command.add_argument("--threads", type=spin("Threads"), default=1, help="games processed in parallel (default 1)")
-    command.add_argument("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
-    command.add_argument("--seed", type=whole(), default=1, help="seed of the random choices (default 1)")
+    add = command.add_argument
+    add("--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"nodes of each search (default {nodes})")
+    add("--threads", type=spin("Threads"), default=1, help="games processed in parallel (default 1)")
+    add("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
+    add("--seed", type=whole(), default=1, help="seed of the random choices (default 1)")
 
 
 def run_corpus(args: argparse.Namespace) -> None:

@@ -72,7 +72,6 @@ class Buckets:
             raise
 
     def add(self, positions: Positions) -> None:
-        """Append a batch."""
         bucket = mixed_hash(positions["key"], self._seed + 1) % np.uint64(BUCKETS)
         order = np.argsort(bucket, kind="stable")
         ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right")
@@ -81,12 +80,10 @@ class Buckets:
                 write_positions(file, chosen)
 
     def close(self) -> None:
-        """Close the files."""
         for file in self._files:
             file.close()
 
     def remove(self) -> None:
-        """Close the files and delete those that are left."""
         self.close()
         for path in self.paths:
             path.unlink(missing_ok=True)
@@ -242,18 +239,9 @@ def build_corpus(
         training, held_out = finish(buckets, folder, every, seed, totals.skipped)
     finally:
         buckets.remove()
-    card = {
-        "files": [path.name for path in paths],
-        "files_not_held_out": [path.name for path in also],
-        "games": totals.items,
-        "broken_games": totals.skipped.count,
-        "quiescence_leaves": leaves is not None,
-        "first_broken": totals.skipped.line,
-        "quiet_positions": totals.positions,
-        "training": training,
-        "held_out": held_out,
-        "every": every,
-        "seed": seed,
-    }
+    files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
+    counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
+    split = {"training": training, "held_out": held_out, "every": every, "seed": seed}
+    card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | split
     write_text(folder / CARD, json.dumps(card, indent=1) + "\n")
     return card

@@ -146,14 +146,12 @@ class PackedPosition:
 
 
 def psv_of(position: PackedPosition) -> bytes:
-    """Pack as psv."""
     result = position.result if position.black else -position.result
     packed = bytes(position.board.to_packed_sfen())
     return PSV.pack(packed, position.score, position.move.value, min(position.ply, 0xFFFF), result)
 
 
 def hcpe_of(position: PackedPosition) -> bytes:
-    """Pack as hcpe."""
     result = {1: 1, -1: 2, 0: 0}[position.result]
     packed = bytes(position.board.to_hcp())
     return HCPE.pack(packed, position.score, position.move.to_apery().value, result)

@@ -76,7 +76,6 @@ def read_lines(path: Path) -> Iterator[list[str]]:
 
 
 def decode_lines(lines: list[str]) -> Iterator[Item]:
-    """Yield the item of each line."""
     for line in lines:
         try:
             yield parse_line(line)
@@ -109,7 +108,6 @@ def game_of_record(record: Any, scores: str) -> ScoredGame | Fault:
 
 
 def one_line_fault(error: Exception) -> Fault:
-    """Return an error as a fault of one line."""
     return Fault(" ".join(str(error).split()))
 
 
@@ -198,7 +196,6 @@ class Chunk:
     data: list[Any]
 
     def items(self) -> Iterator[Item]:
-        """Decode the items."""
         return format_of(self.path).decode(self.data)
 
     def place(self, index: int) -> str:
@@ -225,11 +222,9 @@ class SkippedItems:
     first: str = ""
 
     def add(self, place: str, reason: str) -> None:
-        """Count one item."""
         self.join(SkippedItems(1, f"{place}: {reason}"))
 
     def join(self, other: SkippedItems) -> None:
-        """Add another count."""
         self.first = self.first or other.first
         self.count += other.count
 

@@ -90,7 +90,6 @@ class State:
 
 
 def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return 1 / (1 + exp(-x))."""
     return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
 
 
@@ -156,7 +155,6 @@ class Training:
 
     @property
     def total(self) -> int:
-        """Positions of all epochs."""
         return self.plan.epochs * self.file.count
 
     def blocks(self) -> Iterator[tuple[int, Positions]]:

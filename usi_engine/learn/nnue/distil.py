@@ -44,7 +44,6 @@ class Teacher:
         self._trainer.refresh(rounded=True)
 
     def values(self, positions: Positions) -> npt.NDArray[np.float64]:
-        """Return centipawns for Black."""
         return values_of(self._trainer, positions, BATCH, self._work)
 
     def _work(self, phases: tuple[int, ...]) -> None:

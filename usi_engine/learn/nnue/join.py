@@ -61,7 +61,6 @@ def _hidden(networks: Sequence[NetworkFile], layer: int, shapes: Sequence[tuple[
 
 
 def _output(networks: Sequence[NetworkFile], units: Sequence[int]) -> tuple[Array, Array]:
-    """Join the output layer to the mean."""
     bias = np.sum([np.asarray(network.layers[2][0]) for network in networks], axis=0) / len(networks)
     weights = [np.asarray(network.layers[2][1])[:, :count] for network, count in zip(networks, units, strict=True)]
     mean = np.rint(np.concatenate(weights, axis=1) / len(networks))

@@ -21,15 +21,11 @@ def tempo_left_out(network: str | Path) -> int:
     if not card.exists():
         return 0
     try:
-        found = stated_tempo(json.loads(card.read_text(encoding="utf-8")))
+        stated = json.loads(card.read_text(encoding="utf-8"))
+        plan = stated.get("plan", {})  # the first cards have the tempo only here; other programs' cards lack it
+        found = stated.get(TEMPO_KEY, plan.get("tempo", 0) if isinstance(plan, dict) else 0)
     except (ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{card} is damaged: {type(error).__name__} {error}") from None
     if type(found) is not int or not 0 <= found <= MOST_TEMPO:
         raise ValueError(f"{card}: its tempo is {str(found)[:80]}, not 0 to {MOST_TEMPO}")
     return found
-
-
-def stated_tempo(card: dict[str, object]) -> object:
-    """Return the tempo of a card. The first cards have it only in their plan; other programs' cards lack it."""
-    plan = card.get("plan", {})
-    return card.get(TEMPO_KEY, plan.get("tempo", 0) if isinstance(plan, dict) else 0)

@@ -83,7 +83,6 @@ class NetworkPlan:
 
 
 def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
-    """Set small random transformer weights, half-active hidden units and an output of 0."""
     random = np.random.default_rng(plan.seed)
     blocks = trainer.blocks(trainer.weights)
     rows = blocks["transformer"][
@@ -101,7 +100,6 @@ def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
 
 
 def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
-    """Return the rounded weights in the layout of the file."""
     blocks = trainer.blocks(np.rint(trainer.weights))
     tiles = blocks["transformer"].astype(np.int16)
     rows = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
@@ -115,7 +113,6 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
 
 
 def shifted(network: NetworkFile, centipawns: int) -> NetworkFile:
-    """Return the network with values greater by `centipawns`."""
     bias, weight = network.layers[-1]
     return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + FV_SCALE * centipawns, weight)])
 
@@ -154,11 +151,6 @@ def with_tempo(name: str) -> NetworkFile:
     return shifted(read_network(path), tempo_left_out(path))
 
 
-def starting_network(plan: NetworkPlan) -> NetworkFile:
-    """Read the network of a warm start and widen it to the plan's width. ValueError, OSError, WeightsError."""
-    return widened(with_tempo(plan.warm_start), plan.width, plan.seed)
-
-
 def values_of(
     trainer: NetworkTrainer, positions: Positions, batch: int, work: Callable[[tuple[int, ...]], None]
 ) -> npt.NDArray[np.float64]:
@@ -193,7 +185,7 @@ class NetworkTraining:
         self.trainer = NetworkTrainer(*sizes, features=plan.features, fv_scale=FV_SCALE)
         initialise(self.trainer, plan)
         if plan.warm_start:
-            set_network(self.trainer, starting_network(plan))
+            set_network(self.trainer, widened(with_tempo(plan.warm_start), plan.width, plan.seed))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
@@ -203,7 +195,6 @@ class NetworkTraining:
         return self.plan.epochs * self.batches.per_epoch
 
     def rate(self) -> float:
-        """Return the learning rate of the next step."""
         warm_up = min(max(self.total // 50, WARM_UP_STEPS), max(self.total // 4, 1))
         cosine = (1 + math.cos(math.pi * self.state.step / self.total)) / 2
         share = self.plan.last_rate + (1 - self.plan.last_rate) * cosine
@@ -211,7 +202,6 @@ class NetworkTraining:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether the next step is quantisation-aware."""
         return self.state.step >= round((1 - self.plan.rounded) * self.total)
 
     def run(self) -> None:
@@ -232,7 +222,6 @@ class NetworkTraining:
                 saved = time.monotonic()
 
     def work(self, phases: tuple[int, ...]) -> None:
-        """Run phases of a batch, each on all threads."""
         for phase in phases:
             jobs = [self.pool.submit(self.trainer.work, phase, thread) for thread in range(1, self.plan.threads)]
             self.trainer.work(phase, 0)

@@ -90,7 +90,6 @@ def score_by_plies(player: Player, board: Board, plies: int) -> tuple[str, int]:
 
 
 def scored(player: Player, boards: list[Board], plies: int) -> list[tuple[str, int]]:
-    """Return best move and value of each position."""
     if not plies:
         return [player.think(board) for board in boards]
     with unselective():

@@ -25,7 +25,6 @@ CUT_LINE = re.compile(rb"[bwd](\t[^\t\n]*){0,3}")
 
 
 def play_task(player: Player, task: tuple[str, int]) -> Played:
-    """Play a game from a start position, with a number."""
     return player.play(*task)
 
 

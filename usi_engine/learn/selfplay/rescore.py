@@ -19,7 +19,6 @@ from usi_engine.player import Player, PlayRules
 
 
 def line_of(game: ScoredGame) -> str:
-    """Return a game as a line of the text format."""
     start = "startpos" if game.start == START else game.start
     words = (f"{move} {'-' if score is None else score}" for move, score in zip(game.moves, game.scores, strict=True))
     return f"{LETTERS[game.result]}\t{game.ending}\t{start}\t{' '.join(words)}\n"
