@@ -1,4 +1,4 @@
-"""Random games, their positions, and trainers with random weights."""
+"""Random games, their positions, trainers with random weights."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
 
 def any_score(board: Board, rng: random.Random) -> int:
-    """A score that has nothing to do with the position."""
+    """Return a score that does not depend on the position."""
     return rng.randint(-900, 900)
 
 
 def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Random], int] = any_score) -> str:
-    """A line of the text format: random moves with scores."""
+    """Return a line of the text format: random moves with scores."""
     rng = random.Random(seed)
     board, words = Board(), []
     for _ in range(plies):
@@ -48,12 +48,12 @@ def items_of(path: Path) -> Iterator[Item]:
 
 
 def read_games(path: Path) -> list[ScoredGame]:
-    """All games of a file."""
+    """Read all games of a file."""
     return [item for item in items_of(path) if isinstance(item, ScoredGame)]
 
 
 def positions_of(games: Iterable[ScoredGame], room: int = 20000) -> Positions:
-    """Their quiet positions."""
+    """Return the quiet positions of games."""
     reader, out, used = GameReader(), np.zeros(room, TRAINING_POSITION), 0
     for number, game in enumerate(games):
         used += reader.read_game(game.start, game.moves, game.scores, game.result, number, out[used:])
@@ -73,12 +73,12 @@ def noisy(terms: Sequence[str], seed: int = 1) -> Trainer:
 
 
 def sums_of(trainer: Trainer) -> dict[str, int]:
-    """A checksum of each term's parameters, which are a gigabyte."""
+    """Return a checksum of each term's parameters, which take a gigabyte."""
     return {name: zlib.crc32(np.ascontiguousarray(trainer.parameters(name)).data) for name in trainer.terms}
 
 
 def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
-    """(sfen, position) of quiet positions on random walks."""
+    """Return (sfen, position) of quiet positions on random walks."""
     rng, reader, out = random.Random(seed), GameReader(), np.zeros(2, TRAINING_POSITION)
     found: list[tuple[str, Any]] = []
     while len(found) < count:
@@ -95,7 +95,7 @@ def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
 
 
 def position_of(sfen: str) -> Positions:
-    """The training position of a quiet position."""
+    """Return the training position of a quiet position."""
     out = np.zeros(2, TRAINING_POSITION)
     return next(
         out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read_game(sfen, [move], [0], 1, 0, out)
@@ -103,7 +103,7 @@ def position_of(sfen: str) -> Positions:
 
 
 def weights_of(folded: Folded) -> KppWeights:
-    """Unfolded for play, without a file."""
+    """Unfold weights for play, without a file."""
     weights = KppWeights()
     weights.allocate()
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
