@@ -56,8 +56,8 @@ def check_slope(
         assert (moved < 0) == (slope > 0)
 
 
-@pytest.mark.parametrize("terms", [SMALL, pytest.param(MODELS["KPPT"], marks=pytest.mark.slow)], ids=["KP+PP", "KPPT"])
-def test_the_gradient_is_that_of_finite_differences(positions: Positions, terms: Sequence[str]) -> None:
+@pytest.mark.parametrize(("terms", "count"), [(SMALL, 3), (MODELS["KPPT"], 1)], ids=["KP+PP", "KPPT"])
+def test_the_gradient_is_that_of_finite_differences(positions: Positions, terms: Sequence[str], count: int) -> None:
     """After one update the accumulator is the squared gradient, and the weight moved against it."""
     rng = random.Random(3)
     trainer = noisy(terms)
@@ -65,7 +65,7 @@ def test_the_gradient_is_that_of_finite_differences(positions: Positions, terms:
     wrong = [
         number for number in range(100, 900) if abs(slope_of_value(trainer, positions[number : number + 1])) > 0.15
     ]
-    for number in wrong[:3]:
+    for number in wrong[:count]:
         position = positions[number : number + 1]
         for name in terms:
             trainer.parameters(name)[:, 1] = 0
