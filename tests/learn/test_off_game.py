@@ -21,7 +21,7 @@ def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, plan: OffGam
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
     assert append_off_game("material", [few_games], whole, plan, rules=rules, threads=2) == (6, SkippedItems())
     text = whole.read_text()
-    broken.write_text(text[: len(text) // 2])  # as if it had been killed while writing
+    broken.write_text(text[: len(text) // 2])  # killed while writing
     assert 0 < append_off_game("material", [few_games], broken, plan, rules=rules, threads=1)[0] < 6
     assert broken.read_text() == text
     games = read_games(whole)

@@ -22,7 +22,7 @@ def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
     assert rescore("material", [few_games], whole, 1.0, rules=RULES, threads=2) == (6, SkippedItems())
     text = whole.read_text()
-    broken.write_text(text[: len(text) // 2])  # as if it had been killed while writing
+    broken.write_text(text[: len(text) // 2])  # killed while writing
     assert 0 < rescore("material", [few_games], broken, 1.0, rules=RULES, threads=1)[0] < 6
     assert broken.read_text() == text
     before, after = read_games(few_games), read_games(whole)
