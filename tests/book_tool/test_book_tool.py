@@ -96,14 +96,14 @@ def test_the_cheapest_leaves_come_first() -> None:
     """A path costs its losses and 10 for each move; margin and last ply bound it."""
     tree = tree_of(position("", **{"7g7f": 50, "2g2f": 35, "9g9f": 5}), position("7g7f", **{"3c3d": -50, "8c8d": -53}))
     leaves = tree.frontier(START, 9, 40, 10)
-    assert [(leaf.cost, position_key(leaf.sfen)) for leaf in leaves] == [
+    assert [(cost, position_key(sfen)) for cost, sfen in leaves] == [
         (20, position_key(after("7g7f", "3c3d"))),
         (23, position_key(after("7g7f", "8c8d"))),
         (25, position_key(after("2g2f"))),
     ]
-    assert [leaf.cost for leaf in tree.frontier(START, 9, 45, 10)] == [20, 23, 25, 55]
-    assert [leaf.cost for leaf in tree.frontier(START, 2, 40, 10)] == [25]
-    assert [leaf.sfen for leaf in Tree().frontier(START, 9, 40, 10)] == [START]
+    assert [cost for cost, _ in tree.frontier(START, 9, 45, 10)] == [20, 23, 25, 55]
+    assert [cost for cost, _ in tree.frontier(START, 2, 40, 10)] == [25]
+    assert [sfen for _, sfen in Tree().frontier(START, 9, 40, 10)] == [START]
 
 
 def test_weights_of_moves_without_games() -> None:
