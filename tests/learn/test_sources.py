@@ -51,7 +51,7 @@ def test_a_line_that_is_no_game_is_quoted(line: str) -> None:
         parse_game_line(line)
 
 
-def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
+def test_csa_and_packed_sfen_give_the_same_positions(tmp_path: Path) -> None:
     made = Record.from_csa_str("V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n%TORYO\n")
     (tmp_path / "game.csa").write_text(made.to_csa())
     # Byte 38 is the result for the side to move; White resigned, so Black won.
