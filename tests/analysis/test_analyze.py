@@ -15,6 +15,7 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MATE
+from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import INTERRUPTIBLE
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.analysis.analyst import Analyst
@@ -29,7 +30,6 @@ from usi_engine.analysis.store import Store, store_path
 ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
-MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
 
 pytestmark = pytest.mark.usefixtures("cache_folder")
 
@@ -63,7 +63,7 @@ def test_results_do_not_depend_on_the_order(analyst: Analyst) -> None:
 
 
 def test_mates_and_ended_games(analyst: Analyst) -> None:
-    result = analyst.evaluate(Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"))
+    result = analyst.evaluate(Board(MATE_IN_ONE))
     assert (result.mate, result.pv) == (1, ("G*5b",))
     assert analyst.evaluate(Board(MATED)) == Evaluated(-MATE, 0, 0, 0, 0, ())
     board = Board.from_moves(["2h3h", "8b7b", "3h2h", "7b8b"] * 3)
