@@ -13,6 +13,7 @@ from core_ext.eval import piece_values as _piece_values
 from core_ext.eval.bonapiece cimport (
     BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
 )
+from core_ext.base.arithmetic cimport clamp
 from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
@@ -21,10 +22,10 @@ from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEM
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
-from core_ext.search.search cimport (
-    allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root, search_root,
+from core_ext.search.search cimport search_root
+from core_ext.search.searcher cimport (
+    RootMove, Sample, Searcher, allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root,
 )
-from core_ext.search.stack cimport RootMove, Sample, Searcher, clamp
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,

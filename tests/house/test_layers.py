@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # From the bottom: folders in order, then the public API at the top. A module may import what stands before it.
 LAYERS = {
-    "base": ["debug", "memory", "processor", "stop"],
+    "base": ["arithmetic", "debug", "memory", "processor", "stop"],
     "shogi": [
         "types",
         "hand",
@@ -45,7 +45,7 @@ LAYERS = {
         "tune",
         "history",
         "movepick",
-        "stack",
+        "searcher",
         "counts",
         "correction",
         "samples",
