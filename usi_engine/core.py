@@ -65,7 +65,6 @@ class Core:
     max_depth: int
     max_evaluation: int
     set_tunable: Callable[[str, int], None]
-    tunable: Callable[[str], int]
     load_weights: Callable[[str, int], Evaluation | None]
 
     def in_plies(self, value: int) -> int | None:
@@ -107,6 +106,5 @@ def load_core() -> Core:
         max_depth=engine.MAX_DEPTH,
         max_evaluation=engine.MAX_EVALUATION,
         set_tunable=engine.set_tunable,
-        tunable=engine.tunable,
         load_weights=load_weights,
     )
