@@ -333,7 +333,7 @@ cdef class Worker:
         return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
 
     def evaluate(self, board: Board):
-        """Return (name, value) of each term of the static value, and last the total; centipawns for the side to move."""
+        """Return (name, value) of each term of the static value, last `total`; centipawns for the side to move."""
         cdef Board given = board
         self._check_idle()
         return evaluate_terms(&self.evaluator, &given.pos)

@@ -4,7 +4,7 @@ from libc.string cimport memset
 
 
 def ordering_counts() -> dict[tuple[int, int], tuple[int, int, int, int]]:
-    """Return and clear the counts: {(depth, picker stage): (nodes, cut by the first move, moves tried, with hash move)}.
+    """Return and clear the counts: {(depth, stage): (nodes, cut by the first move, moves tried, with hash move)}.
 
     RuntimeError if this build does not count.
     """

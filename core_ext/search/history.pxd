@@ -1,4 +1,4 @@
-"""Move histories: statistics of past searches that order moves and steer pruning and reductions. Each thread has its own.
+"""Move histories: statistics of past searches that order moves and steer pruning and reductions, one set per thread.
 
 An update adds a bonus and pulls the entry towards zero in proportion to the bonus ("gravity", Stockfish), so that every
 entry stays within its limit.
@@ -47,10 +47,10 @@ cdef struct Histories:
     PieceTo continuation[PIECES][SQUARES]   # [piece][destination of the earlier move]; piece 0: no earlier move
     PieceTo pawn[PAWN_HISTORY_SLOTS]        # pawn history (Stockfish, 2023), by pawn structure
     int16_t correction[CORRECTIONS][2][CORRECTION_SLOTS]    # [key][side to move][hash]
-    PieceTo move_correction[PIECES][SQUARES]    # continuation correction history: [piece][destination, earlier move]
+    PieceTo move_correction[PIECES][SQUARES]    # continuation correction: [piece][destination] of the earlier move
     int16_t hash_move                       # how often the hash move is the best move
 
-# Return cleared histories; `block[0]` receives the pointer for release_large. With `lazy` the system provides the memory
+    PieceTo move_correction[PIECES][SQUARES]    # continuation correction: [piece][destination] of an earlier move
 # at first use, otherwise now. MemoryError.
 cdef Histories *allocate_histories(void **block, bint lazy) except NULL
 cdef void clear_histories(Histories *histories) noexcept nogil

@@ -191,7 +191,7 @@ cdef inline void update_by_gain(Searcher *s, const Node *node) noexcept nogil:
 
 
 cdef inline void update_after_tt_cutoff(Searcher *s, const Node *node) noexcept nogil:
-    """After a fail high from the TT, reward a quiet hash move, and punish the opponent's quiet move if it came early."""
+    """After a fail high from the TT, reward a quiet hash move and punish the opponent's quiet move if it came early."""
     cdef const Stack *prior = node.ss - 1
     if not node.tt.move or node.tt_value < node.beta:
         return

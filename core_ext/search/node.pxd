@@ -1,5 +1,5 @@
-"""The steps of a node that neither select nor search: initialisation, end of the game, transposition table, static value,
-bookkeeping of moves."""
+"""The steps of a node that neither select nor search: initialisation, end of the game, transposition table, static
+value, bookkeeping of moves."""
 
 from libc.string cimport memcpy
 
@@ -47,6 +47,7 @@ cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil
 
 
 cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
+    """Make a null move; it does not count as a node."""
     ss.move = NULL_MOVE
     ss.continuation = &s.histories.continuation[0][0]
     ss.correction = &s.histories.move_correction[0][0]

@@ -38,7 +38,7 @@ cdef inline bint quiescence_cuts(const Node *node) noexcept nogil:
     return not node.pv and node.tt.depth >= 0 and bound_cuts(node)
 
 
-# ---- hindsight: correct the depth by what the parent's reduction missed ----
+# ---- hindsight (Stockfish): correct the depth by what the parent's reduction missed ----
 
 cdef inline int hindsight(const Node *node) noexcept nogil:
     """Plies to add: one if a move was reduced much without making its side worse; one less if a move was reduced and
@@ -85,7 +85,7 @@ cdef inline int iir_reduction(const Node *node) noexcept nogil:
             and node.prior_reduction <= tune.iir_prior_reduction)
 
 
-# ---- small ProbCut: the TT value beats beta by a margin ----
+# ---- small ProbCut (Stockfish): the TT value beats beta by a margin ----
 
 cdef inline bint small_probcut(const Node *node) noexcept nogil:
     """A lower bound from a search nearly as deep (at low depths also from quiescence) is far above beta, so the full
@@ -99,7 +99,7 @@ cdef inline int small_probcut_value(const Node *node) noexcept nogil:
     return node.beta + tune.small_probcut_margin
 
 
-# ---- pruning of moves in the main search ----
+# ---- pruning of moves in the main search (Stockfish) ----
 
 cdef inline void prune_late_quiets(const Node *node, Picker *picker) noexcept nogil:
     """Late move pruning: skip the quiet moves after the first few, more of which are searched in a deeper node."""
@@ -192,8 +192,8 @@ cdef inline bint prune_futile_capture(Searcher *s, Node *node, Move32 move32) no
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
     """Prune the move, once a move is found that does not get mated. Return whether it is pruned.
 
-    Checks and recaptures are not futile. In check, quiet evasions are searched until one does not get mated. A quiet hash move is
-    pruned as well, but it counts as one of the first moves and may raise the best value.
+    Checks and recaptures are not futile. In check, quiet evasions are searched until one does not get mated. A quiet
+    hash move is pruned as well, but it counts as one of the first moves and may raise the best value.
     """
     cdef Move32 move32 = to_move32(&s.pos, move), last = (node.ss - 1).move
     if is_loss(node.best_value):
@@ -204,7 +204,7 @@ cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcep
     return is_quiet32(move32) or not see_at_least(&s.pos, move, -tune.quiescence_see)
 
 
-# ---- fail-high averaging (Stockfish): a value above beta is moved towards beta, as a shallow fail high is unreliable ----
+# ---- fail-high averaging (Stockfish): a shallow fail high is unreliable, so its value is moved towards beta ----
 
 cdef inline void average_fail_high(Node *node) noexcept nogil:
     """In the main search beta weighs as much as one ply of depth."""

@@ -67,7 +67,8 @@ cdef inline int null_move_reduction(const Node *node) noexcept nogil:
 
 
 cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept nogil:
-    """Verify a deep null move by a reduced search without null moves in its first plies; return whether it fails high."""
+    """Verify a deep null move: search to reduced depth without null moves in the first plies; return whether it fails
+    high."""
     cdef int value
     if s.null_min_ply or node.depth < tune.null_verify:
         return True
@@ -117,8 +118,10 @@ cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_bet
 
 
 cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
-    """Return whether a good capture beats beta by a margin in a shallow search, so most likely also beta in a full one; if
-    so, set `value`."""
+    """Return whether a good capture beats beta by a margin in a shallow search, so most likely also in a full one.
+
+    If so, set `value`.
+    """
     cdef int raised_beta = probcut_beta(node)
     cdef Picker picker
     cdef Move move
