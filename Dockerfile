@@ -1,4 +1,4 @@
-# The engine in a container, compiled for the machine that builds it. Not tested yet. Needs BuildKit.
+# Container of the engine, compiled for the machine that builds it. Needs BuildKit. Not tested yet.
 #
 #   DOCKER_BUILDKIT=1 docker build --tag komadori .
 #   docker run --interactive --rm komadori

@@ -1,8 +1,8 @@
 """Make a virtual environment with pip and the build requirements: `python3 bootstrap.py DIRECTORY`.
 
-Python's version and the compiler are checked first. Then it uses what there is: venv with ensurepip; else virtualenv;
-else a bare venv into which the outer pip installs. Debian keeps venv, the compiler and the headers of Python in
-packages of their own: as root they are installed where one is missing, else the error names them.
+Checks the versions of Python and the compiler first. Then tries venv with ensurepip, virtualenv, and a bare venv into
+which the outer pip installs. Debian has venv, the compiler and Python's headers in separate packages: for root, missing
+ones are installed; otherwise the error names them.
 """
 
 from __future__ import annotations
@@ -40,23 +40,21 @@ def has_headers() -> bool:
 
 
 def compiler() -> str:
-    """The C compiler that setuptools will start; on Windows it looks for MSVC by itself."""
+    """Return the C compiler that setuptools will call, except on Windows, where setuptools finds MSVC itself."""
     return shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
 
 
 def missing() -> str | None:
-    """What the system lacks, in words; None where nothing is missing."""
+    """Describe what the system lacks; None if nothing is missing."""
     if not has_headers():
         return f"{sys.executable} has no headers (Python.h)"
-    if sys.platform != "win32" and not attempt(
-        compiler(), "--version"
-    ):  # that of macOS is a stub until it is installed
+    if sys.platform != "win32" and not attempt(compiler(), "--version"):  # macOS has a stub that fails
         return f"there is no C compiler '{compiler()}'"
     return None
 
 
 def make(directory: Path) -> bool:
-    """Whether `directory` now holds an interpreter with pip."""
+    """Create the virtual environment; return True if it has an interpreter with pip."""
     python, inner = sys.executable, interpreter(directory)
     return (
         attempt(inner, "-m", "pip", "--version")
@@ -70,7 +68,7 @@ def make(directory: Path) -> bool:
 
 
 def install_packages() -> bool:
-    """Debian's missing packages, where this is Debian, the system's own Python, and we are root."""
+    """Install Debian's packages if this is Debian, the system's own Python, and the user is root."""
     apt = shutil.which("apt-get")
     if apt is None or os.geteuid() != 0 or not sys.executable.startswith("/usr/bin/"):
         return False
@@ -81,14 +79,14 @@ def install_packages() -> bool:
 
 
 def requirements() -> list[str]:
-    """The build requirements of pyproject.toml: its first list (tomllib is not there before Python 3.11)."""
+    """Read the build requirements: the first list of pyproject.toml (Python 3.10 has no tomllib)."""
     text = (Path(__file__).parent / "pyproject.toml").read_text(encoding="utf-8")
     listed = text.split("requires = [", 1)[1].split("]", 1)[0]
     return [item.strip().strip('"') for item in listed.replace('",', '"\n').splitlines() if item.strip()]
 
 
 def prepared(directory: Path) -> bool:
-    """Whether nothing is missing and `directory` holds an interpreter with pip."""
+    """Return True if nothing is missing and the virtual environment could be created."""
     return missing() is None and make(directory)
 
 
@@ -96,7 +94,7 @@ def main() -> int:
     if sys.version_info < LEAST:
         found = ".".join(map(str, sys.version_info[:3]))
         needed = f"Python {'.'.join(map(str, LEAST))} or newer is needed, {sys.executable} is {found}"
-        print(f"{needed}; if there is another: make run PYTHON=NAME", file=sys.stderr)
+        print(f"{needed}; name another Python: make run PYTHON=NAME", file=sys.stderr)
         return 1
     directory = Path(sys.argv[1])
     if not prepared(directory) and not (install_packages() and prepared(directory)):

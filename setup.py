@@ -1,14 +1,15 @@
-"""Build of the Cython core: one module a `.pyx` below core_ext, one table of directives, a profile and a target CPU.
+"""Build the Cython core: one module for each `.pyx` below core_ext.
 
 Environment:
     CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1),
-                       count (release that counts its cutoffs for bench.strength.ordering)
+                       count (release that counts cutoffs for bench.strength.ordering)
     CORE_EXT_ARCH      native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
     CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
+    CORE_EXT_PROBES    1 also builds the test modules (core_ext/_*.pyx), which tests and benches need
     CORE_EXT_SKIP      1 compiles nothing, for an editable installation whose core `build_ext --inplace` compiles
 
-Each combination builds in a directory of its own, so changing back and forth compiles nothing twice.
+Each combination of profile, target and sanitizer has its own build directory, so switching recompiles nothing.
 """
 
 import ctypes
@@ -24,7 +25,7 @@ from setuptools import Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
-# What a module means; the same in every profile.
+# Meaning of the source; the same in every profile.
 DIRECTIVES = {
     "language_level": 3,
     "cdivision": True,
@@ -33,17 +34,16 @@ DIRECTIVES = {
     "embedsignature": True,
     "overflowcheck": False,
 }
-# What is checked; the only directives that a profile may change.
+# Run-time checks: the only directives that a profile may change.
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 UNCHECKED = dict.fromkeys(CHECKED, False)
 CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED, "count": UNCHECKED}
-# CORE_EXT_LEVEL, by which simd.h and layers.h choose code under MSVC, which has no macros for SSE4.1 and POPCNT; 0:
-# native, 1: portable.
+# CORE_EXT_LEVEL: simd.h and layers.h need it under MSVC, which has no macros for SSE4.1 and POPCNT.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
-PF_AVX2 = 40  # the name of that question in winnt.h is PF_AVX2_INSTRUCTIONS_AVAILABLE
+PF_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE in winnt.h
 
-# Warnings that Cython's generated code sets off whatever its source says.
+# Warnings about code that Cython generates for any source.
 CYTHON_WARNINGS = [
     "unused-parameter", "missing-field-initializers", "unused-function", "cast-function-type", "sign-compare",
 ]  # fmt: skip
@@ -60,6 +60,7 @@ PROFILE = choice("CORE_EXT_PROFILE", "release", CHECKS)
 ARCH = choice("CORE_EXT_ARCH", "native", ARCHITECTURES)
 SANITIZE = os.environ.get("CORE_EXT_SANITIZE") == "1"
 WERROR = os.environ.get("CORE_EXT_WERROR") == "1"
+PROBES = os.environ.get("CORE_EXT_PROBES") == "1"
 SKIP = os.environ.get("CORE_EXT_SKIP") == "1"
 BUILD_BASE = os.path.join("build", "-".join([PROFILE, ARCH] + ["sanitize"] * SANITIZE))
 
@@ -75,7 +76,7 @@ def macros() -> list[tuple[str, str | None]]:
     return found
 
 
-# Instruction sets that processor.h asks for before the core runs, by the compilers' names for them.
+# Instruction sets that processor.h checks before the core runs, as gcc and clang name them.
 INSTRUCTION_SETS = [
     "POPCNT", "SSE4_2", "AVX", "AVX2", "FMA", "BMI", "BMI2", "AVX512F", "AVX512VL", "AVX512BW", "AVX512VBMI",
     "AVX512VNNI",
@@ -83,19 +84,19 @@ INSTRUCTION_SETS = [
 
 
 def program_of(command: list[str]) -> list[str]:
-    """The compiler without its options: one word, or two as in `ccache gcc`."""
+    """Return the compiler without its options: one word, or two as in `ccache gcc`."""
     return list(itertools.takewhile(lambda word: not word.startswith("-"), command))
 
 
 def instructions_used(compiler: list[str]) -> list[str]:
-    """The instruction sets that gcc or clang may use under our flags: those whose macro it defines."""
+    """Return the instruction sets that gcc or clang may use with our flags: it defines a macro for each."""
     command = [*compiler, *target_flags(), "-dM", "-E", "-x", "c", os.devnull]
     defined = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     return [name for name in INSTRUCTION_SETS if f"__{name}__" in defined]
 
 
 def msvc_level() -> str:
-    """The target CPU for MSVC, which has no word for the machine's own: Windows says whether that has AVX2."""
+    """Return the target CPU for MSVC, which has no `native`: ask Windows if the machine has AVX2."""
     if ARCH == "native" and sys.platform == "win32" and ctypes.windll.kernel32.IsProcessorFeaturePresent(PF_AVX2):
         return "x86-64-v3"
     return ARCH
@@ -106,7 +107,7 @@ def msvc_instructions() -> list[str]:
 
 
 def target_flags() -> list[str]:
-    """gcc's and clang's flags for the target CPU."""
+    """Return the flags of gcc and clang for the target CPU."""
     x86 = platform.machine().lower() in ("x86_64", "amd64")
     if ARCH == "native":
         return ["-march=native" if x86 else "-mcpu=native"]
@@ -114,7 +115,7 @@ def target_flags() -> list[str]:
 
 
 def unix_flags() -> list[str]:
-    """gcc and clang, but for the target CPU."""
+    """Return the flags of gcc and clang except those of target_flags."""
     by_profile = {"debug": ["-O1", "-g", "-UNDEBUG"], "coverage": ["-O1", "-g0"]}
     flags = by_profile.get(PROFILE, ["-O3", "-g0"])
     flags += ["-std=c11", "-fvisibility=hidden", "-Wall", "-Wextra"] + [f"-Wno-{name}" for name in CYTHON_WARNINGS]
@@ -123,7 +124,7 @@ def unix_flags() -> list[str]:
 
 
 def instruments() -> list[str]:
-    """Flags of compiler and linker alike."""
+    """Return the flags that both the compiler and the linker need."""
     found = ["--coverage"] if PROFILE == "coverage" else []
     return found + (["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"] if SANITIZE else [])
 
@@ -135,7 +136,7 @@ def msvc_flags(target: bool = True) -> list[str]:
 
 
 class Build(build):
-    """`build`, in the directory of this profile and target."""
+    """`build` in the directory of this profile and target CPU."""
 
     def initialize_options(self) -> None:
         super().initialize_options()
@@ -143,10 +144,13 @@ class Build(build):
 
 
 class BuildExt(build_ext):
-    """`build_ext` with the compiler's own spelling of our flags, several files at a time."""
+    """`build_ext` with the flags of each compiler, several files at a time."""
 
     def finalize_options(self) -> None:
         super().finalize_options()
+        if self.inplace and not self.editable_mode:
+            # A wheel contains every file of its build_lib, so the test modules must not be there.
+            self.build_lib = os.path.join(BUILD_BASE, "inplace")
         if self.parallel is None:
             self.parallel = os.cpu_count() or 1
 
@@ -156,26 +160,29 @@ class BuildExt(build_ext):
         for extension in self.extensions:
             extension.extra_compile_args = msvc_flags() if msvc else unix_flags() + target_flags()
             if extension.name == "core_ext.base.processor":
-                # It must run on any processor to say that this one will not do.
+                # This module must run on any processor: it reports that the processor is too old.
                 extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
                 extension.define_macros = extension.define_macros + [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
             extension.extra_link_args = [] if msvc else instruments()
         super().build_extensions()
 
     def copy_extensions_to_source(self) -> None:
-        """Always: the copy in the source tree may be a newer one of another profile."""
+        """Copy unconditionally: the source tree may hold a newer file of another profile."""
         force, self.force = self.force, True
         super().copy_extensions_to_source()
         self.force = force
 
 
-def modules() -> list[Path]:
-    """Every `.pyx` below core_ext is a module, named by its folders."""
-    return sorted(Path("core_ext").rglob("*.pyx"))
+def modules(probes: bool = PROBES) -> list[Path]:
+    """Return the `.pyx` files below core_ext; each is a module. Test modules begin with an underscore."""
+    return sorted(path for path in Path("core_ext").rglob("*.pyx") if probes or not path.name.startswith("_"))
 
 
 def extensions(annotate: bool = False) -> list[Extension]:
-    """The modules as C; with `annotate` anew in build/annotate, each with a page that shows where it calls Python."""
+    """Translate the modules into C.
+
+    `annotate` writes them to build/annotate, each with a page that shows which lines call Python.
+    """
     found = [
         Extension(
             ".".join(path.with_suffix("").parts), [path.as_posix()], include_dirs=["core_ext"], define_macros=macros()
@@ -188,10 +195,10 @@ def extensions(annotate: bool = False) -> list[Extension]:
         annotate=annotate,
         force=annotate,
         compiler_directives=DIRECTIVES | CHECKS[PROFILE],
-        # A worker process that is spawned and not forked would run this file again.
+        # A spawned (not forked) worker process would run this file again.
         nthreads=(os.cpu_count() or 1) if sys.platform == "linux" else 0,
         emit_linenums=PROFILE == "coverage",
-        quiet="--quiet" in sys.argv,  # else a line a module
+        quiet="--quiet" in sys.argv,
     )
 
 

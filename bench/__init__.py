@@ -3,7 +3,6 @@
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-FIGURES = ROOT / "docs" / "figures"
 DATA = ROOT / "tests" / "data"
 OPENINGS = DATA / "openings.sfen"
 MATE_PROBLEMS = DATA / "mate_problems.tsv"

@@ -1,17 +1,15 @@
-"""`python -m bench`: lists every bench with the first line of its description."""
-
-from __future__ import annotations
+"""`python -m bench`: list every bench with the first line of its docstring."""
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-ENTRY = 'if __name__ == "__main__":'  # modules without it are parts of others
+ENTRY = 'if __name__ == "__main__":'  # helper modules do not have it
 
 
 def benches() -> Iterator[tuple[str, str]]:
-    """Module name and first line of the docstring of each bench; none is imported."""
+    """Yield the module name and first docstring line of each bench, without importing it."""
     for kind in ("speed", "strength"):
         for path in sorted((FOLDER / kind).glob("*.py")):
             source = path.read_text(encoding="utf-8")
@@ -22,4 +20,4 @@ def benches() -> Iterator[tuple[str, str]]:
 if __name__ == "__main__":
     for name, text in benches():
         print(f"{name:<30} {text}")
-    print("\nRun one by `python -m NAME`; `--help` lists its options. See also bench/README.md.")
+    print("\nRun one by `python -m NAME`; `--help` lists its options. See also docs/matches.md.")

@@ -1,23 +1,30 @@
-"""How a bench ends where its input has a fault or a person stops it: with one line."""
+"""Command lines of the benches: parser and one-line errors."""
 
-from __future__ import annotations
-
+import argparse
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from usi_engine.book.entry import BookError
-from usi_engine.core import WeightsError
+from usi_engine.evaluation.names import WeightsError
+
+PROCESSES = max((os.cpu_count() or 2) // 2, 1)
+
+
+def new_parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser whose help shows the description as it is."""
+    return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 @contextmanager
 def one_line(name: str, resumes: bool = True) -> Iterator[None]:
-    """Within the block: a file that is missing or refused, and Ctrl-C, become a SystemExit with one line.
+    """Turn a missing or refused file and Ctrl-C into a SystemExit with one line.
 
-    `resumes`: the same command goes on where it was stopped.
+    `resumes`: the message says that the same command continues the run.
     """
     try:
         yield
     except (WeightsError, BookError, OSError) as error:
         raise SystemExit(f"{name}: {error}") from None
     except KeyboardInterrupt:
-        raise SystemExit(f"\n{name}: stopped" + "; the same command goes on" * resumes) from None
+        raise SystemExit(f"\n{name}: stopped" + "; the same command continues" * resumes) from None

@@ -1,6 +1,4 @@
-"""The folder of a long run, which is continued under the same conditions and with the same program only."""
-
-from __future__ import annotations
+"""Folder of a long run, which can be continued only under the same conditions and with the same program."""
 
 import argparse
 import hashlib
@@ -13,11 +11,9 @@ from typing import Any
 import core_ext
 import usi_engine
 
-CONDITIONS = "conditions.json"
-
 
 def kept_rows(file: Path) -> list[Any]:
-    """What an earlier run wrote, a line of JSON each; a last line that was cut short is removed from the file."""
+    """Read the JSON lines of an earlier run. An incomplete last line is removed from the file."""
     if not file.exists():
         return []
     lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -28,26 +24,26 @@ def kept_rows(file: Path) -> list[Any]:
 
 
 def program_digest() -> str:
-    """Of the compiled core and of usi_engine's code: another build may play otherwise."""
+    """Hash the compiled core and the code of usi_engine, because another build may play differently."""
     digest = hashlib.sha256()
     for package in (core_ext, usi_engine):
         folder = Path(package.__path__[0])
         for file in sorted(folder.rglob("*")):
-            if file.name.endswith((".py", *EXTENSION_SUFFIXES)):
+            if file.name.endswith((".py", *EXTENSION_SUFFIXES)) and "_probe" not in file.name:
                 digest.update(file.relative_to(folder).as_posix().encode())
                 digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def same_conditions(folder: Path, arguments: argparse.Namespace, free: Collection[str]) -> None:
-    """Write the arguments but `free`, and the program's digest, into the folder, or compare with those there.
+    """Write the arguments and the program's hash to the folder, or compare them with those of the earlier run.
 
-    SystemExit where they differ, with their names.
+    Raises SystemExit with the names of those that differ. Arguments in `free` may differ.
     """
     conditions = {name: str(value) for name, value in sorted(vars(arguments).items()) if name not in free}
     conditions["program"] = program_digest()
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / CONDITIONS
+    file = folder / "conditions.json"
     before = json.loads(file.read_text(encoding="utf-8")) if file.exists() else conditions
     other = [name for name in sorted({*before, *conditions}) if before.get(name) != conditions.get(name)]
     if other:

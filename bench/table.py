@@ -1,7 +1,5 @@
 """Timing, tables and progress bars of the benches."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,13 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from tqdm import tqdm
 
-FILE_WIDTH = 120  # columns of a table that is not printed on a terminal
-
 
 def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], object] = lambda: None) -> float:
-    """Units a second of the fastest round: other work on the machine can only slow a round down.
+    """Return the units per second of the fastest round, because other programs can only slow a round down.
 
-    `work` returns how many units it did; `prepare` is called before each round and is not timed.
+    `work` returns the number of units; `prepare` runs before each round and is not timed.
     """
     rates = []
     for _ in range(rounds):
@@ -30,23 +26,23 @@ def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], ob
 
 
 def print_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table whose first column is text and whose others are right-aligned."""
+    """Print a table with a left-aligned first column and right-aligned others."""
     table = Table(box=SIMPLE)
     for place, name in enumerate(header):
         table.add_column(name, justify="right" if place else "left", no_wrap=True)
     for row in rows:
         table.add_row(*map(str, row))
     console = Console()
-    Console(width=console.width if console.is_terminal else FILE_WIDTH).print(table)
+    Console(width=console.width if console.is_terminal else 120).print(table)
 
 
 def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float) -> None:
-    """Komadori's rate (`ours`) beside those of other programs, fastest first; all in millions."""
+    """Print Komadori's rate (`ours`) and those of other programs, fastest first, all in millions a second."""
     rows = sorted([("Komadori", ours), *peers.items()], key=lambda row: -row[1])
     print(f"{title}, one thread (aim: {aim:g} million {unit} a second; others: on a 2.6 GHz Zen 5)", flush=True)
     print_table(("program", f"million {unit}/s"), [(name, f"{rate:.2f}") for name, rate in rows])
 
 
-def progress(total: int, unit: str, done: int = 0) -> tqdm[Any]:
-    """A progress bar on stderr; a line a minute where that is not a terminal."""
+def progress(total: int, unit: str, done: int = 0) -> "tqdm[Any]":
+    """Return a progress bar on stderr; if that is not a terminal, it prints a line a minute."""
     return tqdm(total=total, initial=done, unit=unit, mininterval=0.5 if sys.stderr.isatty() else 60)

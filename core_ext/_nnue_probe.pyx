@@ -1,5 +1,5 @@
-"""Access to the internals of NNUE for tests and benches: incremental sums against sums from scratch, vector kernels
-against portable ones, timed walks.
+"""Internals of NNUE for tests and benches: updated sums against sums from scratch, vector kernels against portable
+ones, timed walks.
 
 Positions come in as sfen text and moves as USI text; nothing here is fast but the timed loops.
 """
@@ -47,17 +47,17 @@ cdef class NnueProbe:
         nnue_init(&self.state, network)
 
     def evaluate(self, sfen: str, moves=()):
-        """Centipawns for the side to move after the moves, of which none but the last position is evaluated."""
+        """Return centipawns for the side to move after the moves; only the last position is evaluated."""
         self.set_position(sfen, moves)
         return nnue_evaluate(&self.state, &self.pos)
 
     def evaluate_from_scratch(self, sfen: str, moves=()):
-        """The same from scratch and by the portable kernels."""
+        """Return the same from scratch and by the portable kernels."""
         self.set_position(sfen, moves)
         return nnue_evaluate_from_scratch(&self.network.weights, &self.pos)
 
     def sums(self, sfen: str, moves=()):
-        """The first layer's sums from the perspectives of Black and White."""
+        """Return the first layer's sums from the perspectives of Black and White."""
         cdef const int16_t *found[COLORS]
         cdef int i
         self.set_position(sfen, moves)
@@ -104,7 +104,7 @@ cdef bint sums_agree(Walk *walk) noexcept nogil:
 
 
 cdef void check_position(Walk *walk) noexcept nogil:
-    """Every sum against one from scratch; every tenth time the value too."""
+    """Compare every sum with one from scratch; every tenth time the value too."""
     walk.evaluated += 1
     if draw(walk) % 10 == 0:
         walk.wrong += nnue_evaluate(&walk.nnue, &walk.pos) != nnue_evaluate_from_scratch(walk.nnue.weights, &walk.pos)
@@ -112,7 +112,7 @@ cdef void check_position(Walk *walk) noexcept nogil:
 
 
 cdef Move choose_move(Walk *walk) noexcept nogil:
-    """A random legal move, a capture or a king's more often than by chance."""
+    """Choose a random legal move; captures and king moves are more frequent than by chance."""
     cdef Move moves[MAX_MOVES]
     cdef Move *last = generate_legal(&walk.pos, moves, True)
     cdef Move move
@@ -148,7 +148,7 @@ cdef void step_back(Walk *walk) noexcept nogil:
 
 
 cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
-    """Up and down a tree at random, asking for sums now in most of the positions, now in few."""
+    """Walk up and down a tree at random, checking the sums now of most positions, now of few."""
     cdef int depth = 0, one_in = 1
     while walk.evaluated < positions:
         if depth < plies and has_legal_move(&walk.pos) and (depth == 0 or draw(walk) % 4):
@@ -166,7 +166,7 @@ cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
 
 
 def walk_network(network: Network, sfen: str, seed: int, positions: int, plies: int = 200):
-    """Random walks from a position: sums by differences beside sums from scratch; counts of what was met."""
+    """Check sums on a random walk from a position; return counts of errors and of what was met."""
     cdef Walk walk
     cdef uint64_t wanted = positions
     cdef int deepest = plies
@@ -190,7 +190,7 @@ def walk_network(network: Network, sfen: str, seed: int, positions: int, plies: 
 # ---- timed walks ----
 
 cdef int try_all(Walk *walk, const Move *move, const Move *last, bint evaluated) noexcept nogil:
-    """Every move done, its position evaluated, and undone, as the leaves of a search."""
+    """Do and undo every move, as at the leaves of a search; evaluate each position if `evaluated`."""
     cdef int sum = 0
     while move != last:
         do_move(&walk.pos, move[0])
@@ -202,7 +202,7 @@ cdef int try_all(Walk *walk, const Move *move, const Move *last, bint evaluated)
 
 
 cdef int play_out(Walk *walk, Move *moves, int *counts, int plies, int rounds, bint evaluated) noexcept nogil:
-    """The positions of a line and all that their moves lead to, `rounds` times; the first listed move leads on."""
+    """Visit the positions of a line and all their children, `rounds` times; the first move listed leads on."""
     cdef int sum = 0, ply, _round, _ply
     for _round in range(rounds):
         for ply in range(plies):
@@ -220,7 +220,7 @@ cdef enum:
 
 
 cdef class TimedLine:
-    """A random line from a position, with all legal moves of each of its positions, to be played again and again."""
+    """A random line from a position, with all legal moves of each of its positions, to be played repeatedly."""
 
     cdef Walk walk
     cdef Network network
@@ -256,11 +256,11 @@ cdef class TimedLine:
 
     @property
     def positions(self):
-        """Positions that one round evaluates."""
+        """The number of positions that one round evaluates."""
         return self.plies + sum([self.counts[ply] for ply in range(self.plies)])
 
     def play(self, rounds: int, evaluated: bool):
-        """Play the line `rounds` times, with the values of all positions or with the moves alone; a checksum."""
+        """Play the line `rounds` times, with the values of all positions if `evaluated`; return a checksum."""
         cdef int count = rounds, found
         cdef bint wanted = evaluated
         with nogil:
@@ -272,7 +272,7 @@ cdef class TimedLine:
 
 def accumulate_rows(bint portable, int16_t[::1] sums, const int16_t[:, ::1] rows, const int32_t[::1] removed,
                     const int32_t[::1] added):
-    """Take rows out of the sums and add others, in place, by the vector or the portable kernel."""
+    """Subtract rows from the sums and add others, in place, by the vector or the portable kernel."""
     cdef int width = <int>sums.shape[0]
     if portable:
         portable_accumulate(&sums[0], &sums[0], width, &rows[0, 0], &removed[0], <int>removed.shape[0], &added[0],
@@ -292,7 +292,7 @@ def activate(bint portable, uint8_t[::1] out, const int16_t[::1] sums):
 
 def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, const int8_t[::1] weights,
            const int32_t[::1] bias):
-    """A dense layer; the weights in the layout [inputs / 4][outputs][4]."""
+    """Compute a dense layer; the weights have the layout [inputs / 4][outputs][4]."""
     cdef uint32_t used[HIDDEN_BLOCKS]
     nnue_find_used(used, &weights[0], <int>inputs.shape[0], <int>out.shape[0])
     if portable:
@@ -303,7 +303,7 @@ def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, const int
 
 
 def hidden(bint portable, uint8_t[::1] out, const int32_t[::1] sums):
-    """1/64 of the sums, clipped to 0..127; a multiple of 16 of them."""
+    """Divide the sums, a multiple of 16 of them, by 64 and clip to 0..127."""
     if portable:
         portable_hidden(&out[0], &sums[0], <int>sums.shape[0])
     else:

@@ -1,4 +1,4 @@
-"""The C side of Board, for the other public modules."""
+"""C declarations of Board for the other public modules."""
 
 from core_ext.shogi.position cimport Position
 
@@ -7,7 +7,7 @@ cdef int declaration_rule(str rule) except -1
 
 cdef class Board:
     cdef Position pos
-    cdef list played        # of the moves pushed since set-up, as ints
+    cdef list played        # moves pushed since the set-up, as ints
     cdef Board _copy(self, kind)
     cdef bint _can_move(self) noexcept
     cdef str _last_square(self)

@@ -16,12 +16,13 @@ INFINITE: int  # 32600
 MAX_DEPTH: int  # 127
 MAX_EVALUATION: int  # 20000
 
-BONAPIECES: int  # 1548
+BONAPIECES: int
 HALF_SQUARES: int  # 45, the king squares of files 1 to 5
 PAIRS: int  # of Bonapiece numbers
 FV_SCALE: int  # 32
 TEMPO_STEP: int  # 4
 SQUARES: int  # 81
+FEATURE_COUNTS: dict[str, int]  # of a network, by feature set
 
 class StopToken:
     def set(self) -> None: ...
@@ -51,7 +52,7 @@ class RootLine:
     @property
     def pv(self) -> list[str]: ...
 
-class Weights:
+class KppWeights:
     def allocate(self) -> None: ...
     def unfold_pieces(
         self, piece: NDArray[np.int32], kp: NDArray[np.int16], kkp: NDArray[np.int16], kkp_step: int
@@ -61,7 +62,7 @@ class Weights:
     def memory(self) -> list[memoryview]: ...
     def complete(self, tempo: int) -> None: ...
 
-Evaluation: TypeAlias = Weights | Network | PieceValues  # of any kind; None is material by the usual values
+Evaluation: TypeAlias = KppWeights | Network | PieceValues  # of any kind; None is material by the usual values
 
 class Worker:
     def __init__(self, table: Table, stop: StopToken, weights: Evaluation | None = ..., lazy: bool = ...) -> None: ...
@@ -101,6 +102,7 @@ class MateSolver:
     @property
     def hashfull(self) -> int: ...
 
+def check_network_sizes(width: int, hidden1: int, hidden2: int) -> None: ...
 def tunables() -> list[tuple[str, int, int, int, int]]: ...
 def tunable(name: str) -> int: ...
 def set_tunable(name: str, value: int) -> None: ...

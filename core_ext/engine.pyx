@@ -52,10 +52,12 @@ FV_SCALE = _FV_SCALE
 TEMPO_STEP = _TEMPO_STEP
 SQUARES = _SQUARES
 
-Weights = _weights.Weights
+KppWeights = _weights.KppWeights
 Network = _network.Network
+FEATURE_COUNTS = _network.FEATURE_COUNTS
+check_network_sizes = _network.check_sizes
 PieceValues = _piece_values.PieceValues
-Evaluation = Weights | Network | PieceValues
+Evaluation = KppWeights | Network | PieceValues
 set_tunable = _tune.set_tunable
 tunable = _tune.tunable
 tunables = _tune.tunables

@@ -1,16 +1,16 @@
-"""Training of the evaluations from records (core_ext.records): Trainer learns KPP, NetworkTrainer a network (NNUE).
+"""Training of the KPP evaluation from training positions (core_ext.corpus).
 
-KPP: values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
+Values and weights are in units of LOGIT centipawns. A model's terms are keys of SIZES: `piece` (P), `tempo`,
 `kp`, `kkp`, `kpp`, `pp`; the factorized `relative` (KP by offset) and `relative_pp` (PP by offset); and the tempo terms
 `kp_tempo`, `pp_tempo` and `relative_pp_tempo`, which count for the side to move.
 """
 
+from cpython.buffer cimport PyBuffer_FillInfo
+
 import numpy as np
 
 from core_ext.learn import factorized as _factorized
-from core_ext.learn import half_kp as _half_kp
-from core_ext.learn import nnue_model as _nnue_model
-from core_ext.learn.record import check_records
+from core_ext.learn.training_position import check_positions
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, PAIRS, mirror_square
 from core_ext.eval.symmetry cimport KKP_PER_KING, mirrored
@@ -19,7 +19,7 @@ from core_ext.learn.kpp_model cimport (
     KppModel, LearningRates, PairParameters, Parameter, ROW_SIZE as _ROW_SIZE, Rendezvous as RendezvousSlots, Target,
     ThreadShards, all_shards, predict, train,
 )
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport SQUARES, uint32_t
 
 coalesce_pairs = _factorized.coalesce_pairs
@@ -27,13 +27,6 @@ coalesce_pieces = _factorized.coalesce_pieces
 coalesce_relative_kp = _factorized.coalesce_relative_kp
 coalesce_tempo_pairs = _factorized.coalesce_tempo_pairs
 king_slots = _factorized.king_slots
-
-NetworkTrainer = _nnue_model.NetworkTrainer
-half_kp_shared_rows = _half_kp.shared_rows
-NNUE_FV_SCALE = _nnue_model.FV_SCALE
-STEP_PHASES = _nnue_model.STEP
-GRADIENT_PHASES = _nnue_model.GRADIENT
-VALUE_PHASES = _nnue_model.VALUES
 
 LOGIT = 600
 ROW_SIZE = _ROW_SIZE
@@ -46,18 +39,18 @@ TEMPO_OF = {"pp_tempo": "pp", "relative_pp_tempo": "relative_pp"}
 
 
 def king_zones():
-    """The zone (0 to 10) of each of the 81 squares, for a king from its own perspective; mirror images share one."""
+    """Return the zone (0 to 10) of each square, for a king from its own perspective; mirror images share one."""
     return np.array([king_zone(mirror_square(king) if mirrored(king) else king) for king in range(SQUARES)])
 
 
 cdef class Rendezvous:
-    """Where two threads exchange the sums of their shards, position by position; good for one call by each."""
+    """Memory through which two threads exchange the sums of their shards, for one call of learn_shard by each."""
 
     cdef RendezvousSlots slots      # zeros, as all that a new object holds
 
 
 cdef class Trainer:
-    """The float model. `terms`: `piece` and any others of SIZES; the tempo terms of pairs either all or none.
+    """The float model. `terms` are `piece` and any others of SIZES; the tempo terms of pairs come all or none.
 
     ValueError for other terms, MemoryError.
     """
@@ -104,36 +97,36 @@ cdef class Trainer:
     cdef void *_memory(self, str name):
         return (<Block>self.blocks[name]).memory if name in self.blocks else NULL
 
-    def learn(self, records, rates, scale: float = 600, result_share: float = 0):
-        """One epoch of Adagrad in the records' order, without the GIL. The same calls give the same bytes.
+    def learn(self, positions, rates, scale: float = LOGIT, result_share: float = 0):
+        """Train one epoch by Adagrad in the positions' order, without the GIL. The same calls give the same bytes.
 
         `rates`: learning rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP
-        tempo. The target is the win probability that the score means on a logistic of `scale` centipawns, mixed with
-        `result_share` of the game's result. Returns the sum of squared errors of the win probability, each before its
-        update. ValueError for a record with numbers out of range.
+        tempo. The target is the win probability of the score on a logistic of `scale` centipawns, mixed with
+        `result_share` of the game's result if there is one. Returns the sum of squared errors of the win probability,
+        each before its update. ValueError for a position with numbers out of range.
         """
         cdef ThreadShards shards = all_shards()
-        return self._learn(&shards, records, rates, scale, result_share)
+        return self._learn(&shards, positions, rates, scale, result_share)
 
-    def learn_shard(self, shard: int, rendezvous: Rendezvous, records, rates, scale: float = 600,
+    def learn_shard(self, shard: int, rendezvous: Rendezvous, positions, rates, scale: float = LOGIT,
                     result_share: float = 0):
-        """The same, bit for bit, in two threads: one calls with shard 0, the other with 1 and the same arguments else.
+        """Do the same, bit for bit, in two threads: one calls this with shard 0, the other with shard 1.
 
-        Each waits for the other at every position: alone it never returns. ValueError for another shard.
+        Each waits for the other at every position: if called alone, it never returns. ValueError for another shard.
         """
         cdef ThreadShards shards
         if shard not in (0, 1):
             raise ValueError(f"shard {shard}: 0 or 1")
         shards.first = shards.last = shard
         shards.rendezvous = &rendezvous.slots
-        return self._learn(&shards, records, rates, scale, result_share)
+        return self._learn(&shards, positions, rates, scale, result_share)
 
-    cdef _learn(self, const ThreadShards *shards, records, rates, float scale, float result_share):
-        cdef const Record[::1] given = records
+    cdef _learn(self, const ThreadShards *shards, positions, rates, float scale, float result_share):
+        cdef const TrainingPosition[::1] given = positions
         cdef LearningRates chosen
         cdef Target target = [scale, result_share]
         cdef double loss = 0
-        check_records(records)
+        check_positions(positions)
         (chosen.piece, chosen.kp, chosen.kkp, chosen.pp, chosen.zone, chosen.kpp, chosen.pp_tempo, chosen.relative_pp,
          chosen.relative_pp_tempo) = rates
         if given.shape[0]:
@@ -141,23 +134,23 @@ cdef class Trainer:
                 loss = train(&self.model, &given[0], <uint32_t>given.shape[0], shards, &chosen, &target)
         return loss
 
-    def values(self, records):
-        """The model's values for Black, float32, in LOGIT centipawns. ValueError as `learn`."""
-        cdef const Record[::1] given = records
-        result = np.empty(len(records), dtype=np.float32)
+    def values(self, positions):
+        """Return values for Black, float32, in LOGIT centipawns. ValueError as for `learn`."""
+        cdef const TrainingPosition[::1] given = positions
+        result = np.empty(len(positions), dtype=np.float32)
         cdef float[::1] out = result
-        check_records(records)
+        check_positions(positions)
         if given.shape[0]:
             with nogil:
                 predict(&self.model, &given[0], &out[0], given.shape[0])
         return result
 
     def parameters(self, name: str):
-        """A term's weights (column 0) and Adagrad accumulators, sums of squared gradients (column 1), in place.
+        """Return a view of a term's weights (column 0) and Adagrad's sums of squared gradients (column 1).
 
         `tempo` has two rows: of games, and of positions without a game. `kpp` is [zone][pair][ROW_SIZE]: the parameter
-        that the zone's kings share, then theirs, at the slots of king_slots(). Of symmetric pairs (`pp`, `relative_pp`
-        and their tempo terms) only one is used. KeyError for a term that the model does not have.
+        that the zone's kings share, then theirs, at the slots of king_slots(). Only one of a set of symmetric pairs
+        (`pp`, `relative_pp` and their tempo terms) is used. KeyError if the model does not have the term.
         """
         if name not in self.terms:
             raise KeyError(name)
@@ -168,15 +161,13 @@ cdef class Trainer:
 
 
 cdef class Block:
-    """Zeroed memory on huge pages, as a buffer of bytes. MemoryError where it cannot be had."""
+    """Zeroed memory on huge pages, as a buffer of bytes. MemoryError."""
     cdef void *memory
     cdef void *block
-    cdef Py_ssize_t size[1]
-    cdef Py_ssize_t stride[1]
+    cdef Py_ssize_t size
 
     def __cinit__(self, size):
-        self.size[0] = size
-        self.stride[0] = 1
+        self.size = size
         self.memory = allocate_large(size, &self.block)
         if self.memory == NULL:
             raise MemoryError(f"no memory for {size >> 20} MB of weights")
@@ -185,17 +176,4 @@ cdef class Block:
         release_large(self.block)
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        buffer.buf = self.memory
-        buffer.format = 'B'
-        buffer.internal = NULL
-        buffer.itemsize = 1
-        buffer.len = self.size[0]
-        buffer.ndim = 1
-        buffer.obj = self
-        buffer.readonly = 0
-        buffer.shape = self.size
-        buffer.strides = self.stride
-        buffer.suboffsets = NULL
-
-    def __releasebuffer__(self, Py_buffer *buffer):
-        pass
+        PyBuffer_FillInfo(buffer, self, self.memory, self.size, False, flags)

@@ -1,19 +1,22 @@
-"""Play with a wheel or a folder of the program where there is no compiler, from a path with a space and Japanese.
+"""Try a wheel or a folder of the program without a compiler, from a path with a space and Japanese characters.
 
     python scripts/check_package.py dist/komadori-0.1.0-cp311-cp311-linux_x86_64.whl
     python scripts/check_package.py dist/komadori
 
-A wheel is installed into a fresh virtual environment, without its dependencies: play with the packaged network needs
-none. The program is started from another folder with an environment that is empty but for what the system itself needs.
+Installs a wheel into a new virtual environment without its dependencies, which play with the packaged network does not
+need. Starts the program from another folder, with only the environment variables that the system needs. Fails if the
+package contains the test modules of the core.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 SUFFIX = ".exe" if os.name == "nt" else ""
@@ -21,7 +24,7 @@ SYSTEM = ("SYSTEMROOT", "TEMP") if os.name == "nt" else ()
 
 
 def install(wheel: Path, folder: Path) -> Path:
-    """The program of a new virtual environment that holds this wheel alone."""
+    """Install the wheel into a new virtual environment; return the program."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     scripts = folder / ("Scripts" if os.name == "nt" else "bin")
     pip = [sys.executable, "-m", "pip", "--python", str(scripts / f"python{SUFFIX}"), "install", "--quiet"]
@@ -30,13 +33,13 @@ def install(wheel: Path, folder: Path) -> Path:
 
 
 def copy(folder: Path, target: Path) -> Path:
-    """The program of a copy of the folder."""
+    """Copy the folder; return the program."""
     shutil.copytree(folder, target)
     return target / f"usi_engine{SUFFIX}"
 
 
 def run(program: Path, folder: Path, *arguments: str) -> str:
-    """Start the program there; its output."""
+    """Start the program in the folder; return its output."""
     environment = {"PATH": str(folder)} | {name: os.environ[name] for name in SYSTEM}
     done = subprocess.run(
         [program, *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
@@ -46,9 +49,17 @@ def run(program: Path, folder: Path, *arguments: str) -> str:
     return done.stdout.decode()
 
 
+def check_contents(package: Path) -> None:
+    """Exit if the package contains test modules."""
+    files = map(str, package.rglob("*")) if package.is_dir() else zipfile.ZipFile(package).namelist()
+    if probes := [name for name in files if re.search(r"_probe\b", name)]:
+        raise SystemExit(f"{package.name} contains test modules: {', '.join(probes)}")
+
+
 def main() -> None:
-    """Install or copy, play, print what came of it."""
+    """Check the contents, install or copy the program, play, run the bench."""
     package = Path(sys.argv[1]).resolve()
+    check_contents(package)
     with tempfile.TemporaryDirectory() as name:
         target, elsewhere = Path(name, "配布 フォルダ"), Path(name, "elsewhere")
         elsewhere.mkdir()

@@ -1,13 +1,12 @@
 #!/bin/sh
-# The tests as Windows runs them: the core compiled by mingw-w64, CPython for Windows under Wine. `make wine` calls it.
+# Run the tests with CPython for Windows under Wine and the core compiled by mingw-w64. `make wine` calls it.
 #
 #   sh scripts/wine.sh PYTHON [arguments of pytest]
 #
-# PYTHON is this machine's; its pip fetches the other. What is missing is installed: Wine and mingw-w64 by Debian's apt,
-# all else in build/wine. WINDOWS_PYTHON=FOLDER takes another CPython 3.11 for Windows, with python.exe, include/, libs/
-# and Lib/ as the installer of python.org or the folder `tools` of NuGet's package `python` has them, and installs there
-# what the tests need. It does not replace a test on Windows with MSVC, but Python and the pipes are the same.
-# build/wine/usi_engine starts the engine, also in a GUI or a match.
+# PYTHON is a Python of this machine. Missing software is installed: Wine and mingw-w64 with apt, the rest in build/wine.
+# WINDOWS_PYTHON=FOLDER uses another CPython 3.11 for Windows, with python.exe, include/, libs/ and Lib/ as in python.org's
+# installer or the folder `tools` of NuGet's package `python`, and installs packages there. This does not replace a test
+# on Windows with MSVC, but Python and the pipes are the same. build/wine/usi_engine starts the engine, also for GUIs.
 set -eu
 native=$(realpath -s "$(command -v "$1")")
 shift
@@ -22,7 +21,7 @@ fail() {
     exit 1
 }
 
-# Wine wants an input that is open and an output that is no file; the status is Python's.
+# Wine needs an open input and an output that is no file. Returns Python's status.
 windows_python() {
     { wine "$python/python.exe" "$@" </dev/null 2>&1 || echo $? >"$out/status"; } | cat
     [ ! -e "$out/status" ] || { rm "$out/status" && return 1; }
@@ -44,7 +43,7 @@ install_programs() {
         fail "apt-get could not install $packages"
 }
 
-# python.org's files of 3.11.9, signed by the Python Software Foundation, as a package for pip.
+# The package has python.org's files of 3.11.9, signed by the Python Software Foundation.
 install_python() {
     [ ! -e "$python/python.exe" ] || return 0
     [ -z "${WINDOWS_PYTHON:-}" ] || fail "there is no python.exe in WINDOWS_PYTHON=$WINDOWS_PYTHON"
@@ -63,18 +62,18 @@ windows_pip() {
         --no-warn-script-location --no-build-isolation "$@" || fail "pip could not install the packages for Windows"
 }
 
-# By Windows' own pip, for which pyproject.toml names other packages than here. Wine 8 has too little for numpy 2.
+# Uses the pip of Windows, because pyproject.toml names other packages for Windows. numpy 2 does not run on Wine 8.
 install_packages() {
     [ -n "$(find pyproject.toml -newer "$out/packages" 2>&1)" ] || return 0
     echo "Installing the program and what its tests need in $python"
     echo "numpy<2" >"$out/constraints.txt"
-    windows_pip --force-reinstall --no-deps pip  # that of the package writes launchers that do not start elsewhere
+    windows_pip --force-reinstall --no-deps pip  # launchers written by the packaged pip do not start elsewhere
     windows_pip "setuptools>=77.0.3,<90" "packaging>=24.2" "cython>=3.1,<3.4"
     windows_pip --editable '.[test]'
     touch "$out/packages"
 }
 
-# Any processor that runs this has what x86-64-v3 asks for, or the core says which of these it lacks.
+# Compiles for x86-64-v3; the core reports what an older processor lacks.
 compile() {
     needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
     find build/release-native/cython/core_ext -name '*.c' | while read -r source; do
@@ -90,7 +89,7 @@ compile() {
     done
 }
 
-# Rust's standard library, and so rsshogi, asks for one function of a library that Wine has since version 9 only.
+# Rust's standard library, and so rsshogi, needs a function that Wine has only since version 9.
 add_random_numbers() {
     [ ! -e "$python/bcryptprimitives.dll" ] || return 0
     echo 'int SystemFunction036(void *, unsigned);' \

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,21 +10,16 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, MateSolver, StopToken, Table, Weights, Worker, set_tunable, tunables
+from core_ext.engine import INFINITE, KppWeights, MateSolver, StopToken, Table, Worker, set_tunable, tunables
 from tests.positions import data_rows
-from usi_engine.core import KPP
-from usi_engine.weights import load_weights
+from usi_engine.evaluation.kpp_file import load_weights
+from usi_engine.evaluation.names import KPP
 
 NewWorker = Callable[..., Worker]
 MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution
 
-
-@pytest.fixture(scope="session", autouse=True)
-def _own_cache_of_weights() -> Iterator[None]:
-    """Keep the cache of unfolded weights, 415 MB, out of the user's folder; it is removed at the end."""
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KOMADORI_CACHE", folder)
-        yield
+# Tests and the programs that they start keep unfolded weights here, not in the user's cache folder.
+os.environ["KOMADORI_CACHE"] = str(Path(__file__).resolve().parents[1] / "build" / "test-cache")
 
 
 @pytest.fixture
@@ -34,7 +29,7 @@ def board() -> Board:
 
 
 @pytest.fixture(scope="session")
-def weights() -> Weights:
+def weights() -> KppWeights:
     """The KPP weights of the package, unfolded once for all tests; read-only."""
     loaded = load_weights(KPP)
     assert loaded is not None
@@ -57,7 +52,7 @@ def deepen(worker: Worker, root: str | Board, depth: int, node_limit: int = 0) -
 def new_worker() -> NewWorker:
     """Make a worker with a new table, and a new stop token unless one is given; without weights it uses material."""
 
-    def make(weights: Weights | None = None, megabytes: int = 1, stop: StopToken | None = None) -> Worker:
+    def make(weights: KppWeights | None = None, megabytes: int = 1, stop: StopToken | None = None) -> Worker:
         worker = Worker(Table(megabytes), stop or StopToken(), weights)
         worker.configure()
         return worker

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
     from core_ext.engine import PieceValues
-    from usi_engine.analysis.formats import RecordError
-    from usi_engine.analysis.records import Game, load_games
-    from usi_engine.core import CoreError, WeightsError
+    from usi_engine.core import CoreError
     from usi_engine.engine import Analysis, Engine, Score, Variation, analyse
+    from usi_engine.evaluation.names import WeightsError
+    from usi_engine.records.formats import RecordError
+    from usi_engine.records.games import Game, load_games
 
 NAME = "Komadori"
 AUTHOR = "the Komadori authors"
@@ -28,9 +29,10 @@ __all__ = [
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
     "core_ext.engine": ("PieceValues",),
-    "usi_engine.analysis.formats": ("RecordError",),
-    "usi_engine.analysis.records": ("Game", "load_games"),
-    "usi_engine.core": ("CoreError", "WeightsError"),
+    "usi_engine.records.formats": ("RecordError",),
+    "usi_engine.records.games": ("Game", "load_games"),
+    "usi_engine.core": ("CoreError",),
+    "usi_engine.evaluation.names": ("WeightsError",),
     "usi_engine.engine": ("Analysis", "Engine", "Score", "Variation", "analyse"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}

@@ -14,18 +14,18 @@ from pathlib import Path
 
 from usi_engine import NAME, __version__
 from usi_engine.core import Core, CoreError, board_after, load_core
-from usi_engine.output import Writer, escaped
-from usi_engine.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
-from usi_engine.usi import carry_out, serve
+from usi_engine.game.loop import carry_out, serve
+from usi_engine.usi.output import Writer, escaped
+from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
 
 # Commands whose modules are imported when they are called, as play does not need them.
 TOOLS = {
     "analyze": "usi_engine.analysis.analyze",
-    "convert": "usi_engine.analysis.convert",
+    "convert": "usi_engine.records.convert",
     "suite": "usi_engine.analysis.suite",
     "csa": "usi_engine.csa.command",
     "play": "usi_engine.play.command",
-    "mate": "usi_engine.analysis.mate",
+    "mate": "usi_engine.mate.command",
     "book": "usi_engine.book_tool.command",
 }
 # Exit statuses.

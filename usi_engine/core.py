@@ -6,25 +6,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from usi_engine.protocol import position_of
+from usi_engine.usi.protocol import position_of
 
 if TYPE_CHECKING:
     from core_ext.board import Board
-    from core_ext.engine import Evaluation, MateSolver, StopToken, Table, Worker
+    from core_ext.engine import MateSolver, StopToken, Table, Worker
 
 
 class CoreError(Exception):
     """The core cannot be loaded or used on this machine; the text is one sentence for the user."""
-
-
-class WeightsError(Exception):
-    """The evaluation's weights are missing, damaged or made for another version; the text is one sentence."""
-
-
-# Values of EvalFile: the usual piece values only; the evaluation of the package; its KPP weights.
-MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
-# Output units of a network in a centipawn where nothing else is said, as in YaneuraOu.
-FV_SCALE = 16
 
 
 def text_of(error: Exception) -> str:
@@ -66,7 +56,6 @@ class Core:
     max_evaluation: int
     set_tunable: Callable[[str, int], None]
     tunable: Callable[[str], int]
-    load_weights: Callable[[str, int], Evaluation | None]
 
     def in_plies(self, value: int) -> int | None:
         """Plies to mate, negative for the side that is mated, never 0; None where the value is no mate."""
@@ -74,13 +63,6 @@ class Core:
             return None
         plies = max(self.mate - abs(value), 1)
         return plies if value > 0 else -plies
-
-
-def load_weights(name: str, fv_scale: int = FV_SCALE) -> Evaluation | None:
-    """The weights that an EvalFile names, ready for play; None for material. WeightsError, MemoryError."""
-    from usi_engine import evaluation  # noqa: PLC0415  (evaluation imports this module)
-
-    return evaluation.load_evaluation(name, fv_scale)
 
 
 def load_core() -> Core:
@@ -108,5 +90,4 @@ def load_core() -> Core:
         max_evaluation=engine.MAX_EVALUATION,
         set_tunable=engine.set_tunable,
         tunable=engine.tunable,
-        load_weights=load_weights,
     )

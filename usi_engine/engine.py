@@ -19,14 +19,16 @@ from operator import index
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
-from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.options import DECLARED, Options, Spin
-from usi_engine.output import Writer
-from usi_engine.report import Line, Reporter, SearchResult, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.threads import Runner, ThreadPool
-from usi_engine.timeman import TimeLimits
+from usi_engine.core import Core, load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.search.iterative import Search, SearchLimits
+from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import Runner, ThreadPool
+from usi_engine.search.timeman import TimeLimits
+from usi_engine.usi.options import DECLARED, Options, Spin
+from usi_engine.usi.output import Writer
 
 if TYPE_CHECKING:
     from core_ext.board import Board, Outcome
@@ -295,7 +297,7 @@ def waited_for(results: queue.SimpleQueue[SearchResult | BaseException]) -> Sear
 def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
     """The weights. WeightsError, MemoryError, ValueError."""
     if isinstance(evaluation, str | os.PathLike):
-        return core.load_weights(os.fspath(evaluation), FV_SCALE)
+        return load_evaluation(os.fspath(evaluation))
     if isinstance(evaluation, Mapping):
         from core_ext.engine import PieceValues  # noqa: PLC0415  (the core is loaded by load_core)
 

@@ -1,42 +1,40 @@
-"""Evaluations a second by a network, one thread: random lines, every move of each of their positions tried.
+"""Measure evaluations a second by a network in one thread, trying every move of each position of random lines.
 
     python -m bench.speed.nnue [FILE ...] [--seconds 2]
 
-Each position is evaluated incrementally from the one before, as in a search; the time to make the moves is subtracted.
-Without files, random networks of the usual sizes: the time does not depend on the weights. The best of many short runs
-counts: other programs can only slow a run down.
+Evaluates each position incrementally from the one before, as a search does, and subtracts the time to make the moves.
+Without files it uses random networks of the usual sizes; the time does not depend on the weights. The fastest of many
+short runs counts, because other programs can only slow a run down.
 """
 
-from __future__ import annotations
-
-import argparse
 import time
 
 import numpy as np
 
-from bench.command import one_line
+from bench.command import new_parser, one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
-from core_ext.eval.nnue.network import INSTRUCTIONS, Network
-from usi_engine.nnue_file import FEATURES, read_network
+from core_ext.eval.nnue.network import FEATURE_COUNTS, INSTRUCTIONS, Network
+from usi_engine.evaluation.network_file import read_network
+from usi_engine.usi.options import FV_SCALE
 
 SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
 LINES = 4
 
 
 def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Network:
-    """Weights of about the size that trained ones have."""
+    """Return a network with random weights, about as large as trained ones."""
     rng = np.random.default_rng(1)
-    rows = rng.integers(-40, 41, (FEATURES[features] + 1, width), np.int16)
+    rows = rng.integers(-40, 41, (FEATURE_COUNTS[features] + 1, width), np.int16)
     layers = []
     for inputs, outputs in ((2 * width, hidden1), (hidden1, hidden2), (hidden2, 1)):
         weight = rng.integers(-40, 41, (outputs, -(-inputs // 32) * 32), np.int8)
         layers.append((rng.integers(-8000, 8001, outputs, np.int32), weight))
-    return Network(features, rows[-1], rows[:-1], layers)
+    return Network(features, rows[-1], rows[:-1], layers, FV_SCALE)
 
 
 def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
-    """Nanoseconds a position in the fastest run."""
+    """Return nanoseconds a position of the fastest run."""
     end, best = time.perf_counter() + seconds, float("inf")
     while time.perf_counter() < end:
         begun = time.perf_counter()
@@ -46,7 +44,7 @@ def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
 
 
 def measure(network: Network, sfen: str, seconds: float) -> float:
-    """Nanoseconds an evaluation, over several lines from a position."""
+    """Return nanoseconds an evaluation, averaged over several lines from a position."""
     lines = [TimedLine(network, sfen, seed) for seed in range(LINES)]
     share = seconds / LINES / 2
     return sum(best_time(line, True, share) - best_time(line, False, share) for line in lines) / LINES
@@ -54,15 +52,14 @@ def measure(network: Network, sfen: str, seconds: float) -> float:
 
 @one_line("nnue", resumes=False)
 def main() -> None:
-    """Print a line for each network and position."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--seconds", type=float, default=2.0)
     chosen = parser.parse_args()
     networks = {}
     for file in chosen.files:
         found = read_network(file)
-        networks[file] = Network(found.architecture.features, found.ft_bias, found.ft_weight, found.layers)
+        networks[file] = Network(found.architecture.features, found.ft_bias, found.ft_weight, found.layers, FV_SCALE)
     if not networks:
         networks = {f"{kind} {width}x2-{one}-{two}": random_network(kind, width, one, two)
                     for kind, width, one, two in SIZES}  # fmt: skip

@@ -1,42 +1,34 @@
-"""Nodes a second of the search with material values or a network: the start position and one of 207 moves.
+"""Measure nodes a second of the search from the start position and from one with 207 moves.
 
     python -m bench.speed.nps [--nodes 5000000] [--hash 256] [--network FILE]
 
-One thread, a cleared table. Peers: at the same positions on one core of a 2.6 GHz Zen 5.
+Uses one thread and a cleared table, and piece values if no network is given. Peers searched the same positions on one
+core of a 2.6 GHz Zen 5.
 """
 
-from __future__ import annotations
-
-import argparse
-
-from bench.command import one_line
+from bench.command import new_parser, one_line
 from bench.table import best_rate, show
 from core_ext.board import Board
 from core_ext.engine import MAX_DEPTH, Evaluation, StopToken, Table, Worker
-from usi_engine.arguments import whole
-from usi_engine.core import FV_SCALE, load_core
-from usi_engine.evaluation import load_evaluation
-from usi_engine.iterative import iterative_deepening
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import FV_SCALE
 
 CASES = {
     "start position": (
-        "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1",
-        {
-            "YaneuraOu 9.70 material": 1.74,
-            "YaneuraOu KPPT": 1.10,
-            "YaneuraOu KPP_KKPT": 0.98,
-            "GPSShogi": 0.48,
-            "Fairy-Stockfish": 0.47,
-        },
+        Board().sfen(),
+        {"YaneuraOu 9.70 material": 1.74, "YaneuraOu KPPT": 1.10, "GPSShogi": 0.48, "Fairy-Stockfish": 0.47},
         1.7,
     ),
     "207 moves": (
         "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1",
-        {"YaneuraOu 9.70 material": 1.27, "YaneuraOu KPP_KKPT": 0.85, "YaneuraOu KPPT": 0.79},
+        {"YaneuraOu 9.70 material": 1.27, "YaneuraOu KPPT": 0.79},
         1.2,
     ),
 }
-# With a network of K+P 256x2-32-32.
+# Peers and aims for a network K+P 256x2-32-32.
 NETWORK_CASES = {
     "start position": ({"YaneuraOu NNUE K-P 256": 1.40}, 1.6),
     "207 moves": ({"YaneuraOu NNUE K-P 256": 1.24}, 1.3),
@@ -44,7 +36,7 @@ NETWORK_CASES = {
 
 
 def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = None) -> float:
-    """Nodes a second of searching depth by depth until `nodes` are spent; None: the material value."""
+    """Return nodes a second of an iterative search of `nodes` nodes; without weights it uses piece values."""
     core, table, board = load_core(), Table(megabytes), Board(sfen)
     worker = Worker(table, StopToken(), weights)
 
@@ -63,8 +55,7 @@ def measure(sfen: str, nodes: int, megabytes: int, weights: Evaluation | None = 
 
 @one_line("nps", resumes=False)
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--nodes", type=whole(1), default=5_000_000)
     parser.add_argument("--hash", type=whole(1), default=256)
     parser.add_argument("--network", metavar="FILE")

@@ -1,17 +1,15 @@
-"""Perft from the start position: leaves a second; --check compares every count of tests/data/perft.tsv.
+"""Measure perft from the start position in leaves a second; --check compares every count of tests/data/perft.tsv.
 
     python -m bench.speed.perft [--depth 5] [--check]
 
-Peers: measured with g++ on one core of a 2.6 GHz Zen 5.
+Peers were measured with g++ on one core of a 2.6 GHz Zen 5.
 """
 
-from __future__ import annotations
-
-import argparse
 import sys
 import time
 
 from bench import DATA
+from bench.command import new_parser
 from bench.table import best_rate, show
 from core_ext.board import Board
 
@@ -22,7 +20,7 @@ COUNTS = DATA / "perft.tsv"
 
 
 def counted(depth: int) -> int:
-    """Leaves of the start position; exits where they are not the known ones."""
+    """Count the leaves of the start position; exit if the count is wrong."""
     leaves = Board().perft(depth)
     if leaves != START_LEAVES.get(depth, leaves):
         sys.exit(f"perft {depth} of the start position is {leaves}, not {START_LEAVES[depth]}")
@@ -30,7 +28,7 @@ def counted(depth: int) -> int:
 
 
 def check() -> None:
-    """Every row of the table, with the total speed; exits with status 1 where a count is wrong."""
+    """Check every row of the table and print the speed; exit with status 1 if a count is wrong."""
     lines = COUNTS.read_text(encoding="utf-8").splitlines()
     rows = [line.split("\t") for line in lines if not line.startswith("#")]
     begin, total, wrong = time.perf_counter(), 0, 0
@@ -47,8 +45,7 @@ def check() -> None:
 
 
 def main() -> None:
-    """Measure, or check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--depth", type=int, default=5)
     parser.add_argument("--check", action="store_true", help="compare every count of tests/data/perft.tsv instead")
     arguments = parser.parse_args()

@@ -1,55 +1,64 @@
-"""Games between two settings of one build, at fixed nodes: search constants, time constants or weights.
+"""Play games between two settings of one build at fixed nodes: search constants, time constants, weights or books.
 
     python -m bench.strength.duel A --set LmrBase=500 --games 400 --nodes 20000 --keep build/lmr
 
-A is a name for the record. Side A plays with --set, --weights and --nodes, side B with --set-b, --weights-b, --nodes-b,
-or the defaults; with --book or --book-b a side plays from an opening book, which the option BookFile could name. With
---clock both have that time instead, counted in nodes (bench.strength.nodestime), and --set also takes the constants of
-usi_engine.timeman. Both play every opening with both colours; a pair of games is one score. The duel ends when the
-sequential test accepts --elo0 or --elo1 (no test without --elo1), or after --games. The same command resumes it:
-FOLDER/pairs.jsonl holds one line of JSON a pair. Node limits make it independent of other work on the machine, but
-ignore the time that a rule costs: measure that by the speed (bench.speed.nps) or in a match at equal time
-(bench.strength.match).
+A is a name for the record. Side A plays with --set, --weights, --book and --nodes, side B with --set-b, --weights-b,
+--book-b and --nodes-b, or the defaults. With --clock both have that time instead, counted in nodes
+(bench.strength.nodestime), and --set also accepts the constants of usi_engine.search.timeman. Both sides play every
+opening with both colours; a pair of games is one score. The duel ends when the sequential test accepts --elo0 or --elo1
+(no test without --elo1), or after --games. The same command resumes it: FOLDER/pairs.jsonl has a line of JSON a pair.
+Fixed nodes are independent of other work on the machine but ignore the time that a rule costs: measure that with
+bench.speed.nps, or play a match at equal time (bench.strength.match).
 """
-
-from __future__ import annotations
 
 import argparse
 import json
 import multiprocessing
-import os
 import random
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
-from bench.command import one_line
+from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import kept_rows, same_conditions
-from bench.strength.booked import BookedPlayer
-from bench.strength.constants import known_name, ranges
 from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import progress
 from core_ext.board import BLACK, Board
-from core_ext.engine import Evaluation, set_tunable
-from usi_engine.arguments import whole
-from usi_engine.book.player import open_book
-from usi_engine.core import load_weights
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
+from core_ext.engine import Evaluation, set_tunable, tunables
+from usi_engine.book.book_player import BookPlayer, open_book
+from usi_engine.book.choice import rules_of
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import Options
 
 LONGEST = 320
-# A game is adjudicated where both sides report a lead of this many centipawns for so many plies.
-ADJUDICATION_SCORE = 2000
-ADJUDICATION_PLIES = 6
+ADJUDICATION_SCORE, ADJUDICATION_PLIES = 2000, 6  # both sides report this lead (centipawns) for this many plies
 TIME_CONSTANTS = time_constants()
-# What may change where a duel goes on.
-FREE = ("name", "games", "elo0", "elo1", "processes", "keep")
+FREE = ("name", "games", "elo0", "elo1", "processes", "keep")  # may change when a duel is resumed
 BLACK_POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
 
-AnyPlayer = Player | ClockPlayer | BookedPlayer
+
+class BookedPlayer:
+    """Player with an opening book, used with the engine's default options. Raises BookError."""
+
+    def __init__(self, player: Player | ClockPlayer, book: str, rng: random.Random) -> None:
+        self._player, self._random = player, rng
+        self._book = BookPlayer(open_book(book), print)
+        self._rules = {black: rules_of(Options(), black) for black in (True, False)}
+
+    def new_game(self) -> None:
+        self._player.new_game()
+
+    def think(self, board: Board) -> tuple[str, int]:
+        """Return a move and its value for the side to move."""
+        chosen = self._book.choose(board, self._rules[board.turn == BLACK], self._random)
+        return (chosen.move, chosen.value) if chosen else self._player.think(board)
 
 
 @dataclass(frozen=True)
@@ -62,28 +71,39 @@ class Setting:
     clock: NodeTime | None = None
     book: str = ""
 
-    def player(self, weights: Evaluation | None, rng: random.Random) -> AnyPlayer:
-        """A player with this setting; `rng` draws the moves of its book."""
+    def player(self, weights: Evaluation | None, rng: random.Random) -> Player | ClockPlayer | BookedPlayer:
+        """Return a player with this setting; `rng` chooses its book moves."""
         player = ClockPlayer(weights, self.clock) if self.clock else Player(weights, PlayRules(nodes=self.nodes))
         return BookedPlayer(player, self.book, rng) if self.book else player
 
 
 @dataclass
 class Side:
-    """A side of the duel: its player, and the constants it plays with."""
+    """Constants and player of one side."""
 
     constants: dict[str, float]
-    player: AnyPlayer
+    player: Player | ClockPlayer | BookedPlayer
+
+
+def ranges() -> dict[str, tuple[int, int, int]]:
+    """Return default, least and greatest value of every search constant of tune.h."""
+    return {name: (default, least, greatest) for name, _, default, least, greatest in tunables()}
+
+
+def known_name(name: str, known: Iterable[str]) -> str:
+    """Return the name. Raises ArgumentTypeError with the known names if it is none of them."""
+    if name not in known:
+        raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
+    return name
 
 
 def default_constants() -> dict[str, float]:
-    """Every constant that --set may name, with its default."""
+    """Return every constant that --set accepts, with its default."""
     search = {name: float(default) for name, (default, *_) in ranges().items()}
     return search | {name: value for name, (_, value) in TIME_CONSTANTS.items()}
 
 
 def set_constant(name: str, value: float) -> None:
-    """A constant of the search or of time management."""
     if name in TIME_CONSTANTS:
         setattr(TIME_CONSTANTS[name][0], name, value)
     else:
@@ -91,28 +111,26 @@ def set_constant(name: str, value: float) -> None:
 
 
 class Duel:
-    """Both sides, in one process."""
+    """Both sides in one process."""
 
     def __init__(self, settings: tuple[Setting, Setting], openings: list[str]) -> None:
         defaults = default_constants()
         named = {name for setting in settings for name in setting.constants}
-        loaded: dict[str, Evaluation | None] = {}
+        loaded = {name: load_evaluation(name) for name in {setting.weights for setting in settings}}
         self._openings = openings
         self._random = random.Random()
         self._sides = []
         for setting in settings:
-            if setting.weights not in loaded:
-                loaded[setting.weights] = load_weights(setting.weights)
             constants = {name: setting.constants.get(name, defaults[name]) for name in named}
             self._sides.append(Side(constants, setting.player(loaded[setting.weights], self._random)))
 
     def set_constants(self, first: Mapping[str, float], second: Mapping[str, float]) -> None:
-        """New values of the constants for the next games; both sides name the same ones."""
+        """Set the constants of both sides for the next games; both must name the same ones."""
         for side, constants in zip(self._sides, (first, second), strict=True):
             side.constants = dict(constants)
 
     def play_pair(self, number: int) -> dict[str, Any]:
-        """Points of side A with Black and with White from one opening."""
+        """Play one opening with both colours; return the points of side A with Black and with White."""
         opening = self._openings[number % len(self._openings)]
         begun = time.monotonic()
         self._random.seed(number)
@@ -123,7 +141,7 @@ class Duel:
         return {"pair": number, "points": points, "plies": plies + more, "seconds": round(time.monotonic() - begun, 2)}
 
     def _play(self, opening: str, black: Side, white: Side) -> tuple[str, int]:
-        """`b`, `w` or `d`, and the plies played."""
+        """Play a game; return its result (`b`, `w` or `d`) and the number of plies."""
         board, agreed, last = Board(opening), 0, True
         for side in (black, white):
             side.player.new_game()
@@ -147,84 +165,82 @@ class Duel:
 _duel: Duel | None = None
 
 
-def _begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
-    global _duel  # noqa: PLW0603  (a process of the pool has one duel for its life)
+def begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
+    """Set up the duel of this worker process."""
+    global _duel  # noqa: PLW0603  (a worker process has one duel for its life)
     _duel = Duel(settings, openings)
 
 
-def _pair(number: int) -> dict[str, Any]:
-    if _duel is None:
-        raise RuntimeError("_begin was not called in this process")
+def play_pair(number: int, constants: tuple[dict[str, int], dict[str, int]] | None = None) -> dict[str, Any]:
+    """Play a pair of games in a worker process, with these constants of both sides if given."""
+    assert _duel is not None
+    if constants:
+        _duel.set_constants(*constants)
     return _duel.play_pair(number)
 
 
-def pairs_of(
-    settings: tuple[Setting, Setting], openings: list[str], numbers: list[int], processes: int
-) -> Iterator[dict[str, Any]]:
-    """Pairs as they end; their order does not matter."""
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(processes, _begin, (settings, openings)) as pool:
-        yield from pool.imap_unordered(_pair, numbers)
+def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
+    """Return the settings of both sides. Files are read here first, because the pool would retry for ever."""
+    a = arguments
+    first = Setting(a.nodes, a.weights, dict(a.set), a.clock, a.book)
+    second = Setting(a.nodes_b or a.nodes, a.weights_b, dict(a.set_b), a.clock, a.book_b)
+    for setting in (first, second):
+        load_evaluation(setting.weights)
+        if setting.book:
+            open_book(setting.book)
+    return first, second
+
+
+def openings_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the openings in random order. Raises SystemExit if games would repeat: only a book varies them."""
+    openings = read_openings(arguments.openings)
+    if (arguments.games + 1) // 2 > len(openings) and not (arguments.book or arguments.book_b):
+        raise SystemExit(f"duel: {len(openings)} openings make {2 * len(openings)} games, not {arguments.games}")
+    return random.Random(arguments.seed).sample(openings, len(openings))
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Play until the test or the number of games ends it; prints the standing at the end."""
-    settings = (
-        Setting(arguments.nodes, arguments.weights, dict(arguments.set), arguments.clock, arguments.book),
-        Setting(
-            arguments.nodes_b or arguments.nodes,
-            arguments.weights_b,
-            dict(arguments.set_b),
-            arguments.clock,
-            arguments.book_b,
-        ),
-    )
-    for setting in settings:
-        load_weights(setting.weights)  # a fault ends the duel here; the pool would replace its workers for ever
-        if setting.book:
-            open_book(setting.book)
-    openings = read_openings(arguments.openings)
-    openings = random.Random(arguments.seed).sample(openings, len(openings))
-    check_openings(arguments, len(openings))
+    """Play until the test or the number of games ends the duel; print the result."""
+    sides = settings_of(arguments), openings_of(arguments)
     file = Path(arguments.keep) / "pairs.jsonl"
     same_conditions(file.parent, arguments, FREE)
     kept = kept_rows(file)
-    played = {pair["pair"] for pair in kept}
-    numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
-    bar = progress(len(kept) + len(numbers), "pair", len(kept))
-    with bar, open(file, "a", encoding="utf-8") as record:
-        if not test_ended(kept, arguments):
-            for pair in pairs_of(settings, openings, numbers, arguments.processes):
+    if not test_ended(kept, arguments):
+        with open(file, "a", encoding="utf-8") as record:
+            for pair in missing_pairs(arguments, sides, kept):
                 record.write(json.dumps(pair) + "\n")
                 record.flush()
-                kept.append(pair)
-                bar.set_postfix_str(standing(arguments, kept), refresh=False)
-                bar.update()
                 if test_ended(kept, arguments):
                     break
     print(standing(arguments, kept), flush=True)
 
 
-def check_openings(arguments: argparse.Namespace, openings: int) -> None:
-    """SystemExit where a pair would be played again: without a book the same one gives the same games."""
-    if (arguments.games + 1) // 2 > openings and not (arguments.book or arguments.book_b):
-        raise SystemExit(f"duel: {openings} openings make {2 * openings} games, not {arguments.games}")
+def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: list[Any]) -> Iterator[dict[str, Any]]:
+    """Play the pairs that are not in `kept`, in several processes; append and yield each when it ends."""
+    played = {pair["pair"] for pair in kept}
+    numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
+    pool = multiprocessing.get_context("spawn").Pool(arguments.processes, begin, sides)
+    with pool, progress(len(kept) + len(numbers), "pair", len(kept)) as bar:
+        for pair in pool.imap_unordered(play_pair, numbers):
+            kept.append(pair)
+            bar.set_postfix_str(standing(arguments, kept), refresh=False)
+            bar.update()
+            yield pair
 
 
 def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
-    """The score of each pair, between 0 and 1."""
     return [sum(pair["points"]) / 2 for pair in pairs]
 
 
 def test_ended(pairs: list[dict[str, list[float]]], arguments: argparse.Namespace) -> bool:
-    """Whether the sequential test has a verdict."""
+    """Return True if the sequential test has a verdict."""
     if arguments.elo1 is None or len(pairs) < 20:
         return False
     return verdict(likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)) != "open"
 
 
 def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]]) -> str:
-    """One line: games, result, score and Elo with their 95 % intervals (by pairs), the test."""
+    """Return one line: games, result, score and Elo with 95 % intervals (by pairs), and the test."""
     points = [point for pair in pairs for point in pair["points"]]
     if not points:
         return f"{arguments.name}: no games"
@@ -237,30 +253,30 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
 
 
 def constant(text: str) -> tuple[str, float]:
-    """NAME=VALUE."""
     name, _, value = text.partition("=")
     return known_name(name, default_constants()), float(value) if name in TIME_CONSTANTS else int(value)
 
 
 def parse() -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("name")
     parser.add_argument("--set", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
     parser.add_argument("--set-b", nargs="*", default=[], type=constant, metavar="NAME=VALUE")
-    parser.add_argument("--weights", default="<internal>", help="a file, <internal> or material")
-    parser.add_argument("--weights-b", default="<internal>")
-    parser.add_argument("--book", default="", help="a file, or <internal>; none without it")
+    parser.add_argument("--weights", default=INTERNAL, help="a file, <internal> or material")
+    parser.add_argument("--weights-b", default=INTERNAL)
+    parser.add_argument("--book", default="", help="a file, or <internal>; default: no book")
     parser.add_argument("--book-b", default="")
     parser.add_argument("--games", type=whole(1), default=400)
     parser.add_argument("--nodes", type=whole(1), default=20000)
-    parser.add_argument("--nodes-b", type=whole(), default=0, help="0: as side A")
-    parser.add_argument("--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="NODES: in a millisecond")
+    parser.add_argument("--nodes-b", type=whole(), default=0, help="0: the same as side A")
+    parser.add_argument(
+        "--clock", type=NodeTime.read, metavar="MAIN+INCREMENT[/NODES]", help="milliseconds, and nodes per millisecond"
+    )
     parser.add_argument("--openings", type=Path, default=OPENINGS, help="lines `startpos moves ...` or sfens")
-    parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
     parser.add_argument("--elo0", type=float, default=0.0)
     parser.add_argument("--elo1", type=float)
-    parser.add_argument("--processes", type=whole(1), default=max((os.cpu_count() or 2) // 2, 1))
+    parser.add_argument("--processes", type=whole(1), default=PROCESSES)
     parser.add_argument("--keep", required=True, help="folder of the record")
     return parser.parse_args()
 

@@ -1,49 +1,40 @@
-"""Elo and the sequential probability ratio test of a match."""
-
-from __future__ import annotations
+"""Elo, confidence intervals and the sequential probability ratio test (SPRT) of a match."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean, pvariance
 
-# Half-width of a 95 % interval in standard deviations.
-NORMAL_95 = 1.96
-# One imaginary score at the greatest variance, so that few equal scores do not pass for certainty.
-PRIOR_VARIANCE = 0.25
+NORMAL_95 = 1.96  # half-width of a 95 % interval in standard deviations
+PRIOR_VARIANCE = 0.25  # one imaginary score of greatest variance, so that a few equal scores are no certainty
 
 
 def elo(score: float) -> float:
-    """Elo difference of a score between 0 and 1; infinite at either end."""
+    """Return the Elo difference for a score between 0 and 1; infinite at either end."""
     if not 1e-9 < score < 1 - 1e-9:
         return math.copysign(math.inf, score - 0.5)
     return -400 * math.log10(1 / score - 1)
 
 
 def expected(difference: float) -> float:
-    """The expected score at an Elo difference."""
+    """Return the expected score for an Elo difference."""
     return float(1 / (1 + 10 ** (-difference / 400)))
-
-
-def spread_of(scores: Sequence[float]) -> tuple[float, float]:
-    """Mean and variance."""
-    mean = sum(scores) / len(scores)
-    return mean, sum((score - mean) ** 2 for score in scores) / len(scores)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score between 0 and 1 with the ends of its 95 % interval."""
+    """Score between 0 and 1 with the ends of its 95 % interval."""
 
     score: float
     low: float
     high: float
 
     def elo(self) -> tuple[float, float, float]:
-        """The Elo difference and the ends of its interval."""
+        """Return the Elo difference and the ends of its interval."""
         return elo(self.score), elo(self.low), elo(self.high)
 
     def text(self) -> str:
-        """`score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)`."""
+        """Return `score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)`."""
         value, low, high = (f"{each:+.0f}" for each in self.elo())
         return (
             f"score {self.score * 100:.1f} % ({self.low * 100:.1f} to {self.high * 100:.1f}), "
@@ -52,12 +43,12 @@ class Estimate:
 
 
 def estimate(scores: Sequence[float]) -> Estimate:
-    """Wilson's interval for the mean of independent scores between 0 and 1: games, or better the means of pairs.
+    """Return Wilson's interval for the mean of independent scores between 0 and 1: games, or better means of pairs.
 
-    Wilson's is that of wins and losses alone. Draws and pairs of games vary less, so the scores count for more of
-    those, by the ratio of the variances.
+    Wilson assumes wins and losses only. Draws and pairs of games vary less, so the interval is scaled by the ratio of
+    the variances.
     """
-    mean, variance = spread_of(scores)
+    mean, variance = fmean(scores), pvariance(scores)
     coin = len(scores) * mean * (1 - mean)
     ratio = (len(scores) * variance + PRIOR_VARIANCE) / (coin + PRIOR_VARIANCE)
     doubt = NORMAL_95**2 * ratio / len(scores)
@@ -67,16 +58,16 @@ def estimate(scores: Sequence[float]) -> Estimate:
 
 
 def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> float:
-    """Log-likelihood ratio of the scores, that of `better` Elo over that of `worse` (M. Van den Bergh's normal
-    approximation, as in Fishtest). Use the mean of each pair of games from one opening as a score: it varies less.
+    """Return the log-likelihood ratio of `better` Elo over `worse` Elo (M. Van den Bergh's normal approximation, as in
+    Fishtest). Pass the mean of each pair of games from one opening as a score, because it varies less.
     """
-    mean, variance = spread_of(scores)
+    mean, variance = fmean(scores), pvariance(scores)
     variance = (len(scores) * variance + PRIOR_VARIANCE) / (len(scores) + 1)
     low, high = expected(worse), expected(better)
     return len(scores) * (high - low) * (2 * mean - low - high) / (2 * variance)
 
 
 def verdict(ratio: float, risk: float = 0.05) -> str:
-    """`better`, `worse` or `open` at this risk of either error."""
+    """Return `better`, `worse` or `open` at this risk of either error."""
     bound = math.log((1 - risk) / risk)
     return "better" if ratio >= bound else "worse" if ratio <= -bound else "open"

@@ -1,15 +1,13 @@
-"""A round robin of the levels of `SkillLevel`, and the one-ply capture player below them.
+"""Play a round robin of the levels of `SkillLevel` and of a capture player below them, which looks one ply ahead.
 
     nice python -m bench.strength.levels --games 2 --neighbours 20 --keep build/levels
 
-Each pair of players plays --games from openings with both colours, neighbours --neighbours games. The table gives each
-player's Elo by maximum likelihood (Bradley and Terry), level 0 at 0, and its score against the player before with a
-95 % interval. Level 20 stands for full strength at --full nodes a move. The same command resumes: FOLDER/games.jsonl
-holds one line of JSON a pair of games; games of other --levels may be added to it. --figure writes the figures of the
-chart (docs/figures/levels.py).
+Each pair of players plays --games games from openings with both colours, neighbours --neighbours games. The table shows
+the Elo of each player by maximum likelihood (Bradley and Terry), with level 0 at 0, and its score against the player
+before it with a 95 % interval. Level 20 is full strength at --full nodes a move. The same command resumes:
+FOLDER/games.jsonl has one line of JSON for a pair of games; games of other --levels may be added to it. --figure writes
+the data of the chart (docs/figures/levels.py).
 """
-
-from __future__ import annotations
 
 import argparse
 import io
@@ -23,37 +21,41 @@ from pathlib import Path
 from typing import Any
 
 from bench import OPENINGS
+from bench.command import new_parser
 from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import Estimate, estimate
 from bench.table import print_table, progress
 from core_ext.board import BLACK, Board
-from usi_engine.arguments import whole
-from usi_engine.core import INTERNAL, load_core, load_weights
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.learn.selfplay import Player, PlayRules, ending_of, read_openings
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.report import NEVER, Reporter, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
-from usi_engine.threads import ThreadPool
-from usi_engine.timeman import TimeLimits
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.game.skill import FULL_STRENGTH, Skill, choose_line, limited, skill_of
+from usi_engine.player import Player, PlayRules, ending_of, read_openings
+from usi_engine.search.iterative import Search, SearchLimits
+from usi_engine.search.report import NEVER, Reporter, SearchStats
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import ThreadPool
+from usi_engine.search.timeman import TimeLimits
+from usi_engine.usi.arguments import whole
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
 
-# The number of the capture player, and of the plies after which a game is a draw.
-CAPTURER, LONGEST = -1, 400
+CAPTURER = -1  # number of the capture player
+LONGEST = 400  # plies after which a game is a draw
 PIECES = {"P": 1, "L": 3, "N": 3, "S": 5, "G": 6, "B": 8, "R": 10, "K": 100}
 PROMOTION = 3
 POINTS = {"b": 1.0, "d": 0.5, "w": 0.0}
-# Imaginary draws between neighbours, so that no rating is infinite.
-PRIOR_GAMES = 0.5
+PRIOR_GAMES = 0.5  # imaginary draws between neighbours, so that no rating is infinite
 ITERATIONS = 3000
+
+Score = dict[tuple[int, int], list[float]]  # points of the stronger player in each game, by pair of players
 
 
 class Players:
-    """Chooses moves: of the levels, of full strength at so many nodes, of the capture player."""
+    """Moves of the levels, of full strength at a number of nodes, and of the capture player."""
 
     def __init__(self, full_nodes: int) -> None:
-        weights = load_weights(INTERNAL)
+        weights = load_evaluation(INTERNAL)
         self._core, self._options = load_core(), Options()
         self._stop = self._core.stop_token()
         self._pool = ThreadPool(self._core, self._stop, 4, 1, weights)
@@ -61,11 +63,10 @@ class Players:
         self._full = Player(weights, PlayRules(nodes=full_nodes))
 
     def new_game(self) -> None:
-        """Forget the game before."""
         self._full.new_game()
 
     def move(self, level: int, board: Board, seed: int) -> str:
-        """The move of a player in the game of this seed."""
+        """Return a player's move; `seed` is that of the game."""
         if level == CAPTURER:
             return capture(board, seed)
         skill = skill_of(level)
@@ -81,32 +82,31 @@ class Players:
 
 
 def capture(board: Board, seed: int) -> str:
-    """The move that gains most at once, by captured piece and promotion; of several any."""
+    """Return the move with the greatest gain; draw among equal ones."""
     rng = random.Random(f"{seed} {board.key}")
     return max(board.legal_moves(), key=lambda move: (gain(board, move), rng.random()))
 
 
 def gain(board: Board, move: str) -> int:
-    """What a move wins at once, in pawns."""
+    """Return the value of capture and promotion in pawns."""
     captured = board.piece_at(move[2:4])
     return (PIECES[captured[-1].upper()] if captured else 0) + PROMOTION * move.endswith("+")
 
 
 def play(players: Players, opening: str, black: int, white: int, seed: int) -> tuple[float, int]:
-    """Black's points and the number of plies."""
+    """Return Black's points and the number of plies."""
     board = Board(opening)
     players.new_game()
     for ply in range(LONGEST):
         ended = ending_of(board)
         if ended:
             return POINTS[ended[0]], ply
-        level = black if board.turn == BLACK else white
-        board.push(players.move(level, board, seed))
+        board.push(players.move(black if board.turn == BLACK else white, board, seed))
     return POINTS["d"], LONGEST
 
 
 def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int) -> dict[str, Any]:
-    """Both games of a pair of players from one opening: the points of the first player."""
+    """Play an opening with both colours; return the points of the first player."""
     first, second = pair
     seed = 2 * place_of(pair, number)
     as_black, plies = play(players, opening, first, second, seed)
@@ -115,28 +115,24 @@ def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int
 
 
 def place_of(pair: tuple[int, int], number: int) -> int:
-    """Where in the openings a pair of games is: in a row for two players, elsewhere for others, who err elsewhere."""
+    """Return the index of the opening and seed of a pair of games; each pair of players starts at another index."""
     return random.Random(f"{pair}").randrange(1 << 16) + number
 
 
 def schedule(levels: Sequence[int], games: int, neighbours: int) -> Iterator[tuple[tuple[int, int], int]]:
-    """Pairs of players, the stronger first, with the number of their pair of games; neighbours before all others, and
-    of those the weakest, whose games are short, first.
+    """Yield pairs of players, the stronger first, with the number of their pair of games.
+
+    Neighbours come first, beginning with the weakest, whose games are short.
     """
-    weakest_first = sorted(levels)
-    near = [(stronger, weaker) for weaker, stronger in itertools.pairwise(weakest_first)]
-    far = [(stronger, weaker) for stronger in weakest_first for weaker in weakest_first if weaker < stronger]
-    far = [pair for pair in far if pair not in near]
+    near = [(stronger, weaker) for weaker, stronger in itertools.pairwise(sorted(levels))]
+    every = [(stronger, weaker) for stronger in sorted(levels) for weaker in sorted(levels) if weaker < stronger]
+    far = [pair for pair in every if pair not in near]
     for pairs, count in ((near, neighbours), (far, games)):
         for number in range((count + 1) // 2):
             yield from ((pair, number) for pair in pairs)
 
 
-Score = dict[tuple[int, int], list[float]]
-
-
 def scores_of(records: Iterable[Mapping[str, Any]]) -> Score:
-    """The stronger player's points of each game, by pair of players."""
     found: Score = {}
     for record in records:
         first, second = record["pair"]
@@ -145,7 +141,7 @@ def scores_of(records: Iterable[Mapping[str, Any]]) -> Score:
 
 
 def ratings(scores: Score) -> dict[int, float]:
-    """Elo of each player by maximum likelihood, level 0 (or else the weakest) at 0."""
+    """Return the Elo of each player by maximum likelihood, with level 0 (or else the weakest) at 0."""
     players = sorted({player for pair in scores for player in pair})
     results = [(*pair, sum(points), float(len(points))) for pair, points in scores.items()]
     results += [(high, low, PRIOR_GAMES / 2, PRIOR_GAMES) for low, high in itertools.pairwise(players)]
@@ -167,7 +163,7 @@ def ratings(scores: Score) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Row:
-    """A player: Elo, games, its score against the next weaker player and in how many games."""
+    """Elo and number of games of a player, and its score against the next weaker player."""
 
     level: int
     elo: float
@@ -175,53 +171,35 @@ class Row:
     against_next: Estimate | None
     games_against_next: int
 
-    @property
-    def name(self) -> str:
-        """As the table shows it."""
-        return "captures" if self.level == CAPTURER else str(self.level)
+    def cells(self) -> list[object]:
+        name = "captures" if self.level == CAPTURER else str(self.level)
+        score = self.against_next.text() if self.against_next else ""
+        return [name, f"{self.elo:+.0f}", self.games, score, self.games_against_next or ""]
+
+    def figures(self) -> dict[str, int | None]:
+        """Return the data of the chart."""
+        score = round(100 * self.against_next.score) if self.against_next else None
+        return {"level": self.level, "elo": round(self.elo), "games": self.games, "score": score}
 
 
 def rows_of(scores: Score) -> list[Row]:
-    """The players from the weakest."""
+    """Return the rows of the table, the weakest player first."""
     elo, rows = ratings(scores), list[Row]()
-    below: int | None = None
-    for level in sorted(elo):
+    for below, level in itertools.pairwise([None, *sorted(elo)]):
+        assert level is not None
         games = sum(len(points) for pair, points in scores.items() if level in pair)
         own = [] if below is None else scores.get((level, below), [])
         rows.append(Row(level, elo[level], games, estimate(own) if own else None, len(own)))
-        below = level
     return rows
 
 
-def table(rows: Iterable[Row]) -> None:
-    """Print it."""
-    header = ("level", "Elo", "games", "against the one before", "games")
-    print_table(header, [(row.name, f"{row.elo:+.0f}", row.games, row.against_next.text() if row.against_next else "",
-                          row.games_against_next or "") for row in rows])  # fmt: skip
-
-
-def figures(rows: Iterable[Row]) -> str:
-    """The figures of the chart, as JSON."""
-    data = [
-        {
-            "level": row.level,
-            "elo": round(row.elo),
-            "games": row.games,
-            "score": round(100 * row.against_next.score) if row.against_next else None,
-        }
-        for row in rows
-    ]
-    return json.dumps(data, indent=1) + "\n"
-
-
 def run(chosen: argparse.Namespace) -> None:
-    """Play what is missing, then print the table."""
+    """Play the missing games, then print the table."""
     file = Path(chosen.keep) / "games.jsonl"
     same_conditions(file.parent, chosen, ("levels", "games", "neighbours", "figure", "keep"))
     kept = kept_rows(file)
     played = {(*record["pair"], record["number"]) for record in kept}
-    below = [CAPTURER] if 0 in chosen.levels else []
-    order = schedule([*below, *chosen.levels], chosen.games, chosen.neighbours)
+    order = schedule([CAPTURER] * (0 in chosen.levels) + chosen.levels, chosen.games, chosen.neighbours)
     wanted = [(pair, number) for pair, number in order if (*pair, number) not in played]
     openings = read_openings(OPENINGS)
     openings = random.Random(chosen.seed).sample(openings, len(openings))
@@ -233,21 +211,20 @@ def run(chosen: argparse.Namespace) -> None:
             record.flush()
             bar.update()
     rows = rows_of(scores_of(kept))
-    table(rows)
+    print_table(("level", "Elo", "games", "against the one before", "games"), [row.cells() for row in rows])
     if chosen.figure:
-        chosen.figure.write_text(figures(rows), encoding="utf-8")
+        chosen.figure.write_text(json.dumps([row.figures() for row in rows], indent=1) + "\n", encoding="utf-8")
 
 
 def parse() -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--levels", type=int, nargs="+", default=list(range(0, FULL_STRENGTH + 1, 2)))
-    parser.add_argument("--games", type=whole(1), default=2, help="of each pair of players")
+    parser.add_argument("--games", type=whole(1), default=2, help="games of each pair of players")
     parser.add_argument("--neighbours", type=whole(1), default=20, help="games of neighbours")
     parser.add_argument("--full", type=whole(1), default=200_000, help="nodes a move of level 20")
-    parser.add_argument("--seed", type=int, default=1, help="of the openings' order")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the openings' order")
     parser.add_argument("--keep", required=True, help="folder of the record")
-    parser.add_argument("--figure", type=Path, help="write the figures of the chart to this file")
+    parser.add_argument("--figure", type=Path, help="write the data of the chart to this file")
     return parser.parse_args()
 
 

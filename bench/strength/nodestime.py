@@ -1,44 +1,36 @@
-"""A player on a clock that counts nodes: the engine's time management, independent of the machine's load.
-
-Its constants are those of usi_engine.timeman, by the names they have there.
-"""
-
-from __future__ import annotations
+"""Player with the engine's time management on a clock that counts nodes, independent of the load of the machine."""
 
 import io
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from core_ext.board import BLACK, Board
-from core_ext.engine import StopToken
-from usi_engine import timeman
+from core_ext.engine import Evaluation, StopToken
 from usi_engine.core import load_core
-from usi_engine.iterative import Search, SearchLimits
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.protocol import Go, Times
-from usi_engine.report import Reporter, SearchStats
-from usi_engine.search_control import SearchControl
-from usi_engine.threads import ThreadPool
-
-if TYPE_CHECKING:
-    from core_ext.engine import Evaluation
+from usi_engine.search import timeman
+from usi_engine.search.iterative import Search, SearchLimits
+from usi_engine.search.report import Reporter, SearchStats
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import ThreadPool
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go, Times
 
 TABLE_MEGABYTES = 16
 
 
 @dataclass(frozen=True)
 class NodeTime:
-    """MAIN+INCREMENT milliseconds for each side, and the nodes that count as a millisecond."""
+    """Main time and increment of each side in milliseconds, and the nodes that count as a millisecond."""
 
     main: int
     increment: int
     nodes: int = 50
 
     @classmethod
-    def read(cls, text: str) -> NodeTime:
-        """`10000+100` or `10000+100/50`. ValueError."""
+    def read(cls, text: str) -> "NodeTime":
+        """Read `10000+100` or `10000+100/50`. Raises ValueError."""
         times, _, nodes = text.partition("/")
         main, _, increment = times.partition("+")
         if int(nodes or cls.nodes) < 1:
@@ -47,34 +39,29 @@ class NodeTime:
 
 
 def time_constants() -> dict[str, tuple[ModuleType, float]]:
-    """Module and value of every constant of time management."""
-    return {
-        name: (timeman, value)
-        for name, value in vars(timeman).items()
-        if name.isupper() and isinstance(value, int | float)
-    }
+    """Return module and value of every constant of time management."""
+    numbers = {name: value for name, value in vars(timeman).items() if isinstance(value, int | float)}
+    return {name: (timeman, value) for name, value in numbers.items() if name.isupper()}
 
 
 class NodeControl:
-    """The part of a SearchControl that Search uses, with time counted in nodes."""
+    """Replacement for SearchControl that counts time in nodes."""
 
     def __init__(self, limits: timeman.TimeLimits, pool: ThreadPool, nodes: int) -> None:
-        self.limits = limits
-        self._pool = pool
-        self._nodes = nodes
+        self.limits, self._pool, self._nodes = limits, pool, nodes
 
     @property
     def elapsed(self) -> int:
-        """Milliseconds of this move, in nodes."""
+        """Return the milliseconds of this move, counted in nodes."""
         return self._pool.nodes // self._nodes
 
     def try_stop(self, without_minimum: bool = False) -> bool:
-        """Always True: this clock has no minimum time and no full seconds."""
+        """Return True: this clock has no minimum time."""
         return True
 
 
 class ClockPlayer:
-    """A player and its clock. There is no loss on time: after a move that oversteps, only increments are left."""
+    """Player with a clock. It never loses on time: after an overstep only increments are left."""
 
     def __init__(self, weights: Evaluation | None, time: NodeTime) -> None:
         self._core: Any = load_core()
@@ -85,12 +72,11 @@ class ClockPlayer:
         self._left = time.main
 
     def new_game(self) -> None:
-        """Clear table and histories; reset the clock."""
         self._pool.new_game()
         self._left = self._time.main
 
     def think(self, board: Board) -> tuple[str, int]:
-        """A move and its value in centipawns, as in learn.selfplay.Player; its time is taken off the clock."""
+        """Return a move and its value in centipawns for the side to move; charge its time to the clock."""
         left, increment = self._left, self._time.increment
         go = Go(Times(btime=left, wtime=left, binc=increment, winc=increment))
         limits = timeman.time_limits(go, board.turn == BLACK, board.ply, self._options)

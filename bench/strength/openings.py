@@ -1,28 +1,28 @@
-"""Balanced, varied openings from the engine's own play: tests/data/openings.sfen.
+"""Write balanced, varied openings from the engine's own play (tests/data/openings.sfen).
 
     nice python -m bench.strength.openings tests/data/openings.sfen --count 400
 
-Each ply plays the best move of a random half of the legal moves, if it loses at most --margin centipawns against the
-best move of all, else the best move of all. A line is kept if a longer search of its last position finds neither side
-ahead by more than --balance, and if no kept line ends in the same position. Line n depends on --seed and n only, and
-one thread searches with a cleared table, so the same build writes the same file.
+Each ply plays the best move of a random half of the legal moves if it loses at most --margin centipawns against the
+best of all moves, else the best of all. A line is kept if a longer search of its last position finds neither side ahead
+by more than --balance, and if no kept line ends in the same position. Line n depends only on --seed and n, and one
+thread searches from a cleared table, so the same build writes the same file.
 """
-
-from __future__ import annotations
 
 import argparse
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.command import new_parser
 from bench.table import progress
 from core_ext.board import Board
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.learn.selfplay import Player, PlayRules
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.player import Player, PlayRules
 
 
 def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -> str:
-    """The best of a random half of the legal moves where it is nearly as good as the best of all; else the latter."""
+    """Return the best of a random half of the moves if it is nearly as good as the best of all, else the latter."""
     moves = board.legal_moves()
     best, value = player.think(board)
     other, other_value = player.think(board, rng.sample(moves, (len(moves) + 1) // 2))
@@ -30,7 +30,7 @@ def varied_move(player: Player, board: Board, rng: random.Random, margin: int) -
 
 
 def opening(player: Player, number: int, chosen: argparse.Namespace) -> Board | None:
-    """The line of this number, or None where one side is ahead at its end."""
+    """Return line `number`, or None if one side is ahead at its end."""
     rng, board = random.Random(f"{chosen.seed} {number}"), Board()
     player.new_game()
     for _ in range(chosen.plies):
@@ -43,8 +43,8 @@ def opening(player: Player, number: int, chosen: argparse.Namespace) -> Board | 
 
 
 def openings(chosen: argparse.Namespace) -> Iterator[str]:
-    """Lines `startpos moves ...`, each with another last position."""
-    player = Player(load_weights(chosen.weights), PlayRules(nodes=chosen.nodes))
+    """Yield lines `startpos moves ...` with different last positions."""
+    player = Player(load_evaluation(chosen.weights), PlayRules(nodes=chosen.nodes))
     number, ends = 0, set[int]()
     while len(ends) < chosen.count:
         board = opening(player, number, chosen)
@@ -55,12 +55,11 @@ def openings(chosen: argparse.Namespace) -> Iterator[str]:
 
 
 def parse() -> argparse.Namespace:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", type=Path, help="lines `startpos moves ...`; overwritten")
+    parser = new_parser(__doc__)
+    parser.add_argument("file", type=Path, help="written: lines `startpos moves ...`")
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--plies", type=int, default=24)
-    parser.add_argument("--nodes", type=int, default=2000, help="of each of a move's two searches")
+    parser.add_argument("--nodes", type=int, default=2000, help="of each of the two searches a ply")
     parser.add_argument("--margin", type=int, default=60, help="centipawns that a varied move may lose")
     parser.add_argument("--check-nodes", type=int, default=50_000, help="of the search of the last position")
     parser.add_argument("--balance", type=int, default=120, help="centipawns, for either side")
@@ -70,7 +69,6 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Write the file."""
     chosen = parse()
     with progress(chosen.count, "opening") as bar, open(chosen.file, "w", encoding="utf-8") as file:
         for line in openings(chosen):

@@ -1,33 +1,32 @@
-"""How well moves are ordered: which move cuts a node, by depth left and by stage of the move picker.
+"""Measure move ordering: which move cuts a node, by depth left and by stage of the move picker.
 
     CORE_EXT_PROFILE=count python setup.py --quiet build
     python -m bench.strength.ordering [--eval material] [--nodes 500000] [--set NAME=VALUE ...]
 
-The counting build lies in build/ beside the release build and does not replace it. Ten positions of games are searched,
-each by one thread from a cleared state. Counted are the nodes that a searched move cut: not those that the table,
-reverse futility, null move or ProbCut cut before their moves, and no singular searches. Depth 0 is quiescence. Columns:
-the mean number of moves tried, the cutting one included; in percent of the nodes cut: by the first move, with a hash
-move, and by a move of each stage.
+The counting build in build/ does not replace the release build. One thread searches ten positions of games, each from
+a cleared state. Counts nodes that a searched move cut, without singular searches and without nodes that the TT, reverse
+futility, null move or ProbCut cut before their moves. Depth 0 is quiescence. Columns: mean number of moves tried,
+including the cutting one; percent of cut nodes: by the first move, with a hash move, by a move of each stage.
 """
 
-from __future__ import annotations
-
-import argparse
 import importlib
 import math
 import sys
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from bench import ROOT
+from bench.command import new_parser
 from bench.table import print_table
-from usi_engine.arguments import whole
-from usi_engine.core import FV_SCALE, INTERNAL, Core, load_core
-from usi_engine.iterative import iterative_deepening
-from usi_engine.tools.bench import POSITIONS as BENCH_POSITIONS
+from usi_engine.core import Core, load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.game.bench import POSITIONS as BENCH_POSITIONS
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.usi.arguments import whole
 
 MEGABYTES = 256
-# Four openings (after 22 and 24 plies), then six of the positions of `usi_engine bench`, from games.
+# Four openings (after 22 and 24 plies), then six positions of `usi_engine bench`, all from games.
 POSITIONS = (
     "ln1g1ksnl/2s3gb1/p1pppp1pp/1r4p2/9/2P4R1/PP1PPPP1P/1BG1GS3/LNS1K2NL b Pp 23",
     "ln1gk2nl/1rs3g2/2ppppsp1/p7p/1p7/P1P3R2/1P1PPPP1P/1SG1K2P1/LN3GSNL b BPb 25",
@@ -35,36 +34,16 @@ POSITIONS = (
     "ln1gk1snl/3s2g2/p1ppppbpp/6p2/9/P4rPP1/1PPPP1N1P/1BG3SR1/LNSK1G2L b 2p 25",
     *(BENCH_POSITIONS[index] for index in (3, 4, 6, 7, 11, 13)),
 )
-# By number in movepick.pxd; at the hash move the picker stands before its first stage.
+# Numbers of movepick.pxd; the hash move comes before the first stage.
 STAGES = {1: "hash", 2: "capture", 3: "quiet", 4: "bad capture", 5: "bad quiet", 6: "evasion"}
-DEPTHS = 12  # the last row of the table holds what is deeper too
+SHARES = ("first", "with hash", *STAGES.values())
+DEPTHS = 12  # the last row of the table includes deeper nodes
 
-
-@dataclass
-class Cuts:
-    """Nodes that a move cut."""
-
-    nodes: int = 0
-    first: int = 0  # by the first move
-    moves: int = 0  # tried
-    with_hash: int = 0
-    stages: dict[int, int] = field(default_factory=dict)
-
-    def add(self, stage: int, counts: tuple[int, int, int, int]) -> None:
-        """The counts of one stage: nodes, first, moves, with_hash."""
-        self.nodes, self.first = self.nodes + counts[0], self.first + counts[1]
-        self.moves, self.with_hash = self.moves + counts[2], self.with_hash + counts[3]
-        self.stages[stage] = self.stages.get(stage, 0) + counts[0]
-
-    def row(self, name: str) -> list[str]:
-        """The cells of the table; shares in percent."""
-        nodes = max(self.nodes, 1)
-        shares = [self.first, self.with_hash, *(self.stages.get(stage, 0) for stage in STAGES)]
-        return [name, str(self.nodes), f"{self.moves / nodes:.2f}", *(f"{100 * share / nodes:.1f}" for share in shares)]
+Cuts = Counter[str]  # nodes cut, and in how many of them a column of the table applies
 
 
 def use_counting_build() -> None:
-    """Have the core imported from the counting build; ends the program where there is none."""
+    """Import the core from the counting build; exit if there is none."""
     found = sorted((ROOT / "build").glob(f"count-*/lib*{sys.implementation.cache_tag}"))
     if not found:
         raise SystemExit("no counting build; make one: CORE_EXT_PROFILE=count python setup.py --quiet build")
@@ -72,9 +51,9 @@ def use_counting_build() -> None:
 
 
 def search(core: Core, sfens: Iterable[str], weights: str, nodes: int) -> list[list[int]]:
-    """Search each position until the nodes are spent; returns for each the nodes after depth 1, 2, 3 ..."""
+    """Search each position for `nodes` nodes; return for each the node counts after depth 1, 2, 3 ..."""
     table, found = core.table(MEGABYTES), []
-    worker = core.worker(table, core.stop_token(), core.load_weights(weights, FV_SCALE))
+    worker = core.worker(table, core.stop_token(), load_evaluation(weights))
     worker.configure()
     for sfen in sfens:
         table.clear()
@@ -85,33 +64,30 @@ def search(core: Core, sfens: Iterable[str], weights: str, nodes: int) -> list[l
 
 
 def cuts_by_depth(counts: dict[tuple[int, int], tuple[int, int, int, int]]) -> list[Cuts]:
-    """Index: depth left."""
+    """Sum the counts by depth left."""
     cuts = [Cuts() for _ in range(DEPTHS + 1)]
-    for (depth, stage), entry in counts.items():
-        cuts[min(depth, DEPTHS)].add(stage, entry)
+    for (depth, stage), (nodes, first, moves, with_hash) in counts.items():
+        cuts[min(depth, DEPTHS)].update({"cut": nodes, "first": first, "moves": moves, "with hash": with_hash})
+        cuts[min(depth, DEPTHS)][STAGES[stage]] += nodes
     return cuts
 
 
-def total(cuts: Iterable[Cuts]) -> Cuts:
-    """The sum of several depths."""
-    found = Cuts()
-    for one in cuts:
-        found.nodes, found.first = found.nodes + one.nodes, found.first + one.first
-        found.moves, found.with_hash = found.moves + one.moves, found.with_hash + one.with_hash
-        for stage, nodes in one.stages.items():
-            found.stages[stage] = found.stages.get(stage, 0) + nodes
-    return found
+def row(name: str, cuts: Cuts) -> list[str]:
+    """Return a row of the table, with shares in percent."""
+    nodes = max(cuts["cut"], 1)
+    shares = [f"{100 * cuts[column] / nodes:.1f}" for column in SHARES]
+    return [name, str(cuts["cut"]), f"{cuts['moves'] / nodes:.2f}", *shares]
 
 
 def print_cuts(cuts: list[Cuts]) -> None:
-    """The table by depth left."""
-    rows = [one.row(str(depth)) for depth, one in enumerate(cuts)]
-    rows += [total(cuts[1:4]).row("1 to 3"), total(cuts[4:]).row("4 and more")]
-    print_table(["depth", "cut", "moves", "first", "with hash", *STAGES.values()], rows)
+    """Print the table by depth left."""
+    rows = [row(str(depth), one) for depth, one in enumerate(cuts)]
+    rows += [row("1 to 3", sum(cuts[1:4], Cuts())), row("4 and more", sum(cuts[4:], Cuts()))]
+    print_table(["depth", "cut", "moves", *SHARES], rows)
 
 
 def print_depths(finished: list[list[int]]) -> None:
-    """Mean depth, and the geometric mean of the nodes to the depths that every position finished."""
+    """Print the mean depth, and the geometric mean of the nodes to depths that every position finished."""
     depths = [len(one) for one in finished]
     print(f"depth finished: {sum(depths) / len(depths):.1f} ({' '.join(map(str, depths))})")
     common = min(depths)
@@ -121,8 +97,7 @@ def print_depths(finished: list[list[int]]) -> None:
 
 
 def main() -> None:
-    """Search and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = new_parser(__doc__)
     parser.add_argument("--eval", default=INTERNAL, help="a file of weights, <internal> or material")
     parser.add_argument("--nodes", type=whole(1), default=500_000, help="a position")
     parser.add_argument("--set", nargs="*", default=[], metavar="NAME=VALUE", help="constants of tune.h")

@@ -10,7 +10,7 @@ from core_ext.shogi.types cimport (
 
 
 cdef int number_hands() noexcept:
-    """Ranges of the hands, one longer than a hand can be; returns the end."""
+    """Number the hands, each range one longer than a hand can be; return the end."""
     cdef int *most = [18, 4, 4, 4, 4, 2, 2]
     cdef int *kinds = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, ROOK]
     cdef int end = 0, i, color, n
@@ -25,7 +25,7 @@ cdef int number_hands() noexcept:
 
 
 cdef int number_board(int end) noexcept:
-    """Ranges of the pieces on the board; returns the end."""
+    """Number the pieces on the board; return the end."""
     cdef int *kinds = [PAWN, LANCE, KNIGHT, SILVER, GOLD, BISHOP, HORSE, ROOK, DRAGON]
     cdef int i, color, square
     for i in range(9):
@@ -55,7 +55,7 @@ cdef inline int append_piece(PieceLists *lists, int count, int number) noexcept 
 
 
 cdef int list_pieces(const Position *pos, PieceLists *lists) noexcept nogil:
-    """Fill the lists; returns how many pieces there are, the kings left out."""
+    """Fill the lists; return the number of pieces without the kings."""
     cdef Bitboard men = without(occupied(pos), pos.kind[KING])
     cdef int count = 0, color, piece_type, held, square, i
     while some(men):

@@ -1,7 +1,7 @@
 """The static value of a position: the one interface to every kind of evaluation.
 
-An Evaluator is read-only weights, shared by all threads, and one thread's state, which follows the moves lazily. Its
-kind is chosen once, by init_evaluator; evaluate() branches on it, and the processor predicts that branch. A new kind
+An Evaluator points to read-only weights, shared by all threads, and holds one thread's state, which follows the moves
+lazily. init_evaluator chooses its kind; evaluate() branches on it, and the processor predicts that branch. A new kind
 adds its value to EvaluationKind, its state to Evaluator, and a branch to each function below.
 """
 
@@ -26,26 +26,26 @@ cdef struct Evaluator:
     KppState kpp
     NnueState nnue
 
-# Evaluate with `weights`: a Network (NNUE), KPP Weights, PieceValues, or None for material by the usual values; may be
+# Evaluate with `weights`: a Network (NNUE), KppWeights, PieceValues, or None for material by the usual values; may be
 # called again. TypeError for anything else, MemoryError.
 cdef int init_evaluator(Evaluator *evaluator, object weights) except -1
 cdef void free_evaluator(Evaluator *evaluator) noexcept nogil
-# The same value as evaluate(), from scratch.
+# Return the same value as evaluate(), computed from scratch.
 cdef int evaluate_from_scratch(const Evaluator *evaluator, const Position *pos) noexcept nogil
-# (name, centipawns for the side to move) of each term that this kind of evaluation has; last `total`. Slow.
+# List (name, centipawns for the side to move) of each term of this kind of evaluation, `total` last. Slow.
 cdef list evaluate_terms(Evaluator *evaluator, const Position *pos)
 
 
 cdef inline int clamp_value(int value) noexcept nogil:
-    """To the range of evaluations."""
+    """Clamp to the range of evaluations."""
     return max(-MAX_EVALUATION, min(MAX_EVALUATION, value))
 
 
 cdef inline int evaluate(Evaluator *evaluator, const Position *pos) noexcept nogil:
-    """Centipawns for the side to move.
+    """Return centipawns for the side to move.
 
-    Any position may be given: its key and ply tell which sums are valid. Updates those of a ply not far behind, or sums
-    from scratch.
+    Any position may be given: its key and ply tell which sums are valid. If a recent ply has sums, they are updated,
+    else computed from scratch.
     """
     cdef int value
     # A network has no features for a mate problem with one king: its value is the material.

@@ -3,7 +3,7 @@
 from libc.string cimport memset
 
 from core_ext.eval.kpp.sums cimport KPP_TERMS, free_kpp_state, init_kpp_state, kpp_terms, kpp_value_from_scratch
-from core_ext.eval.kpp.weights cimport FV_SCALE, Weights
+from core_ext.eval.kpp.weights cimport FV_SCALE, KppWeights
 from core_ext.eval.material cimport material_for_black, usual_values
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.eval.piece_values cimport PieceValues
@@ -19,14 +19,14 @@ cdef int init_evaluator(Evaluator *evaluator, object weights) except -1:
     if isinstance(weights, Network):
         nnue_init(&evaluator.nnue, <Network>weights)
         evaluator.kind = NNUE_EVALUATION
-    elif isinstance(weights, Weights):
-        if (<Weights>weights).ready:
-            init_kpp_state(&evaluator.kpp, &(<Weights>weights).unfolded)
+    elif isinstance(weights, KppWeights):
+        if (<KppWeights>weights).ready:
+            init_kpp_state(&evaluator.kpp, &(<KppWeights>weights).unfolded)
             evaluator.kind = KPP_EVALUATION
     elif isinstance(weights, PieceValues):
         evaluator.material.values = (<PieceValues>weights).values
     elif weights is not None:
-        raise TypeError(f"weights are a Network, Weights, PieceValues or None, not {type(weights).__name__}")
+        raise TypeError(f"weights are a Network, KppWeights, PieceValues or None, not {type(weights).__name__}")
     return 0
 
 

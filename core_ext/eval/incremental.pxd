@@ -1,7 +1,7 @@
-"""What incremental evaluation shares: what a move changed in the features, and the nearest earlier ply already summed.
+"""Shared parts of incremental evaluation: what a move changes in the features, and the nearest earlier ply with sums.
 
 An evaluator keeps its sums by ply, modulo SUMMED_PLIES, each with the key of its position. do_move and undo_move need
-not notify it: a slot is valid where its key is that of the position at its ply.
+not notify it: a slot is valid if its key is that of the position at its ply.
 """
 
 from core_ext.eval.bonapiece cimport features, new_bonapiece, old_bonapiece
@@ -10,13 +10,13 @@ from core_ext.shogi.types cimport BLACK, COLORS, KING, NO_MOVE, WHITE, color_of,
 
 cdef enum:
     SUMMED_PLIES = 256      # a power of two
-    MAX_UPDATES = 4         # in a row; the update for one move costs about a quarter of a full KPP sum
+    MAX_UPDATES = 4         # in a row; one of them costs about a quarter of a full KPP sum
 
 cdef enum:
     BEFORE = 0
     AFTER = 1
 
-# What a move changed, or what taking it back changes: a king's square, and the Bonapiece numbers of other pieces.
+# What a move or taking it back changes: a king's square, and the Bonapiece numbers of other pieces.
 cdef struct Change:
     uint64_t key                # of the position after
     int king                    # colour of the king that moves; -1: none
@@ -30,7 +30,7 @@ cdef inline int slot_of(int ply) noexcept nogil:
 
 
 cdef inline int plies_since_sum(const uint64_t *keys, const Position *pos) noexcept nogil:
-    """Plies back to the nearest valid slot, 0 to MAX_UPDATES; -1 where none is that near."""
+    """Return the plies back to the nearest valid slot, 0 to MAX_UPDATES; -1 if none is that near."""
     cdef int ply = game_length(pos), back
     for back in range(min(ply, MAX_UPDATES) + 1):
         if keys[slot_of(ply - back)] == state_key(pos.state - back):
@@ -48,7 +48,7 @@ cdef inline void set_number(Change *change, int when, int which, int number) noe
 
 
 cdef inline void find_change(const State *state, Change *change, bint undo) noexcept nogil:
-    """The change by the move that led to `state`; with `undo`, by taking it back."""
+    """Find the change by the move that led to `state` or, with `undo`, by taking it back."""
     cdef Dirty dirty
     cdef int i
     find_dirty(state, &dirty)

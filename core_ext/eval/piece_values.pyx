@@ -6,8 +6,6 @@ from core_ext.eval.material cimport usual_values
 from core_ext.shogi.sfen cimport piece_letters
 from core_ext.shogi.types cimport BLACK, DRAGON, KING, PAWN, WHITE, make_piece
 
-HIGHEST = MAX_PIECE_VALUE
-
 _TYPES = {piece_letters(make_piece(BLACK, piece_type)): piece_type
           for piece_type in range(PAWN, DRAGON + 1) if piece_type != KING}
 
@@ -28,8 +26,8 @@ cdef class PieceValues:
     """Piece values in centipawns, an evaluation for a Worker: the material of the side to move minus the opponent's.
 
     `PieceValues({"P": 100, "+P": 600})`: by letters as in an sfen (`P L N S B R G +P +L +N +S +B +R`), each from 0 to
-    HIGHEST; a piece that is not named keeps its usual value. In hand a piece counts as on the board. Only the static
-    value changes: static exchange and with it the order of moves keep the usual values. ValueError for other letters
+    MAX_PIECE_VALUE; other pieces keep their usual values. A piece in hand counts as on the board. Only the static value
+    changes: static exchange, and with it move ordering, keeps the usual values. ValueError for other letters
     and values.
     """
 
@@ -42,7 +40,7 @@ cdef class PieceValues:
             self.values[make_piece(WHITE, piece_type)] = -self.values[make_piece(BLACK, piece_type)]
 
     def as_dict(self):
-        """Every value by the piece's letters."""
+        """Return every value by the piece's letters."""
         return {letters: self.values[make_piece(BLACK, <int>piece_type)] for letters, piece_type in _TYPES.items()}
 
     def __repr__(self):

@@ -1,4 +1,4 @@
-"""Symmetries of the weights: which features share one weight, and the index of the one that represents them.
+"""Symmetries of the weights: which features share one weight, and the index that represents them.
 
 A position and its mirror image have the same value, and so have both orders of a pair. A king on files 6 to 9 is
 mirrored to files 1 to 4. With the king on the middle file, a feature and its mirror image share a weight, the one with
@@ -40,12 +40,12 @@ cdef inline int larger(int a, int b) noexcept nogil:
 
 
 cdef inline int round_up(int count) noexcept nogil:
-    """To a multiple of LANES, so that vector loops have no scalar remainder."""
+    """Round up to a multiple of LANES, so that vector loops have no scalar remainder."""
     return (count + LANES - 1) & -LANES
 
 
 cdef inline int kpp_index(int king, int a, int b) noexcept nogil:
-    """Index of a pair, for a king on files 1 to 5."""
+    """Return the index of a pair, for a king on files 1 to 5."""
     cdef int index = pair_index(a, b)
     if on_middle_file(king):
         return smaller(index, pair_index(features.mirror[a], features.mirror[b]))
@@ -57,7 +57,7 @@ cdef inline int kp_index(int king, int number) noexcept nogil:
 
 
 cdef inline int kkp_index(int king, int other, int number) noexcept nogil:
-    """Index of the other king and a piece, from this king's perspective."""
+    """Return the index of the other king and a piece, from this king's perspective."""
     cdef int index = other * BONAPIECES + number
     if on_middle_file(king):
         return smaller(index, mirror_square(other) * BONAPIECES + features.mirror[number])
@@ -75,13 +75,13 @@ cdef inline void set_symmetries(PairSymmetries *symmetries, int i, int number) n
 
 
 cdef inline int symmetric_index(const PairSymmetries *symmetries, int symmetry, int i, int j) noexcept nogil:
-    """pair_index under one of the four symmetries: the larger of two sums, as the larger number counts for more."""
+    """Return pair_index under one of the four symmetries: the larger of two sums, as the larger number counts more."""
     return larger(symmetries.base[symmetry][i] + symmetries.numbers[symmetry][j],
                   symmetries.base[symmetry][j] + symmetries.numbers[symmetry][i])
 
 
 cdef inline int mirror_index(const PairSymmetries *symmetries, int color, int i, int j) noexcept nogil:
-    """The smaller index of a pair and its mirror image, from one colour's perspective."""
+    """Return the smaller index of a pair and its mirror image, from one colour's perspective."""
     return smaller(symmetric_index(symmetries, 2 * color, i, j),
                    symmetric_index(symmetries, 2 * color + 1, i, j))
 
@@ -92,11 +92,11 @@ cdef inline int sign_between(int ours, int theirs) noexcept nogil:
 
 cdef inline void list_canonical_pairs(const int32_t *numbers, int count, int32_t *indices,
                                       float *signs) noexcept nogil:
-    """PP indices of all pairs, each number with those before it, and the signs of their values for Black.
+    """List the PP indices of all pairs, each number with those before it, and the signs of their values for Black.
 
     The mirror image of a pair has the same value; its inverse has the opposite value for Black and the same tempo value
-    for the side to move. A sign is 1 or -1, and 0 where a pair is its own inverse. Whole LANES are written: the next
-    number overwrites the excess, or it lies in the last LANES of PADDED_PAIRS.
+    for the side to move. A sign is 1 or -1, or 0 if a pair is its own inverse. Whole LANES are written: the next number
+    overwrites the excess, or it lies in the last LANES of PADDED_PAIRS.
     """
     cdef PairSymmetries symmetries
     cdef int i, j, ours, theirs
@@ -112,7 +112,7 @@ cdef inline void list_canonical_pairs(const int32_t *numbers, int count, int32_t
 
 
 cdef inline int canonical_pair(int a, int b, float *sign) noexcept nogil:
-    """The PP index of one pair and the sign of its value for Black, as list_canonical_pairs gives them."""
+    """Return the PP index of one pair and the sign of its value for Black, as list_canonical_pairs does."""
     cdef PairSymmetries symmetries
     cdef int ours, theirs
     set_symmetries(&symmetries, 0, a)

@@ -19,7 +19,7 @@ typedef struct {
 /* A row fills a cache line: a parameter shared by the kings of a zone, then one for each of these kings. */
 enum { ROW_SIZE = 8 };
 
-/* Divisor where the accumulator is 0; below any gradient that matters. */
+/* Divisor if the accumulator is 0; below any gradient that matters. */
 #define EPSILON 1e-12f
 
 /* Effective learning rate: rate / sqrt(accumulator). A zero gradient changes nothing. */
@@ -51,7 +51,7 @@ static inline void store_parameters(Parameter *parameters, const int32_t *indice
     _mm_storeh_pi((__m64 *)(void *)(parameters + stride * indices[3]), high);
 }
 
-/* update_parameter of the four in `low` and the four in `high`. square: of their gradients; scaled: gradients times
+/* Update the four parameters in `low` and the four in `high`. square: of their gradients; scaled: gradients times
    rates; both in the order two of `low`, two of `high`, two of `low`, two of `high`. */
 static inline void update_eight(__m256 *low, __m256 *high, __m256 square, __m256 scaled)
 {
@@ -71,7 +71,7 @@ static inline float sum_lanes(__m256 lanes)
 }
 #endif
 
-/* Rows that the next position needs: prefetched one by one while this position is computed. */
+/* Rows of the next position, prefetched one by one while this position is computed. */
 typedef struct {
     const Parameter *rows;
     const int32_t *indices;
@@ -82,7 +82,7 @@ static inline void prefetch_row(const Prefetch *next, int i)
     prefetch(next->rows + ROW_SIZE * next->indices[i]);
 }
 
-/* Of the shared parameter and the one at `own` of each row; prefetches half as many rows of `next`. */
+/* Sum the shared parameter and the one at `own` of each row; prefetch half as many rows of `next`. */
 static inline float sum_rows(const Parameter *rows, int own, const int32_t *indices, int count, const Prefetch *next)
 {
     float sum = 0;
@@ -112,7 +112,7 @@ static inline void update_row(Parameter *row, int own, float gradient, float sha
     update_parameter(row + own, gradient, own_rate);
 }
 
-/* Update the shared parameter and the one at `own` of each row; prefetches half as many rows of `next`. */
+/* Update the shared parameter and the one at `own` of each row; prefetch half as many rows of `next`. */
 static inline void update_rows(Parameter *rows, int own, const int32_t *indices, int count, float gradient,
                                float shared_rate, float own_rate, const Prefetch *next)
 {

@@ -1,5 +1,4 @@
-"""Factorized features: general ones, which also have weights where PP, KP and KPP features are rare (as in NNUE
-trainers).
+"""Factorized features: general ones, which have weights even if a PP, KP or KPP feature is rare (as in NNUE trainers).
 
 P: a piece's kind. Relative KP: its kind and its offset from the king. PP by king zone: KPP with the king's square
 reduced to a zone. Relative PP: the kinds of two pieces and the offset between them, wherever they stand. Export adds
@@ -27,7 +26,7 @@ cdef struct Kinds:
 cdef Kinds kinds
 
 # By index before symmetry: the smallest index among the pair's symmetries (mirror image, inverse), and the sign of its
-# value for Black there, 0 where it is its own inverse.
+# value for Black there, 0 if it is its own inverse.
 cdef struct RelativePairs:
     int32_t index[RELATIVE_PAIRS]
     float sign[RELATIVE_PAIRS]
@@ -40,7 +39,7 @@ cdef inline bint is_black(int number) noexcept nogil:
 
 
 cdef inline int offset_index(int king, int number) noexcept nogil:
-    """Index of a relative KP feature: kind and colour of the piece, files and ranks from the king; -1 in hand."""
+    """Return the relative KP index, of kind and colour of the piece, files and ranks from the king; -1 if in hand."""
     cdef int files, ranks
     if kinds.board_kind[number] < 0:
         return -1
@@ -52,19 +51,19 @@ cdef inline int offset_index(int king, int number) noexcept nogil:
 
 
 cdef inline int king_zone(int king) noexcept nogil:
-    """The zone of a king on files 1 to 5: files 1-2, 3-4 or 5 on ranks i-h or g-f; above them each file alone."""
+    """Return the zone of a king on files 1 to 5: files 1-2, 3-4 or 5 on ranks i-h or g-f; above, each file alone."""
     cdef int file = file_of(king), rank = rank_of(king)
     return 4 * (file // 2) + (0 if rank >= 7 else 1 if rank >= 5 else 2 + file % 2)
 
 
 cdef inline int row_slot(int king) noexcept nogil:
-    """The place of the king's own parameter in a row; at 0 is the one that the kings of its zone share."""
+    """Return the place of the king's own parameter in a row; the kings of its zone share the one at 0."""
     cdef int file = file_of(king), rank = rank_of(king)
     return 1 + (rank - 7 + 2 * (file % 2) if rank >= 7 else rank - 5 + 2 * (file % 2) if rank >= 5 else rank)
 
 
 cdef inline int list_relative_indices(const int32_t *numbers, int count, int32_t *indices) noexcept nogil:
-    """Relative pairs before symmetry: all but those of two pieces in hand; returns how many.
+    """List relative pairs before symmetry, all but those of two pieces in hand; return how many.
 
     The numbers ascend, so hands come first.
     """
@@ -90,7 +89,7 @@ cdef inline int list_relative_indices(const int32_t *numbers, int count, int32_t
 
 
 cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *indices, float *signs) noexcept nogil:
-    """Indices after symmetry, and their signs, from ascending numbers; returns how many."""
+    """List indices after symmetry, and their signs, from ascending numbers; return how many."""
     cdef int i, n = list_relative_indices(numbers, count, indices)
     for i in range(n):
         signs[i] = relative_pairs.sign[indices[i]]
@@ -99,7 +98,7 @@ cdef inline int list_relative_pairs(const int32_t *numbers, int count, int32_t *
 
 
 cdef inline int offset_between(int a, int b) noexcept nogil:
-    """The index of one pair before symmetry; -1: both are in hand."""
+    """Return the index of one pair before symmetry; -1 if both are in hand."""
     cdef int32_t *pair = [a if a < b else b, b if a < b else a]
     cdef int32_t index
     return index if list_relative_indices(pair, 2, &index) else -1

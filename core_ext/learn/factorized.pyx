@@ -51,12 +51,12 @@ set_relative_pairs()
 
 
 def king_slots():
-    """(zone, slot in a KPP row) of each of the 45 king squares on files 1 to 5."""
+    """Return (zone, slot in a KPP row) of each of the king squares on files 1 to 5."""
     return [(king_zone(king), row_slot(king)) for king in range(HALF_SQUARES)]
 
 
 def coalesce_pieces(values):
-    """The weights of the 16 kinds of pieces as one for each Bonapiece number, White's negative: float32[1548]."""
+    """Return the weights of the kinds of pieces by Bonapiece number, White's negated: float32[BONAPIECES]."""
     result = np.zeros(BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
@@ -68,7 +68,7 @@ def coalesce_pieces(values):
 
 
 def coalesce_relative_kp(values):
-    """Relative KP weights as KP weights: float32[45 x 1548], by king square and Bonapiece number."""
+    """Return relative KP weights as KP weights by king square and number: float32[HALF_SQUARES x BONAPIECES]."""
     result = np.zeros(HALF_SQUARES * BONAPIECES, dtype=np.float32)
     cdef float[::1] out = result
     cdef const float[::1] given = np.ascontiguousarray(values, dtype=np.float32)
@@ -81,15 +81,15 @@ def coalesce_relative_kp(values):
     return result
 
 
-cdef bint occurs(int a, int b) noexcept:
-    """Of two numbers, the first the greater: can both occur at once?"""
+cdef bint can_occur(int a, int b) noexcept:
+    """Return whether two numbers, a > b, can occur at once."""
     if kinds.kind[a] < 0 or kinds.kind[b] < 0:
         return False
     return b < HAND_NUMBERS or kinds.square[a] != kinds.square[b]
 
 
 cdef float weight_of(const float *own, const float *shared, int a, int b, bint for_black) noexcept:
-    """Of a pair and its relative pair: value for Black, or tempo value for the side to move."""
+    """Return the value of a pair and its relative pair for Black, or their tempo value for the side to move."""
     cdef float value, sign
     cdef int index = canonical_pair(a, b, &sign)
     cdef int offset = offset_between(a, b)
@@ -109,16 +109,16 @@ cdef object coalesce(pairs, relative, bint for_black):
     cdef int a, b
     for a in range(BONAPIECES):
         for b in range(a):
-            if occurs(a, b) and (for_black or canonical_pair(a, b, &sign) == pair_index(a, b)):
+            if can_occur(a, b) and (for_black or canonical_pair(a, b, &sign) == pair_index(a, b)):
                 out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, for_black)
     return result
 
 
 def coalesce_pairs(pairs, relative):
-    """PP and relative PP weights as those of one king's perspective, by pair; half, as both perspectives count."""
+    """Return PP and relative PP weights by pair for one king's perspective: half, as both perspectives count."""
     return coalesce(pairs, relative, True) / 2
 
 
 def coalesce_tempo_pairs(pairs, relative):
-    """Tempo weights of PP and relative PP as one PP weight, at the indices that represent symmetric pairs."""
+    """Return tempo weights of PP and relative PP as one PP weight, at the indices that represent symmetric pairs."""
     return coalesce(pairs, relative, False)

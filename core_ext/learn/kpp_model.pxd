@@ -1,7 +1,7 @@
 """The float KPP model in training: its value of a position, and stochastic gradient descent by Adagrad.
 
 It has the terms of play and the factorized ones (factorized.pxd). A pair's weight for its king's zone lies in one cache
-line with those for the kings of that zone: fetching these lines is what training spends its time on. A value is the sum
+line with those for the kings of that zone: training spends most of its time fetching these lines. A value is the sum
 of two shards that share no weight (shards.pxd). A position has two perspectives, one for each king; the terms of
 White's are subtracted.
 
@@ -9,12 +9,12 @@ White's are subtracted.
                     + for each perspective, + or -, sum (KP + relative KP + KKP) + sum (PP by king zone + KPP)
                     + or - (tempo + for each perspective sum KP tempo + sum (PP tempo + relative PP tempo))
 
-where the second sign is that of the side to move, in units of LOGIT centipawns, so that Black's win probability is
+The second sign is that of the side to move. The unit is LOGIT centipawns: Black's win probability is
 1 / (1 + exp(-value)). Positions without a game have a tempo weight of their own: values of an opening book, from deep
 searches, are about a hundred centipawns lower for the side to move than scores in games.
 """
 
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport int32_t, uint32_t
 
 cdef extern from "learn/adagrad.h" nogil:
@@ -48,7 +48,7 @@ cdef extern from "learn/rendezvous.h" nogil:
         pass
     float exchange(Rendezvous *rendezvous, int thread, uint32_t number, float sum) noexcept
 
-# NULL: the model does without the term.
+# A pointer is NULL if the model does not have the term.
 cdef struct KppModel:
     Parameter *tempo            # of games, and of positions without a game
     Parameter *piece
@@ -72,7 +72,7 @@ cdef struct LearningRates:
     float relative_pp
     float relative_pp_tempo
 
-# How a training position's target, a win probability, is computed from its score and its result.
+# How the target of a position, a win probability, is computed from its score and its result.
 cdef struct Target:
     float scale                 # centipawns of the logistic that scores are on
     float result_share          # 0 to 1, of the game's result
@@ -81,12 +81,13 @@ cdef struct Target:
 cdef struct ThreadShards:
     int first
     int last
-    Rendezvous *rendezvous      # with the thread that has the other shard; NULL: this one has both
+    Rendezvous *rendezvous      # with the thread of the other shard; NULL if this one has both
 
 cdef ThreadShards all_shards() noexcept nogil
-# One epoch over the records in their order; returns the sum of squared errors of the win probability, each before its
-# update. With one shard, another thread must do the same with the other.
-cdef double train(KppModel *model, const Record *records, uint32_t count, const ThreadShards *shards,
+# Train on the positions in their order; returns the sum of squared errors of the win probability, each before its
+# update. If the thread has one shard, another thread must do the same with the other.
+cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t count, const ThreadShards *shards,
                   const LearningRates *rates, const Target *target) noexcept nogil
-# Values for Black, in LOGIT centipawns.
-cdef void predict(const KppModel *model, const Record *records, float *values, long long count) noexcept nogil
+# Compute values for Black, in LOGIT centipawns.
+cdef void predict(const KppModel *model, const TrainingPosition *positions, float *values,
+                  long long count) noexcept nogil

@@ -6,7 +6,7 @@ from libc.string cimport memset
 from core_ext.eval.bonapiece cimport BONAPIECES, PAIRS
 from core_ext.eval.symmetry cimport KKP_PER_KING, kkp_index, kp_index, on_middle_file
 from core_ext.learn.factorized cimport is_black, king_zone, kinds, offset_index, row_slot
-from core_ext.learn.record cimport UNFINISHED, UNSCORED
+from core_ext.learn.training_position cimport UNFINISHED, UNSCORED
 from core_ext.learn.shards cimport SHARDS, PairIndices, PairList, Perspective, Shard, set_perspective, set_shard
 from core_ext.shogi.types cimport BLACK, COLORS, WHITE
 
@@ -33,27 +33,27 @@ cdef inline float win_probability(float value) noexcept nogil:
     return 1 / (1 + expf(-value))
 
 
-cdef float target_of(const Record *record, const Target *target) noexcept nogil:
-    """Black's win probability: that of the score, mixed with the game's result; a record has at least one of them."""
-    cdef float result = 0.5 * (record.result + 1)
-    if record.score == UNSCORED:
+cdef float target_of(const TrainingPosition *position, const Target *target) noexcept nogil:
+    """Return Black's win probability: that of the score, mixed with the game's result if the position has both."""
+    cdef float result = 0.5 * (position.result + 1)
+    if position.score == UNSCORED:
         return result
-    if record.result == UNFINISHED:
-        return win_probability(record.score / target.scale)
-    return ((1 - target.result_share) * win_probability(record.score / target.scale)
+    if position.result == UNFINISHED:
+        return win_probability(position.score / target.scale)
+    return ((1 - target.result_share) * win_probability(position.score / target.scale)
             + target.result_share * result)
 
 
-cdef void extract_features(const Record *record, const ThreadShards *shards, const Target *target,
+cdef void extract_features(const TrainingPosition *position, const ThreadShards *shards, const Target *target,
                            Example *example) noexcept nogil:
     cdef int shard
-    set_perspective(record, BLACK, &example.perspective[BLACK])
-    set_perspective(record, WHITE, &example.perspective[WHITE])
+    set_perspective(position, BLACK, &example.perspective[BLACK])
+    set_perspective(position, WHITE, &example.perspective[WHITE])
     for shard in range(shards.first, shards.last + 1):
         set_shard(example.perspective, shard, &example.shard[shard])
-    example.side_sign = 1 if record.side == BLACK else -1
-    example.source = record.result == UNFINISHED
-    example.target = target_of(record, target)
+    example.side_sign = 1 if position.side == BLACK else -1
+    example.source = position.result == UNFINISHED
+    example.target = target_of(position, target)
 
 
 cdef inline Parameter *kpp_rows(const KppModel *model, const Perspective *perspective) noexcept nogil:
@@ -62,7 +62,7 @@ cdef inline Parameter *kpp_rows(const KppModel *model, const Perspective *perspe
 
 cdef Prefetch half_to_prefetch(const KppModel *model, const Example *example, int shard, int color,
                                int half) noexcept nogil:
-    """The first or the second half of a shard's KPP rows."""
+    """Return the first or the second half of a shard's KPP rows."""
     cdef const PairIndices *pairs = &example.shard[shard].kpp[color]
     cdef Prefetch next
     next.rows = kpp_rows(model, &example.perspective[color])
@@ -71,7 +71,7 @@ cdef Prefetch half_to_prefetch(const KppModel *model, const Example *example, in
 
 
 cdef inline int kp_place(const Perspective *perspective, int i) noexcept nogil:
-    """Index, in the whole term, of the king and piece `i`."""
+    """Return the index, in the whole term, of the king and piece `i`."""
     return perspective.king * BONAPIECES + kp_index(perspective.king, perspective.numbers[i])
 
 
@@ -82,7 +82,7 @@ cdef inline int kkp_place(const Perspective *perspective, int i) noexcept nogil:
 # ---- value ----
 
 cdef float sum_kp(const KppModel *model, const Perspective *perspective) noexcept nogil:
-    """KP and relative KP."""
+    """Sum KP and relative KP."""
     cdef float sum = 0
     cdef int i, index
     for i in range(perspective.count):
@@ -105,7 +105,7 @@ cdef float sum_kkp(const KppModel *model, const Perspective *perspective) noexce
 
 
 cdef float sum_kp_tempo(const KppModel *model, const Perspective *perspective) noexcept nogil:
-    """For the side to move."""
+    """Sum KP tempo, for the side to move."""
     cdef float sum = 0
     cdef int i
     if model.kp_tempo != NULL:
@@ -134,7 +134,7 @@ cdef float sum_pieces(const KppModel *model, const Perspective *black) noexcept 
 
 
 cdef float sum_first_shard(const KppModel *model, const Example *example) noexcept nogil:
-    """Its terms without pairs: KKP and KP tempo."""
+    """Sum the terms without pairs: KKP and KP tempo."""
     cdef const Perspective *black = &example.perspective[BLACK]
     cdef const Perspective *white = &example.perspective[WHITE]
     return (sum_kkp(model, black) - sum_kkp(model, white)
@@ -142,7 +142,7 @@ cdef float sum_first_shard(const KppModel *model, const Example *example) noexce
 
 
 cdef float sum_second_shard(const KppModel *model, const Example *example) noexcept nogil:
-    """Its terms without pairs: P, KP, relative KP and the tempo."""
+    """Sum the terms without pairs: P, KP, relative KP and the tempo."""
     cdef float tempo = model.tempo[example.source].weight if model.tempo != NULL else 0
     return (sum_pieces(model, &example.perspective[BLACK]) + sum_kp(model, &example.perspective[BLACK])
             - sum_kp(model, &example.perspective[WHITE]) + example.side_sign * tempo)
@@ -160,7 +160,7 @@ cdef float shard_value(const KppModel *model, const Example *example, int shard,
 
 cdef float value_of(const KppModel *model, const Example *example, const ThreadShards *shards, uint32_t number,
                     const Example *next) noexcept nogil:
-    """For Black, in LOGIT centipawns. Prefetches half the rows of `next`, the example to come."""
+    """Return the value for Black, in LOGIT centipawns; prefetch half the rows of `next`, the example to come."""
     cdef float value[SHARDS]
     cdef int shard
     for shard in range(shards.first, shards.last + 1):
@@ -172,7 +172,7 @@ cdef float value_of(const KppModel *model, const Example *example, const ThreadS
 
 # ---- updates ----
 
-# With the king on the middle file, a pair and its mirror image share a parameter, which is updated once for each.
+# If the king is on the middle file, a pair and its mirror image share a parameter, which is updated once for each.
 
 cdef void update_kpp(KppModel *model, const Example *example, int shard, int color, float gradient,
                      const LearningRates *rates, const Example *next) noexcept nogil:
@@ -227,7 +227,7 @@ cdef void update_pieces(KppModel *model, const Perspective *black, float gradien
 
 cdef void update_first_shard(KppModel *model, const Example *example, float error,
                              const LearningRates *rates) noexcept nogil:
-    """Its terms without pairs, as in sum_first_shard."""
+    """Update the terms of sum_first_shard."""
     update_kkp(model, &example.perspective[BLACK], error, rates)
     update_kkp(model, &example.perspective[WHITE], -error, rates)
     update_kp_tempo(model, &example.perspective[BLACK], example.side_sign * error, rates)
@@ -245,7 +245,7 @@ cdef void update_second_shard(KppModel *model, const Example *example, float err
 
 cdef void update_pp(KppModel *model, const Example *example, int shard, float error,
                     const LearningRates *rates) noexcept nogil:
-    """PP in the first shard, relative PP in the second."""
+    """Update PP in the first shard, relative PP in the second."""
     cdef const PairList *pairs = &example.shard[shard].pp
     cdef PairParameters *parameters = model.relative_pp if shard else model.pp
     if parameters != NULL:
@@ -269,7 +269,7 @@ cdef void update_shard(KppModel *model, const Example *example, int shard, float
 
 cdef void update_model(KppModel *model, const Example *example, const ThreadShards *shards, float error,
                        const LearningRates *rates, const Example *next) noexcept nogil:
-    """One step of gradient descent on the logistic loss, whose derivative by the value is the probability's error."""
+    """Do one step of gradient descent on the logistic loss; its derivative by the value is the probability's error."""
     cdef int shard
     if error == 0:
         return
@@ -277,10 +277,10 @@ cdef void update_model(KppModel *model, const Example *example, const ThreadShar
         update_shard(model, example, shard, error, rates, next)
 
 
-cdef double train(KppModel *model, const Record *records, uint32_t count, const ThreadShards *shards,
+cdef double train(KppModel *model, const TrainingPosition *positions, uint32_t count, const ThreadShards *shards,
                   const LearningRates *rates, const Target *target) noexcept nogil:
-    # While a position is in training, the KPP rows of the next one are prefetched a few at a time: all at once they
-    # would fill the processor's miss buffers, and it would stall.
+    # The KPP rows of the next position are prefetched a few at a time: if all were prefetched at once, they would fill
+    # the processor's miss buffers, and it would stall.
     cdef Example examples[2]
     cdef Example *now
     cdef Example *next
@@ -288,24 +288,25 @@ cdef double train(KppModel *model, const Record *records, uint32_t count, const 
     cdef uint32_t i
     cdef float p
     memset(examples, 0, sizeof(examples))
-    extract_features(records, shards, target, &examples[0])
+    extract_features(positions, shards, target, &examples[0])
     for i in range(count):
         now = &examples[i % 2]
         next = &examples[(i + 1) % 2]
         if i + 1 < count:
-            extract_features(records + i + 1, shards, target, next)
+            extract_features(positions + i + 1, shards, target, next)
         p = win_probability(value_of(model, now, shards, i + 1, next))
         loss += <double>((p - now.target) * (p - now.target))
         update_model(model, now, shards, p - now.target, rates, next)
     return loss
 
 
-cdef void predict(const KppModel *model, const Record *records, float *values, long long count) noexcept nogil:
+cdef void predict(const KppModel *model, const TrainingPosition *positions, float *values,
+                  long long count) noexcept nogil:
     cdef Example example
     cdef ThreadShards shards = all_shards()
     cdef Target target = [600, 0]    # any: values do not depend on it
     cdef long long i
     memset(&example, 0, sizeof(example))
     for i in range(count):
-        extract_features(records + i, &shards, &target, &example)
+        extract_features(positions + i, &shards, &target, &example)
         values[i] = value_of(model, &example, &shards, 0, &example)

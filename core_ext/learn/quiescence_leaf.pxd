@@ -1,6 +1,6 @@
 """The quiescence leaf: the position at the end of the quiescence search's principal variation.
 
-In training the search's score is compared with the static value of the leaf, which has no capture pending.
+Training compares the search's score with the static value of the leaf, in which no capture is pending.
 """
 
 from core_ext.eval.evaluate cimport Evaluator
@@ -14,7 +14,7 @@ cdef struct LeafLine:
     int length
     Move moves[MAX_LEAF_PLIES]
 
-# Quiescence search: captures and pawn promotions that lose nothing by static exchange, in check all evasions; stand pat
-# where not in check. Fills the principal variation, returns its value in centipawns for the side to move. The position
-# has room for MAX_LEAF_PLIES more plies.
+# Search stand pat and the captures and pawn promotions that lose nothing by SEE or, if in check, all evasions. Fill in
+# the principal variation; return its value in centipawns for the side to move. The position must have room for
+# MAX_LEAF_PLIES more plies.
 cdef int find_quiescence_leaf(Evaluator *evaluator, Position *pos, LeafLine *line) noexcept nogil

@@ -14,7 +14,7 @@ cdef inline int capture_value(const Position *pos, Move move) noexcept nogil:
 
 
 cdef void move_best_first(const Position *pos, Move *moves, int count) noexcept nogil:
-    """Selection sort, one step: the most valuable victim. Lists are short and a cutoff usually ends them early."""
+    """Move the most valuable victim to the front: one step of selection sort, as a cutoff often ends the list early."""
     cdef int i, best = 0
     cdef Move move
     for i in range(1, count):
@@ -27,7 +27,7 @@ cdef void move_best_first(const Position *pos, Move *moves, int count) noexcept 
 
 cdef int search_moves(Evaluator *evaluator, Position *pos, int alpha, int beta, int depth, int best,
                       LeafLine *line) noexcept nogil:
-    """The best of standing pat (`best`) and of the moves that lose nothing; in check, of all evasions."""
+    """Return the best of standing pat (`best`) and of the moves that lose nothing or, if in check, of all evasions."""
     cdef Move moves[MAX_MOVES]
     cdef LeafLine below
     cdef bint checked = in_check(pos)

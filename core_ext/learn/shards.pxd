@@ -1,7 +1,7 @@
-"""Extracts training features, split into two shards for two threads; no weight belongs to both shards.
+"""Extraction of training features, split into two shards for two threads; no weight belongs to both shards.
 
-A KPP feature belongs to shard 0 where the sum of its two Bonapiece numbers is even, to shard 1 where it is odd (its
-mirror image has the same parity). The rest is split to balance the work: PP, KKP and the KP tempo terms to shard 0;
+A KPP feature belongs to shard 0 if the sum of its two Bonapiece numbers is even, to shard 1 if it is odd (its mirror
+image has the same parity). The rest is split to balance the work: PP, KKP and the KP tempo terms to shard 0;
 relative PP and all other terms to shard 1.
 """
 
@@ -12,13 +12,13 @@ from core_ext.eval.symmetry cimport (
     PADDED_PIECES, PADDED_PAIRS, list_canonical_pairs, on_middle_file, larger, mirrored, round_up, smaller,
 )
 from core_ext.learn.factorized cimport list_relative_pairs
-from core_ext.learn.record cimport Record
+from core_ext.learn.training_position cimport TrainingPosition
 from core_ext.shogi.types cimport BLACK, COLORS, WHITE, int32_t
 
 cdef enum:
     SHARDS = 2
 
-# A position from one colour's perspective, mirrored where its king stands on files 6 to 9.
+# A position from one colour's perspective, mirrored if its king is on files 6 to 9.
 cdef struct Perspective:
     int king
     int other
@@ -30,7 +30,7 @@ cdef struct PairIndices:
     int count
     int32_t indices[PADDED_PAIRS]
 
-# Pairs without a king, an index perhaps more than once; the sign is the factor of the value for Black.
+# Pairs without a king; an index may occur more than once. The sign is the factor of the value for Black.
 cdef struct PairList:
     int count
     int32_t indices[PADDED_PAIRS]
@@ -50,7 +50,7 @@ cdef struct Shard:
 
 
 cdef inline void sort_numbers(Perspective *perspective) noexcept nogil:
-    """All differ: the rank of each is how many are smaller."""
+    """Sort distinct numbers: the rank of each is how many are smaller."""
     cdef int32_t given[PADDED_PIECES]
     cdef int i, j, before
     for i in range(PADDED_PIECES):
@@ -62,16 +62,16 @@ cdef inline void sort_numbers(Perspective *perspective) noexcept nogil:
         perspective.numbers[before] = given[i]
 
 
-cdef inline void set_perspective(const Record *record, int color, Perspective *perspective) noexcept nogil:
+cdef inline void set_perspective(const TrainingPosition *position, int color, Perspective *perspective) noexcept nogil:
     cdef int i = 0, number
-    cdef bint mirror = mirrored(record.king[color])
-    perspective.king = record.king[color]
-    perspective.other = inverse_square(record.king[color ^ 1])
+    cdef bint mirror = mirrored(position.king[color])
+    perspective.king = position.king[color]
+    perspective.other = inverse_square(position.king[color ^ 1])
     if mirror:
         perspective.king = mirror_square(perspective.king)
         perspective.other = mirror_square(perspective.other)
-    while i < LISTED and record.pieces[i]:
-        number = record.pieces[i]
+    while i < LISTED and position.pieces[i]:
+        number = position.pieces[i]
         if color == WHITE:
             number = features.inverse[number]
         perspective.numbers[i] = features.mirror[number] if mirror else number
@@ -98,7 +98,7 @@ cdef inline void split_by_parity(const Perspective *perspective, Parity *even, P
 
 cdef inline int list_pairs_with(const Parity *own, int i, const Parity *others, int count, bint symmetric,
                                 int32_t *indices) noexcept nogil:
-    """Number `i` with the first `count` of the others; returns how many.
+    """List the pairs of number `i` with the first `count` of the others; return how many.
 
     As in list_canonical_pairs the larger of two sums is pair_index, and whole LANES are written.
     """
@@ -115,9 +115,9 @@ cdef inline int list_pairs_with(const Parity *own, int i, const Parity *others, 
 
 
 cdef inline void list_kpp_pairs(const Perspective *perspective, int shard, PairIndices *pairs) noexcept nogil:
-    """Pairs of two even or two odd numbers (shard 0), or of one of each (shard 1).
+    """List the pairs of two even or two odd numbers (shard 0), or of one of each (shard 1).
 
-    With the king on the middle file, mirror images share an index.
+    If the king is on the middle file, mirror images share an index.
     """
     cdef Parity even, odd
     cdef int i, n = 0

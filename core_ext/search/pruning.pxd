@@ -3,7 +3,7 @@
 The rules that search (null move, ProbCut, singular extension, late move reduction) stand in search.pyx, and how deep
 the last two let a move be searched in depths.pxd. The constants are in tune.h, by rule. Forms and numbers follow
 YaneuraOu 9.70, which has them from Stockfish: they were tuned together and were taken over together
-(docs/lab/2026-11-22-search.md).
+(docs/findings.md).
 """
 
 from core_ext.search.history cimport pawn_history_value

@@ -1,4 +1,4 @@
-"""Elo of the levels of SkillLevel: draws levels.svg from levels.json, which bench.strength.levels writes."""
+"""Draw levels.svg, the Elo of the levels of SkillLevel, from levels.json, which bench.strength.levels writes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Row = dict[str, Any]
 
 
 def name(row: Row) -> str:
-    """The level, or what stands below the levels."""
+    """Return the name of a level, or of the capture player below the levels."""
     return "captures" if row["level"] < 0 else str(row["level"])
 
 
 def draw(rows: list[Row]) -> Figure:
-    """Points from the weakest player, each with its Elo and its score against the one before."""
+    """Draw a point for each player, the weakest first, with its Elo and its score against the player before it."""
     figure, axes = new_chart(8, 5, "Elo of the levels; score against the player before, in percent")
     values = [row["elo"] for row in rows]
     places = range(len(rows))

@@ -1,4 +1,4 @@
-"""The look shared by the charts, and how they are saved: the same bytes at every run of the same matplotlib."""
+"""Style of the charts. The same version of matplotlib saves a chart with the same bytes at every run."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ SETTINGS: dict[Any, Any] = {
 
 
 def read(name: str) -> Any:
-    """The figures of a chart."""
+    """Read the data of a chart."""
     return json.loads((FOLDER / name).read_text(encoding="utf-8"))
 
 
 def new_chart(width: float, height: float, title: str) -> tuple[Figure, Axes]:
-    """One empty chart of so many inches."""
+    """Return an empty chart; sizes are in inches."""
     mpl.rcParams.update(SETTINGS)
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.add_subplot()
@@ -39,5 +39,5 @@ def new_chart(width: float, height: float, title: str) -> tuple[Figure, Axes]:
 
 
 def save(figure: Figure, name: str) -> None:
-    """Write the chart beside its figures, without the date."""
+    """Write the chart to docs/figures, without a date."""
     figure.savefig(FOLDER / name, metadata={"Date": None, "Creator": None})

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tests.analysis.common import MOVES, RECORDS, game_of
-from usi_engine.analysis import formats
-from usi_engine.analysis.convert import main
+from usi_engine.records import formats
+from usi_engine.records.convert import main
 
 GAME = str(RECORDS / "game.kif")
 VALUES = """V2.2
@@ -140,8 +140,8 @@ def test_without_rsshogi_one_line_says_what_to_install(
         raise builtins.ImportError(name)
 
     monkeypatch.setattr(formats, "import_module", missing)
-    for tool in ("convert", "analyze"):
-        main_of_tool = importlib.import_module(f"usi_engine.analysis.{tool}").main
+    for tool in ("records.convert", "analysis.analyze"):
+        main_of_tool = importlib.import_module(f"usi_engine.{tool}").main
         assert main_of_tool([GAME]) == 2
         printed = capsys.readouterr()
         assert (printed.err, printed.out) == (formats.MISSING + "\n", "")

@@ -7,7 +7,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.analysis.common import faults_of, game_of
-from usi_engine.analysis.formats import rsshogi
+from usi_engine.records.formats import rsshogi
 
 HEAD = "手合割：平手\n"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.programs import INTERRUPTIBLE
-from usi_engine.analysis.mate import main
+from usi_engine.mate.command import main
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "tests" / "data" / "records"

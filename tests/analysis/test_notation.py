@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from usi_engine.analysis.notation import kif_line, named
+from usi_engine.records.notation import kif_line, named
 
 NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 

@@ -6,8 +6,8 @@ import pytest
 
 from core_ext.board import Board
 from tests.analysis.common import MOVES, RECORDS, faults_of, game_of, read
-from usi_engine.analysis.formats import decoded
-from usi_engine.analysis.records import Game
+from usi_engine.records.formats import decoded
+from usi_engine.records.games import Game
 
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf", "game.usi"]

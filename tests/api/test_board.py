@@ -130,6 +130,27 @@ def test_pieces(board: Board) -> None:
     assert (board.piece_at("5d"), board.piece_at("4d"), board.king_square(BLACK)) == ("+R", "+b", None)
 
 
+def test_pseudo_legal_moves() -> None:
+    """They ignore pins, checks and drop-pawn mates, but not two pawns on a file."""
+    board = Board("4k4/9/9/9/9/4r4/9/P3G4/4K4 b P 1")
+    found = board.pseudo_legal_moves()
+    assert "5h4h" in found and not board.is_legal("5h4h")
+    assert "P*9e" not in found and set(filter(board.is_legal, found)) == set(board.legal_moves())
+    board.set_sfen("7nk/9/7G1/9/9/9/9/9/4K4 b P 1")
+    assert "P*1b" in board.pseudo_legal_moves() and not board.is_legal("P*1b")
+
+
+def test_quiet_checks() -> None:
+    board = Board("4k4/9/4p4/9/9/9/9/4R4/4K4 b RP 1")
+    checks, quiet = board.checking_moves(), board.quiet_checks()
+    assert "5h5c+" in checks and "R*9a" in quiet
+    assert set(checks) - set(quiet) == {"5h5c+"}
+    board.set_sfen("4k4/9/3P5/9/9/9/9/9/4K4 b G 1")
+    assert set(board.checking_moves()) - set(board.quiet_checks()) == {"6c6b+"}
+    board.set_sfen("4k4/4l4/9/9/9/9/9/9/4K4 b G 1")
+    assert board.is_check() and board.quiet_checks() == []
+
+
 def test_mates_in_one_are_those_of_the_twin() -> None:
     mates = 0
     for position, _, checks, _ in positions.all_scenes():

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import INFINITE, PAIRS, MateSolver, Network, PieceValues, StopToken, Table, Weights, Worker
+from core_ext.engine import INFINITE, PAIRS, KppWeights, MateSolver, Network, PieceValues, StopToken, Table, Worker
 from tests.conftest import NewWorker
 from tests.positions import HARD_MATE
 
@@ -63,7 +63,7 @@ def test_a_second_init_leaves_the_table_to_its_workers() -> None:
 
 
 def test_views_of_weights_outlive_them() -> None:
-    weights = Weights()
+    weights = KppWeights()
     with pytest.raises(ValueError, match="allocated"):
         weights.unfold_king(0, np.zeros(PAIRS, np.int16), np.zeros(PAIRS, np.int16), 1)
     weights.allocate()
@@ -90,7 +90,7 @@ def test_a_network_from_arrays_that_change() -> None:
     first = np.zeros(128, np.int16), np.zeros((1710, 128), np.int16)
     layers: Any = [Pair(), (np.zeros(8, np.int32), np.zeros((8, 32), np.int8)), (np.zeros(1, np.int32), None)]
     with pytest.raises(ValueError, match="shape"):
-        Network("K+P", *first, layers)
+        Network("K+P", *first, layers, 16)
 
 
 class Perverse(Board):

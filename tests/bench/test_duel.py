@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import subprocess
 import sys
@@ -14,10 +15,14 @@ import pytest
 from bench import ROOT
 from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
+from core_ext.board import Board
 from core_ext.engine import tunables
 from tests.shogi.slow_shogi import START
-from usi_engine import timeman
-from usi_engine.core import WeightsError
+from usi_engine.book.book_player import BookPlayer, open_book
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.player import Player, PlayRules
+from usi_engine.search import timeman
 
 OPENINGS = [
     START,
@@ -48,8 +53,8 @@ def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
     assert {name: value for name, value, *_ in tunables()}["ProbcutMargin"] in (50, 800)
 
 
-def test_on_a_clock_of_nodes_who_has_no_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timeman, "MOVES_AT_START", timeman.MOVES_AT_START)  # put back at the end
+def test_on_a_clock_of_nodes_the_side_without_time_loses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeman, "MOVES_AT_START", timeman.MOVES_AT_START)  # restored at the end
     monkeypatch.setattr(timeman, "MOVES_AT_LEAST", timeman.MOVES_AT_LEAST)
     time = nodestime.NodeTime.read("20000+1/10")
     assert (time.main, time.increment, time.nodes) == (20000, 1, 10)
@@ -91,12 +96,10 @@ def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
         "duel A --weights-b {none}",
         "duel A --openings {none}",
         "spsa LmrBase:10 --weights {none}",
-        "move_loss --weights {none}",
-        "move_loss --openings {none}",
     ],
 )
 def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_path: Path) -> None:
-    """Afterwards the corrected command may use the folder."""
+    """The corrected command can use the folder afterwards."""
     none, folder = tmp_path / "none.db", tmp_path / "kept"
     module, *words = command.format(none=none).split()
     line = [sys.executable, "-m", f"bench.strength.{module}", *words, "--keep", str(folder)]
@@ -127,7 +130,7 @@ def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytes
 
 
 def test_no_pair_is_played_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cleared tables and histories would give the same games again, which say nothing new."""
+    """Without a book the same opening gives the same game."""
     openings = tmp_path / "openings.sfen"
     openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
     monkeypatch.setattr("sys.argv", f"duel A --games 5 --openings {openings} --keep {tmp_path}".split())
@@ -151,3 +154,14 @@ def test_a_constant_of_the_search_is_a_whole_number() -> None:
     assert duel.constant("NEW_ITERATION_SHARE=0.5") == ("NEW_ITERATION_SHARE", 0.5)
     with pytest.raises(ValueError, match=r"0\.5"):
         duel.constant("LmrBase=0.5")
+
+
+def test_a_booked_player_searches_after_the_book() -> None:
+    player = Player(load_evaluation("material"), PlayRules(nodes=500))
+    booked = duel.BookedPlayer(player, INTERNAL, random.Random(1))
+    booked.new_game()
+    first = booked.think(Board())[0]
+    assert first in {entry.move for entry in BookPlayer(open_book(INTERNAL), print).moves(Board(), look_turned=True)}
+    assert (
+        booked.think(Board("4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"))[0] == "5f5e"
+    )  # the dragon can be captured for nothing

@@ -16,7 +16,7 @@ def test_elo_and_expected_score_are_inverse(difference: float) -> None:
 
 
 def test_few_games_prove_little() -> None:
-    """Two wins, a pair won, or four even pairs: Wilson's interval, never of no width."""
+    """Wilson's interval of two wins, one pair or four even pairs is wide."""
     won = elo.estimate([1.0, 1.0])
     assert (won.score, won.high) == (1.0, 1.0)
     assert won.low == pytest.approx(0.342, abs=0.001)
@@ -29,14 +29,14 @@ def test_few_games_prove_little() -> None:
 
 
 def test_interval_is_wilsons_for_wins_and_losses() -> None:
-    """26 wins in 30 games: 70 to 95 % by the usual tables."""
+    """26 wins in 30 games: published tables give 70 to 95 %."""
     found = elo.estimate([1.0] * 26 + [0.0] * 4)
     assert found.low == pytest.approx(0.703, abs=0.002)
     assert found.high == pytest.approx(0.947, abs=0.002)
 
 
 def test_interval_covers_the_truth_about_95_times_in_100() -> None:
-    """By pairs of games whose results are alike or opposite, and at a score near 1."""
+    """Pairs of games with a score of 0.5 and of 0.9."""
     rng = random.Random(3)
     for likely, count in ((0.5, 10), (0.5, 100), (0.9, 12), (0.9, 100)):
         covered = 0

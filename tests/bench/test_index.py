@@ -1,4 +1,4 @@
-"""The list of benches and the data that they and the tests read."""
+"""The list of benches, and the data that benches and tests read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from bench import DATA, OPENINGS, ROOT
 from bench.__main__ import benches
 from core_ext.board import Board
-from usi_engine.learn.selfplay import read_openings
+from usi_engine.player import read_openings
 
 
 def test_every_bench_has_one_line_of_description() -> None:
@@ -20,23 +20,14 @@ def test_every_bench_has_one_line_of_description() -> None:
         assert len(text) < 120, name
 
 
-def test_the_index_page_lists_every_bench() -> None:
-    page = (ROOT / "bench" / "README.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`(bench\.(?:speed|strength)\.\w+)`", page)) == {name for name, _ in benches()}
-
-
-def needs_cshogi(name: str) -> bool:
-    return name == "bench.strength.match"
-
-
-@pytest.mark.parametrize("name", [name for name, _ in benches() if not needs_cshogi(name)])
+@pytest.mark.parametrize("name", [name for name, _ in benches() if name != "bench.strength.match"])  # needs cshogi
 def test_every_bench_starts(name: str) -> None:
     shown = subprocess.run([sys.executable, "-m", name, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert shown.stdout.startswith("usage:")
 
 
-def test_nothing_is_read_from_beside_the_repository() -> None:
-    """parents[2] of a module in a folder of a package is the repository."""
+def test_no_file_outside_the_repository_is_read() -> None:
+    """parents[2] of a module in a package's folder is the repository."""
     paths = [path for folder in ("usi_engine", "tests", "bench") for path in (ROOT / folder).rglob("*.py")]
     assert len(paths) > 50
     assert not [path for path in paths if re.search(r"parents\[[3-9]\]", path.read_text(encoding="utf-8"))]

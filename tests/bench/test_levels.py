@@ -28,7 +28,7 @@ def test_the_capture_player_takes_the_most() -> None:
 
 
 def test_a_game_repeats(players: levels.Players) -> None:
-    """The same seed, the same game; points are those of the first player."""
+    """The same seed gives the same game; points are those of the first player."""
     first = levels.play_pair(players, START, (4, 0), 1)
     assert first == levels.play_pair(players, START, (4, 0), 1)
     assert len(first["points"]) == 2
@@ -50,7 +50,7 @@ def test_neighbours_come_first_and_every_pair_once() -> None:
 
 
 def test_ratings_follow_the_scores() -> None:
-    """75 percent are 191 Elo, and differences add up."""
+    """A score of 75 % is 191 Elo, and differences add up."""
     scores: levels.Score = {(0, -1): [1.0] * 300 + [0.0] * 100, (2, 0): [1.0] * 300 + [0.0] * 100}
     rated = levels.ratings(scores)
     assert rated[0] == 0.0
@@ -65,7 +65,7 @@ def test_a_row_has_the_score_against_the_player_before() -> None:
     assert rows[1].against_next is not None
     assert rows[1].against_next.score == 0.75
     assert [row.games for row in rows] == [4, 4, 4]
-    shown = json.loads(levels.figures(rows))
+    shown = [row.figures() for row in rows]
     assert [row["score"] for row in shown] == [None, 75, 50]
 
 

@@ -1,4 +1,4 @@
-"""Matches through cshogi's runner: the clock as text, games kept, a match continued."""
+"""Matches with cshogi's runner: read the clock, keep games, resume a match."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_clock_is_read(text: str, limits: dict[str, list[int]]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"])
-def test_what_is_no_clock_is_quoted(text: str) -> None:
+def test_a_wrong_clock_is_quoted(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}' is no MAIN")):
         match.clock(text)
 
@@ -48,14 +48,14 @@ def test_an_engine_of_any_name_plays_on_one_thread_without_a_book(tmp_path: Path
 
 
 def this_engine(path: Path) -> str:
-    """A program of this name that starts this engine."""
+    """Write a program that starts this engine."""
     path.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m usi_engine "$@"\n', encoding="utf-8")
     path.chmod(0o755)
     return str(path)
 
 
 def play(folder: Path, games: int, clock: str = "0/0.02") -> subprocess.CompletedProcess[str]:
-    """The engine against itself, material only; a game is drawn two plies after its opening."""
+    """Play the engine with piece values against itself; games are drawn two plies after the opening."""
     engine = this_engine(folder / "usi_engine")
     command = [sys.executable, "-m", "bench.strength.match", engine, engine, "--name1", "A", "--name2", "B"]
     for option, value in (("--draw", "26"), ("--clock", clock), ("--games", str(games)), ("--keep", folder / "kept")):

@@ -1,4 +1,4 @@
-"""Openings made by the engine's own play."""
+"""Openings from the engine's own play."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 
 from bench.strength import openings
 from core_ext.board import Board
-from usi_engine.core import MATERIAL
+from usi_engine.evaluation.names import MATERIAL
 
 
 def made(file: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
-    """The lines of a small file."""
+    """Write a small file; return its lines."""
     small = ["--count", "3", "--plies", "6", "--nodes", "40", "--check-nodes", "60", "--weights", MATERIAL]
     monkeypatch.setattr("sys.argv", ["openings", str(file), *small, *arguments])
     openings.main()

@@ -1,4 +1,4 @@
-"""The signature in the history, as .ci/run compares it with a recount."""
+"""Comparison of the signature with the history."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bench import signature
 
 @pytest.fixture
 def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty repository in the place of ours."""
+    """Make an empty repository and use it instead of this one."""
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     monkeypatch.setattr(signature, "ROOT", tmp_path)
     return tmp_path
 
 
 def commit(folder: Path, message: str) -> None:
-    """An empty commit."""
+    """Make an empty commit."""
     author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run(["git", *author, "commit", "--quiet", "--allow-empty", "-m", message], cwd=folder, check=True)
 
@@ -32,7 +32,7 @@ def test_the_latest_line_counts(history: Path) -> None:
 
 
 @pytest.mark.parametrize("now, expected", [(45, 0), (46, 1)])
-def test_check_fails_where_the_counts_differ(
+def test_check_fails_if_the_counts_differ(
     history: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], now: int, expected: int
 ) -> None:
     commit(history, "One\n\nBench: 45")

@@ -23,8 +23,8 @@ from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.text import book_text, weighted
 from usi_engine.book_tool.tree import Candidate, Position, Tree, within
-from usi_engine.core import MATERIAL
-from usi_engine.report import Line
+from usi_engine.evaluation.names import MATERIAL
+from usi_engine.search.report import Line
 
 ROOT = Path(__file__).resolve().parents[2]
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]

@@ -197,6 +197,5 @@ def make_core(script: Script) -> Core:
         max_evaluation=MAX_EVALUATION,
         set_tunable=script.constants.__setitem__,
         tunable=script.constants.__getitem__,
-        load_weights=lambda name, fv_scale: None,
         **scripted,
     )

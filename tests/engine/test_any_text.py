@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from usi_engine.book import yaneuraou
 from usi_engine.book.entry import BookError, BookMove, Entry
 from usi_engine.book.yaneuraou import MARK, YaneuraOuBook, read_entry
-from usi_engine.options import DECLARED, Options
-from usi_engine.output import Writer
-from usi_engine.protocol import (
+from usi_engine.usi.options import DECLARED, Options
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import (
     EMPTY_VALUES,
     LONGEST_TIME,
     QUESTIONS,

@@ -15,11 +15,11 @@ from tests.engine.fake_core import Script, ScriptedSolver
 from tests.engine.transcripts import DECLARABLE
 from tests.engine.usi_transport import InProcess, Program
 from usi_engine.core import load_core
-from usi_engine.evaluation import packaged_network
-from usi_engine.learn.nnue import shifted
-from usi_engine.mating import SMALLEST_TABLE, table_megabytes
-from usi_engine.nnue_file import read_network, write_network
-from usi_engine.protocol import GoMate
+from usi_engine.evaluation.load import packaged_network
+from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.game.mating import SMALLEST_TABLE, table_megabytes
+from usi_engine.learn.nnue.train import shifted
+from usi_engine.usi.protocol import GoMate
 
 MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 

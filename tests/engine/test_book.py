@@ -18,17 +18,17 @@ import pytest
 from core_ext.board import Board
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
-from usi_engine.analysis.formats import USI_MOVE
 from usi_engine.book import apery, yaneuraou
 from usi_engine.book.apery import ENTRY, AperyBook
+from usi_engine.book.book_player import BookPlayer, open_book, packaged_book
 from usi_engine.book.choice import Rules, allowed, choose, rules_of
 from usi_engine.book.entry import BookError, BookMove, position_key
-from usi_engine.book.player import BookPlayer, open_book, packaged_book
+from usi_engine.book.rotation import turned_move, turned_sfen
 from usi_engine.book.shogihome import ShogiHomeBook
-from usi_engine.book.turned import turned_move, turned_sfen
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
-from usi_engine.core import INTERNAL
-from usi_engine.options import Options
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.records.formats import USI_MOVE
+from usi_engine.usi.options import Options
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 SMALL = f"""#YANEURAOU-DB2016 1.00

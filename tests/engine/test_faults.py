@@ -16,13 +16,14 @@ from core_ext.board import Board
 from core_ext.engine import Network
 from tests.engine.usi_transport import ROOT, Program
 from tests.positions import data_rows
-from usi_engine import cache
 from usi_engine.book import yaneuraou
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
-from usi_engine.core import FV_SCALE, INTERNAL, WeightsError
-from usi_engine.evaluation import load_evaluation, packaged_network
-from usi_engine.weights import packaged_path, read_blocks
+from usi_engine.evaluation import cache
+from usi_engine.evaluation.kpp_file import packaged_path, read_blocks
+from usi_engine.evaluation.load import load_evaluation, packaged_network
+from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.usi.options import FV_SCALE
 
 PAGE = 4096
 MOST_MEGABYTES = 1000  # of 512 threads before they search
@@ -30,7 +31,7 @@ MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmove
 
 
 class Arrays:
-    """Stands for Weights: arrays of these bytes."""
+    """Stands for KppWeights: arrays of these bytes."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]
@@ -103,7 +104,7 @@ KEEP = """
 import resource, signal, sys
 from pathlib import Path
 from tests.engine.test_faults import Arrays
-from usi_engine import cache
+from usi_engine.evaluation import cache
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
@@ -136,7 +137,7 @@ AT_ONCE = """
 import sys
 from pathlib import Path
 from tests.engine.test_faults import Arrays
-from usi_engine import cache
+from usi_engine.evaluation import cache
 path, content = Path(sys.argv[1]), bytes(range(256)) * 2000
 for _ in range(40):
     empty = Arrays(bytes(len(content)))

@@ -16,15 +16,15 @@ from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Lines
 from tests.programs import quickest
-from usi_engine import threads as search_threads
 from usi_engine.core import Core, load_core
-from usi_engine.iterative import Search, SearchLimits, Window, iterative_deepening
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.report import NEVER, Line, Reporter, SearchResult, SearchStats, legal_part
-from usi_engine.search_control import SearchControl
-from usi_engine.threads import ThreadPool
-from usi_engine.timeman import TimeLimits
+from usi_engine.search import threads as search_threads
+from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
+from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats, legal_part
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.threads import ThreadPool
+from usi_engine.search.timeman import TimeLimits
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
 
 TIMED = TimeLimits(optimum=300, maximum=600)
 

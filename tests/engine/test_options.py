@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from usi_engine.options import DECLARED, ENTERING_KING_RULES, Options, default_threads
+from usi_engine.usi.options import DECLARED, ENTERING_KING_RULES, Options, default_threads
 
 DECLARATION = re.compile(
     r"option name [A-Za-z0-9_]+ type "

@@ -19,9 +19,9 @@ from tests.engine.usi_transport import ROOT, Program
 from tests.eval.nnue.reference import random_network
 from tests.programs import INTERRUPTIBLE, quickest
 from usi_engine.__main__ import main
-from usi_engine.nnue_file import Architecture, write_network
-from usi_engine.output import Writer
-from usi_engine.usi import carry_out
+from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.game.loop import carry_out
+from usi_engine.usi.output import Writer
 
 
 def test_start_is_quick() -> None:
@@ -45,7 +45,7 @@ def seconds_to_usiok() -> float:
 
 READER = """
 import sys
-from usi_engine.usi import read
+from usi_engine.game.loop import read
 
 sys.platform = "win32"
 

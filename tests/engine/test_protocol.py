@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from usi_engine.protocol import (
+from usi_engine.usi.protocol import (
     LARGEST,
     LONGEST_TIME,
     Bench,

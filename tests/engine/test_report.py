@@ -7,8 +7,8 @@ import io
 import pytest
 
 from usi_engine.core import load_core
-from usi_engine.output import Writer
-from usi_engine.report import FIRST_BOUND_TIME, Line, Reporter, SearchResult, SearchStats
+from usi_engine.search.report import FIRST_BOUND_TIME, Line, Reporter, SearchResult, SearchStats
+from usi_engine.usi.output import Writer
 
 
 class Clock:

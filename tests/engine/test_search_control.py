@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from core_ext.engine import StopToken
-from usi_engine.search_control import SearchControl
-from usi_engine.timeman import TimeLimits
+from usi_engine.search.search_control import SearchControl
+from usi_engine.search.timeman import TimeLimits
 
 
 def test_the_stop_token_holds_the_deadline() -> None:

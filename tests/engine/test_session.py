@@ -13,11 +13,11 @@ from core_ext.board import Board
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from usi_engine import session
-from usi_engine.console import perft
 from usi_engine.core import Core, CoreError, load_core
-from usi_engine.mating import PATIENCE_NODES
-from usi_engine.usi import LONGEST_LINE
+from usi_engine.game import session
+from usi_engine.game.console import perft
+from usi_engine.game.loop import LONGEST_LINE
+from usi_engine.game.mating import PATIENCE_NODES
 
 
 def depth_of(line: str) -> int:

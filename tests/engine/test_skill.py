@@ -13,9 +13,7 @@ from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import ROOT, InProcess, Program
 from usi_engine.core import load_core
-from usi_engine.iterative import SearchLimits
-from usi_engine.report import Line
-from usi_engine.skill import (
+from usi_engine.game.skill import (
     BLIND_LEVEL,
     FULL_STRENGTH,
     Skill,
@@ -27,6 +25,8 @@ from usi_engine.skill import (
     skill_of,
     visibility,
 )
+from usi_engine.search.iterative import SearchLimits
+from usi_engine.search.report import Line
 
 CORE = load_core()
 LEVELS = range(FULL_STRENGTH)

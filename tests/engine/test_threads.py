@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from usi_engine.report import Line, SearchResult
-from usi_engine.threads import best_thread
+from usi_engine.search.report import Line, SearchResult
+from usi_engine.search.threads import best_thread
 
 MATE_BOUND = 31000
 

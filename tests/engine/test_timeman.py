@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from usi_engine.options import Options
-from usi_engine.protocol import Go, Times
-from usi_engine.timeman import (
+from usi_engine.search.timeman import (
     EMERGENCY_TIME,
     INITIAL_LATENESS,
     MAX_FALL,
@@ -25,6 +23,8 @@ from usi_engine.timeman import (
     read_clock,
     time_limits,
 )
+from usi_engine.usi.options import Options
+from usi_engine.usi.protocol import Go, Times
 
 MAIN_TIMES = (0, 1, 50, 999, 1000, 1001, 5000, 60_000, 600_000, 10_000_000)
 BYOYOMIS = (0, 1, 100, 1000, 5000, 30_000)

@@ -18,8 +18,8 @@ from typing import BinaryIO
 
 from core_ext.board import Board
 from usi_engine.core import Core
-from usi_engine.output import Writer
-from usi_engine.usi import serve
+from usi_engine.game.loop import serve
+from usi_engine.usi.output import Writer
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20.0

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from core_ext.engine import Weights
-from usi_engine import cache
-from usi_engine.core import KPP
-from usi_engine.weights import load_weights, read_file
+from core_ext.engine import KppWeights
+from usi_engine.evaluation import cache
+from usi_engine.evaluation.kpp_file import load_weights, read_file
+from usi_engine.evaluation.names import KPP
 
 
 class Arrays:
-    """Small arrays instead of Weights."""
+    """Small arrays instead of KppWeights."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]
@@ -56,7 +56,7 @@ def test_old_partial_files_are_removed(cache_folder: Path) -> None:
     assert sorted(file.name for file in cache_folder.iterdir()) == ["new.part", "some.unfolded"]
 
 
-def test_a_damaged_cache_is_written_again(cache_folder: Path, weights: Weights) -> None:
+def test_a_damaged_cache_is_written_again(cache_folder: Path, weights: KppWeights) -> None:
     """The loaded weights are intact in both cases."""
     path = cache.cache_file(read_file(KPP))
     assert path is not None

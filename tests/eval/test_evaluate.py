@@ -9,12 +9,12 @@ import pytest
 
 from core_ext._probe import bonapiece_tables, bonapieces, walk_evaluator
 from core_ext.board import Board
-from core_ext.engine import HALF_SQUARES, PAIRS, Weights, Worker
+from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights, Worker
 from tests.conftest import NewWorker
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, VALUES, flipped, mirrored, random_boards
 from tests.shogi.slow_shogi import START
-from usi_engine.core import KPP
-from usi_engine.weights import read_blocks, read_file, unpack
+from usi_engine.evaluation.kpp_file import read_blocks, read_file, unpack
+from usi_engine.evaluation.names import KPP
 
 # From the opening to both kings entered, and a handicap with pieces missing.
 STARTS = [START, MATSURI, ENTERED, TWO_PIECE_HANDICAP]
@@ -24,7 +24,7 @@ def value(engine: Worker, sfen: str) -> int:
     return dict(engine.evaluate(Board(sfen)))["total"]
 
 
-def check_walk(weights: Weights | None, sfen: str, seed: int, count: int) -> None:
+def check_walk(weights: KppWeights | None, sfen: str, seed: int, count: int) -> None:
     check_counts(walk_evaluator(weights, sfen, seed, count), count)
 
 
@@ -35,14 +35,14 @@ def check_counts(found: Mapping[str, int], count: int) -> None:
 
 
 @pytest.mark.parametrize("sfen", STARTS)
-def test_incremental_sums_equal_full_sums(weights: Weights, sfen: str) -> None:
+def test_incremental_sums_equal_full_sums(weights: KppWeights, sfen: str) -> None:
     check_walk(weights, sfen, 1, 20000)
     check_walk(None, sfen, 2, 20000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sfen", STARTS)
-def test_incremental_sums_equal_full_sums_on_a_million_positions(weights: Weights, sfen: str) -> None:
+def test_incremental_sums_equal_full_sums_on_a_million_positions(weights: KppWeights, sfen: str) -> None:
     check_walk(weights, sfen, 3, 250000)
 
 
@@ -112,7 +112,7 @@ class Formula:
         return total
 
 
-def test_full_sums_equal_the_formula(weights: Weights, new_worker: NewWorker) -> None:
+def test_full_sums_equal_the_formula(weights: KppWeights, new_worker: NewWorker) -> None:
     formula, engine = Formula(), new_worker(weights)
     for sfen in [*STARTS, *[board.sfen() for board in random_boards(5, 120)][::6]]:
         terms = dict(engine.evaluate(Board(sfen)))
@@ -123,21 +123,21 @@ def test_full_sums_equal_the_formula(weights: Weights, new_worker: NewWorker) ->
         assert abs(terms["tempo"] - formula.tempo(sfen) / 32) <= 1, sfen
 
 
-def test_flipped_and_mirrored_positions_have_the_same_value(weights: Weights, new_worker: NewWorker) -> None:
+def test_flipped_and_mirrored_positions_have_the_same_value(weights: KppWeights, new_worker: NewWorker) -> None:
     engine = new_worker(weights)
     for board in random_boards(11, 300):
         sfen = board.sfen()
         assert value(engine, sfen) == value(engine, flipped(sfen)) == value(engine, mirrored(sfen))
 
 
-def test_one_king_alone_has_its_material_value(weights: Weights, new_worker: NewWorker) -> None:
+def test_one_king_alone_has_its_material_value(weights: KppWeights, new_worker: NewWorker) -> None:
     sfen = "4k4/9/4P4/9/9/9/9/9/9 b 2G 1"
     assert abs(value(new_worker(weights), sfen) - (90 + 2 * 540)) < 300  # and the tempo
     assert value(new_worker(), sfen) == 90 + 2 * 540
 
 
 def test_weights_of_a_wrong_size_are_refused() -> None:
-    weights, few = Weights(), np.zeros(3, np.int16)
+    weights, few = KppWeights(), np.zeros(3, np.int16)
     for unfold, arguments in (
         (weights.unfold_king, (0, few, few, 1)),
         (weights.unfold_tempo, (few, few, 4)),
@@ -145,12 +145,12 @@ def test_weights_of_a_wrong_size_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match="wrong size"):
             unfold(*arguments)
-    with pytest.raises(ValueError, match="steps of 8, where play has 4"):
+    with pytest.raises(ValueError, match="steps of 8, not 4"):
         weights.unfold_tempo(few, few, 8)
 
 
 def test_incomplete_weights_are_not_used(new_worker: NewWorker) -> None:
-    weights = Weights()
+    weights = KppWeights()
     assert value(new_worker(weights), START.replace("1r5b1", "7b1")) == VALUES["R"]
     for use in (weights.memory, lambda: weights.complete(0)):
         with pytest.raises(ValueError, match="no weights were allocated"):

@@ -10,17 +10,18 @@ import pytest
 
 from core_ext._nnue_probe import NnueProbe
 from core_ext.board import Board
-from core_ext.engine import Network, Weights, Worker
+from core_ext.engine import KppWeights, Network, Worker
 from tests.conftest import NewWorker, deepen
 from tests.eval.nnue.reference import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
-from usi_engine.core import INTERNAL, KPP, MATERIAL, WeightsError, load_core
-from usi_engine.evaluation import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
-from usi_engine.nnue_file import Architecture, NetworkFile, write_network
-from usi_engine.options import Options
-from usi_engine.output import Writer
-from usi_engine.resources import Resources
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
+from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.evaluation.network_file import Architecture, NetworkFile, write_network
+from usi_engine.game.resources import Resources
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +49,7 @@ def test_a_file_and_its_folder_name_a_network(folder: Path, file: NetworkFile) -
 
 
 def test_words_name_the_packaged_weights_and_material() -> None:
-    assert isinstance(load_evaluation(KPP, 16), Weights)
+    assert isinstance(load_evaluation(KPP, 16), KppWeights)
     assert isinstance(load_evaluation(INTERNAL, 16), Network)
     assert load_evaluation(MATERIAL, 16) is None
 
@@ -119,7 +120,7 @@ def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:
 
 def test_kpp_without_numpy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numpy", None)
-    for name in ("usi_engine.weights", "usi_engine.cache"):
+    for name in ("usi_engine.evaluation.kpp_file", "usi_engine.evaluation.cache"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(WeightsError, match=r"^KPP weights cannot be read without the Python module 'numpy'$"):
         load_evaluation(KPP, 16)

@@ -15,8 +15,8 @@ from tests.conftest import NewWorker
 from tests.engine.usi_transport import Program
 from tests.eval.test_evaluate import check_counts
 from tests.positions import STARTS, VALUES, material, random_boards
-from usi_engine.core import WeightsError
-from usi_engine.evaluation import load_evaluation
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import WeightsError
 
 # Each piece has its own value, so that none can be taken for another.
 ODD = {"P": 101, "L": 302, "N": 403, "S": 504, "G": 605, "B": 806, "R": 907, "+P": 508, "+L": 509, "+N": 510, "+S": 511,

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
-from usi_engine.core import KPP, MATERIAL, WeightsError
-from usi_engine.weights import (
+from usi_engine.evaluation.kpp_file import (
     OLDER_FEATURES,
     OLDER_MAGIC,
     Folded,
@@ -30,6 +29,7 @@ from usi_engine.weights import (
     run_all,
     save_weights,
 )
+from usi_engine.evaluation.names import KPP, MATERIAL, WeightsError
 
 
 def some_weights() -> Folded:
@@ -87,7 +87,7 @@ def test_a_file_comes_back_as_it_was_saved(saved: Path) -> None:
 def test_tempo_pairs_in_other_steps_are_refused(saved: Path, tmp_path: Path) -> None:
     header, blocks = read_blocks(saved.read_bytes())
     (tmp_path / "other.kpp").write_bytes(older_file(header | {"turn_step": 8}, blocks))
-    with pytest.raises(WeightsError, match="steps of 8, where play has 4"):
+    with pytest.raises(WeightsError, match="steps of 8, not 4"):
         load_weights(str(tmp_path / "other.kpp"))
 
 

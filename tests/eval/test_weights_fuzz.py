@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core_ext.engine import BONAPIECES
-from usi_engine.core import WeightsError
-from usi_engine.weights import FEATURES, OLDER_MAGIC, compress, decompress, read_blocks, read_folded
+from usi_engine.evaluation.kpp_file import FEATURES, OLDER_MAGIC, compress, decompress, read_blocks, read_folded
+from usi_engine.evaluation.names import WeightsError
 
 NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
 VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.eval.nnue.reference import random_network
 from tests.fuzz.conversation import fuzz_usi
 from tests.fuzz.readers import BOOK, damaged, fuzz_readers
-from usi_engine.nnue_file import Architecture, write_network
+from usi_engine.evaluation.network_file import Architecture, write_network
 
 ROUND_SECONDS = 300.0
 CONVERSATIONS = 0.85  # share of a round; the readers get the rest

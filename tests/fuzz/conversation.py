@@ -12,7 +12,7 @@ from pathlib import Path
 from core_ext.board import Board
 from tests.engine.usi_transport import Program, play
 from tests.fuzz.grammar import Grammar
-from usi_engine.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
+from usi_engine.usi.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
 ANSWER_SECONDS = 240.0  # to the next line after `stop`, on a loaded machine
 STOP_EVERY = (0.001, 0.001, 0.01)  # seconds

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from core_ext.board import Board
-from usi_engine.options import DECLARED, Check, Combo, Spin, Text
-from usi_engine.protocol import Bench, Perft, SetOption, decode, parse
+from usi_engine.usi.options import DECLARED, Check, Combo, Spin, Text
+from usi_engine.usi.protocol import Bench, Perft, SetOption, decode, parse
 
 # Bounds that keep a conversation short; the engine accepts greater numbers too.
 MOST = {"usi_hash": 32, "threads": 4}

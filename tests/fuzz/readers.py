@@ -17,30 +17,31 @@ import numpy as np
 from rsshogi.record import Record, write_sbinpack_file
 
 from core_ext.board import Board
+from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
-from core_ext.records import RECORD, GameReader
-from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from core_ext.network_training import STEP_PHASES, NetworkTrainer
+from core_ext.training import Trainer
 from tests.engine.test_book import apery_book, sbk_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
-from usi_engine.analysis.formats import RecordError
-from usi_engine.analysis.records import read_games
+from usi_engine.book.book_player import open_book
 from usi_engine.book.entry import BookError, BookMove
-from usi_engine.book.player import open_book
-from usi_engine.core import WeightsError
 from usi_engine.csa.protocol import Reader as CsaReader
-from usi_engine.evaluation import load_evaluation
+from usi_engine.evaluation.kpp_file import read_blocks, read_folded
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
-from usi_engine.learn.corpus import LONGEST_GAME, read_item
+from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
+from usi_engine.learn.corpus.packed import HCPE, PSV
+from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.packed import HCPE, PSV
-from usi_engine.learn.sources import items_of
-from usi_engine.nnue_file import Architecture, write_network
-from usi_engine.options import DECLARED, Options
-from usi_engine.protocol import Command, decode, parse
-from usi_engine.tools.mate import read_problems
-from usi_engine.weights import read_blocks, read_folded
+from usi_engine.mate.problems import read_problems
+from usi_engine.records.formats import RecordError
+from usi_engine.records.games import read_games
+from usi_engine.usi.options import DECLARED, Options
+from usi_engine.usi.protocol import Command, decode, parse
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 RECORD_ENDINGS = (".kif", ".ki2", ".csa", ".jkf", ".usi", ".kifu", ".ki2u")
@@ -216,7 +217,7 @@ class Readers:
         ending = self.rng.choice(GAME_ENDINGS)
         sources = {".csa": RECORDS / "game.csa", ".kif": RECORDS / "game.kif"}
         data = sources[ending].read_bytes() if ending in sources else example(ending)
-        path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, RECORD)
+        path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, TRAINING_POSITION)
         with suppress(SourceError):
             for item in items_of(path):
                 with suppress(ValueError):
@@ -224,15 +225,15 @@ class Readers:
 
     def corpus(self) -> None:
         rng = np.random.default_rng(self.rng.randrange(1 << 32))
-        records = np.zeros(8, RECORD)
-        records["pieces"] = np.argsort(rng.random((8, 1547)))[:, :38] + 1
-        records["king"], records["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
-        data = records.view(np.uint8)
+        positions = np.zeros(8, TRAINING_POSITION)
+        positions["pieces"] = np.argsort(rng.random((8, 1547)))[:, :38] + 1
+        positions["king"], positions["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
+        data = positions.view(np.uint8)
         data[rng.integers(0, len(data), 2)] = rng.integers(0, 256, 2)
         kpp, network = models()
         with suppress(ValueError):
-            kpp.learn(records, [1e-6] * 9)
-            network.begin(records)
+            kpp.learn(positions, [1e-6] * 9)
+            network.begin(positions)
             network.set_step(1, 1e-6, 0.0)
             for phase in STEP_PHASES:
                 network.work(phase)
@@ -262,7 +263,8 @@ def network_bytes(folder: Path) -> bytes:
 
 @cache
 def models() -> tuple[Trainer, NetworkTrainer]:
-    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), NetworkTrainer(128, 8, 8, 8, 1)
+    terms = ("piece", "tempo", "kp", "relative", "pp", "relative_pp")
+    return Trainer(terms), NetworkTrainer(128, 8, 8, 8, 1, fv_scale=16)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Random games and their records, made once."""
+"""Random games and their training positions, made once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.helpers import random_game, read_games, records_of
-from usi_engine.learn.corpus import Records
+from tests.learn.helpers import positions_of, random_game, read_games
+from usi_engine.learn.corpus.build import Positions
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +19,6 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def records(teacher: Path) -> Records:
-    """The records of their quiet positions."""
-    return records_of(read_games(teacher))
+def positions(teacher: Path) -> Positions:
+    """The quiet positions of the random games."""
+    return positions_of(read_games(teacher))

@@ -1,4 +1,4 @@
-"""Random games, their records, and trainers with random weights."""
+"""Random games, their positions, and trainers with random weights."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from core_ext.board import Board
-from core_ext.engine import HALF_SQUARES, PAIRS, Weights
-from core_ext.records import RECORD, GameReader
+from core_ext.corpus import TRAINING_POSITION, GameReader
+from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
-from usi_engine.learn.corpus import Records
+from usi_engine.evaluation.kpp_file import Folded
+from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import Game
-from usi_engine.learn.sources import items_of
-from usi_engine.learn.train import Plan
-from usi_engine.weights import Folded
+from usi_engine.learn.kpp.train import Plan
 
 RATES = Plan().rates
 SMALL = ("piece", "tempo", "kp", "relative", "pp")
@@ -47,11 +47,11 @@ def read_games(path: Path) -> list[Game]:
     return [item for item in items_of(path) if isinstance(item, Game)]
 
 
-def records_of(games: Iterable[Game], room: int = 20000) -> Records:
+def positions_of(games: Iterable[Game], room: int = 20000) -> Positions:
     """Their quiet positions."""
-    reader, out, used = GameReader(), np.zeros(room, RECORD), 0
+    reader, out, used = GameReader(), np.zeros(room, TRAINING_POSITION), 0
     for number, game in enumerate(games):
-        used += reader.read(game.start, game.moves, game.scores, game.result, number, out[used:])
+        used += reader.read_game(game.start, game.moves, game.scores, game.result, number, out[used:])
     return out[:used]
 
 
@@ -73,8 +73,8 @@ def sums_of(trainer: Trainer) -> dict[str, int]:
 
 
 def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
-    """(sfen, record) of quiet positions on random walks."""
-    rng, reader, out = random.Random(seed), GameReader(), np.zeros(2, RECORD)
+    """(sfen, position) of quiet positions on random walks."""
+    rng, reader, out = random.Random(seed), GameReader(), np.zeros(2, TRAINING_POSITION)
     found: list[tuple[str, Any]] = []
     while len(found) < count:
         board = Board()
@@ -83,21 +83,23 @@ def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
             if not moves:
                 break
             move = rng.choice(moves)
-            if reader.read(board.sfen(), [move], [0], 1, 0, out):
+            if reader.read_game(board.sfen(), [move], [0], 1, 0, out):
                 found.append((board.sfen(), out[0].copy()))
             board.push(move)
     return found[:count]
 
 
-def record_of(sfen: str) -> Records:
-    """The training record of a quiet position."""
-    out = np.zeros(2, RECORD)
-    return next(out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read(sfen, [move], [0], 1, 0, out))
+def position_of(sfen: str) -> Positions:
+    """The training position of a quiet position."""
+    out = np.zeros(2, TRAINING_POSITION)
+    return next(
+        out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read_game(sfen, [move], [0], 1, 0, out)
+    )
 
 
-def weights_of(folded: Folded) -> Weights:
+def weights_of(folded: Folded) -> KppWeights:
     """Unfolded for play, without a file."""
-    weights = Weights()
+    weights = KppWeights()
     weights.allocate()
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)
     for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, -1)):

@@ -9,10 +9,10 @@ import pytest
 from core_ext.base import processor
 from core_ext.board import Board
 from tests.conftest import NewWorker
-from usi_engine.core import WeightsError
+from usi_engine.evaluation.kpp_file import load_weights, read_blocks
+from usi_engine.evaluation.names import WeightsError
 from usi_engine.learn.command import RUN, main
-from usi_engine.learn.corpus import new_reader
-from usi_engine.weights import load_weights, read_blocks
+from usi_engine.learn.corpus.build import new_reader
 
 
 def test_from_games_to_weights(

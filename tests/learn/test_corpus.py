@@ -9,22 +9,22 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.records import NO_RESULT, RECORD
+from core_ext.corpus import NO_RESULT, TRAINING_POSITION
 from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import random_game
-from usi_engine.learn import sources
-from usi_engine.learn.corpus import HELD_OUT, TRAINING, build_corpus
+from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.learn.corpus import sources
+from usi_engine.learn.corpus.build import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.game import START, SourceError
-from usi_engine.nnue_file import Architecture, write_network
 
 
 def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> None:
-    """Values are for the side that moves; checks, a rook en prise and values beyond the window give no record."""
+    """Values are for the side that moves; checks, a rook en prise and values beyond the window give no position."""
     start, path = "4k4/9/9/9/9/9/4p4/7R1/4K4 b -", tmp_path / "book.tsv"
     path.write_text(f"{start}\t2h2i:50 5i6h:10 2h2a+:60 2h5h:20 5i4h:-400\n")
     card = build_corpus([], tmp_path / "corpus", also=[path])
-    found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=RECORD)
-    scores = {int(record["key"]): int(record["score"]) for record in found}
+    found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=TRAINING_POSITION)
+    scores = {int(position["key"]): int(position["score"]) for position in found}
     assert scores == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
     assert (set(found["result"]), set(found["game"]), set(found["side"])) == ({NO_RESULT}, {0}, {1})
     assert card["held_out"] == 0
@@ -47,7 +47,7 @@ def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path
     cards = [build_corpus([teacher, teacher], tmp_path / name, every=5, seed=3) for name in ("one", "two")]
     for name in (TRAINING, HELD_OUT):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-    training, held = (np.fromfile(tmp_path / "one" / name, dtype=RECORD) for name in (TRAINING, HELD_OUT))
+    training, held = (np.fromfile(tmp_path / "one" / name, dtype=TRAINING_POSITION) for name in (TRAINING, HELD_OUT))
     keys = np.concatenate([training["key"], held["key"]])
     assert len(keys) == len(set(keys)) > 1000
     assert not set(training["game"]) & set(held["game"])

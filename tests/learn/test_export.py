@@ -12,16 +12,16 @@ from core_ext.engine import Worker
 from core_ext.training import LOGIT
 from tests.conftest import NewWorker
 from tests.learn.helpers import noisy, walked_positions, weights_of
-from usi_engine.learn.export import export
-from usi_engine.learn.train import MODELS
-from usi_engine.learn.warm_start import load_model
+from usi_engine.learn.kpp.export import export
+from usi_engine.learn.kpp.train import MODELS
+from usi_engine.learn.kpp.warm_start import load_model
 
 
 def check_agreement(worker: Worker, positions: list[tuple[str, Any]], floats: Iterable[float], tolerance: int) -> None:
     """Each position's value in play is that of the float model, which is Black's, within `tolerance` centipawns."""
-    for (sfen, record), value in zip(positions, floats, strict=True):
+    for (sfen, position), value in zip(positions, floats, strict=True):
         value_in_play = worker.evaluate(Board(sfen))[-1][1]
-        assert abs(value_in_play - (value if record["side"] == 0 else -value)) < tolerance, sfen
+        assert abs(value_in_play - (value if position["side"] == 0 else -value)) < tolerance, sfen
 
 
 def test_play_and_the_float_model_agree(new_worker: NewWorker) -> None:
@@ -30,7 +30,7 @@ def test_play_and_the_float_model_agree(new_worker: NewWorker) -> None:
     folded = export(trainer)
     load_model(trainer, folded)
     positions = walked_positions(10000)
-    floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
+    floats = trainer.values(np.array([position for _, position in positions])) * LOGIT
     check_agreement(new_worker(weights_of(folded)), positions, floats, 2)
 
 
@@ -41,5 +41,5 @@ def test_relative_pairs_are_coalesced(new_worker: NewWorker) -> None:
     for name in terms:
         trainer.parameters(name)[:, 0] *= 0.2
     positions = walked_positions(1000, seed=4)
-    floats = trainer.values(np.array([record for _, record in positions])) * LOGIT
+    floats = trainer.values(np.array([position for _, position in positions])) * LOGIT
     check_agreement(new_worker(weights_of(export(trainer))), positions, floats, 6)

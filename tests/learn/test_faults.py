@@ -22,18 +22,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_ext.records import NO_RESULT, NO_SCORE, RECORD, check_records
-from core_ext.training import STEP_PHASES, NetworkTrainer, Trainer
+from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
+from core_ext.network_training import STEP_PHASES, NetworkTrainer
+from core_ext.training import Trainer
 from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import RATES, random_game, read_games
 from tests.programs import INTERRUPTIBLE
+from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING, Records, build_corpus
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus
+from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
-from usi_engine.learn.sources import items_of
-from usi_engine.nnue_file import Architecture, write_network
 
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, place in it, number
@@ -70,20 +71,20 @@ def corpus(teacher: Path, tmp_path: Path) -> Path:
     return tmp_path / "corpus"
 
 
-# ---- records ----
+# ---- positions ----
 
 
 def trainers() -> tuple[Trainer, list[NetworkTrainer]]:
     """One of each kind of model."""
-    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features) for features in ("K+P", "HalfKP")]
+    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features, fv_scale=16) for features in ("K+P", "HalfKP")]
     return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), networks
 
 
-def learn_all(models: tuple[Trainer, list[NetworkTrainer]], records: Records) -> int:
-    """One step of each on the records; returns how many refused them, which is none or all."""
+def learn_all(models: tuple[Trainer, list[NetworkTrainer]], positions: Positions) -> int:
+    """One step of each on the positions; returns how many refused them, which is none or all."""
     kpp, networks = models
-    actions: list[Callable[[], Any]] = [lambda: kpp.values(records), lambda: kpp.learn(records, RATES)]
-    actions += [partial(network.begin, records) for network in networks]
+    actions: list[Callable[[], Any]] = [lambda: kpp.values(positions), lambda: kpp.learn(positions, RATES)]
+    actions += [partial(network.begin, positions) for network in networks]
     refused = 0
     for action in actions:
         try:
@@ -101,33 +102,35 @@ def learn_all(models: tuple[Trainer, list[NetworkTrainer]], records: Records) ->
 
 
 @pytest.mark.parametrize(("field", "place", "number"), OUT_OF_RANGE)
-def test_numbers_out_of_range_are_refused(records: Records, field: str, place: tuple[int, ...], number: int) -> None:
+def test_numbers_out_of_range_are_refused(
+    positions: Positions, field: str, place: tuple[int, ...], number: int
+) -> None:
     """By every model, and by name."""
-    some = records[:20].copy()
+    some = positions[:20].copy()
     some["pieces"][7] = np.arange(100, 138)
-    check_records(some)
+    check_positions(some)
     index = (7, *place)
     some[field][index] = number
     with pytest.raises(ValueError, match=rf"position 8 is damaged: .*(?<!\d){number}(?!\d)"):
-        check_records(some)
+        check_positions(some)
     assert learn_all(trainers(), some) == 4
 
 
-def test_a_piece_twice_and_a_position_without_a_value_are_refused(records: Records) -> None:
-    twice, valueless = records[:3].copy(), records[:3].copy()
+def test_a_piece_twice_and_a_position_without_a_value_are_refused(positions: Positions) -> None:
+    twice, valueless = positions[:3].copy(), positions[:3].copy()
     twice["pieces"][2, 5] = twice["pieces"][2, 6]
     valueless["score"][2], valueless["result"][2] = NO_SCORE, NO_RESULT
     for some in (twice, valueless):
         with pytest.raises(ValueError, match="position 13 is damaged"):
-            check_records(some, 11)
+            check_positions(some, 11)
 
 
-def test_random_records_crash_no_trainer(records: Records) -> None:
-    """Records of random bytes, and right ones with some random bytes: refused, or learned from."""
+def test_random_positions_crash_no_trainer(positions: Positions) -> None:
+    """Positions of random bytes, and right ones with some random bytes: refused, or learned from."""
     rng, models = np.random.default_rng(5), trainers()
     taken = 0
     for _ in range(300):
-        some = records[rng.integers(0, len(records), 8)].copy()
+        some = positions[rng.integers(0, len(positions), 8)].copy()
         data = some.view(np.uint8)
         count = int(rng.choice([1, 2, 8, len(data)]))
         data[rng.integers(0, len(data), count)] = rng.integers(0, 256, count)
@@ -143,13 +146,13 @@ def test_random_records_crash_no_trainer(records: Records) -> None:
 def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str) -> None:
     out = tmp_path / NAMES[model]
     train = ("train", corpus, "--out", out, "--model", model, "--epochs", "1")
-    records = np.fromfile(corpus / name, RECORD)
-    records["pieces"][9, 3] = 40000
-    records.tofile(corpus / name)
+    positions = np.fromfile(corpus / name, TRAINING_POSITION)
+    positions["pieces"][9, 3] = 40000
+    positions.tofile(corpus / name)
     assert f"{corpus / name}: position 10 is damaged: piece number 40000" in refusal(*train)
-    (corpus / name).write_bytes(records[:9].tobytes())
-    assert f"{corpus / name} holds 9 positions, {CARD} tells of {len(records)}" in refusal(*train)
-    (corpus / name).write_bytes(records[:9].tobytes()[:-1])
+    (corpus / name).write_bytes(positions[:9].tobytes())
+    assert f"{corpus / name} holds 9 positions, {CARD} tells of {len(positions)}" in refusal(*train)
+    (corpus / name).write_bytes(positions[:9].tobytes()[:-1])
     assert f"{corpus / name} is damaged: it ends within position 9" in refusal(*train)
     assert not out.exists()
 
@@ -199,13 +202,13 @@ def test_a_checkpoint_of_another_corpus_is_refused(
     out = tmp_path / NAMES[model]
     train = ["train", str(corpus), "--out", str(out), "--model", model, "--epochs", "1", "--network", "128x2-8-8"]
     assert main(train) == 0
-    card, records = (corpus / CARD).read_text(), np.fromfile(corpus / TRAINING, RECORD)
+    card, positions = (corpus / CARD).read_text(), np.fromfile(corpus / TRAINING, TRAINING_POSITION)
     (corpus / CARD).write_text(card.replace(teacher.name, "others.tsv"))
     assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
     (corpus / CARD).write_text(card)
     assert main(train) == 0
-    records["score"] += 1
-    records.tofile(corpus / TRAINING)
+    positions["score"] += 1
+    positions.tofile(corpus / TRAINING)
     assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
 
 

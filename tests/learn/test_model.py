@@ -10,37 +10,37 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_ext.records import NO_RESULT, NO_SCORE, RECORD
+from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.training import LOGIT, Rendezvous, Trainer
-from tests.learn.helpers import RATES, SMALL, noisy, record_of, walked_positions
+from tests.learn.helpers import RATES, SMALL, noisy, position_of, walked_positions
 from tests.positions import flipped, mirrored
-from usi_engine.learn.corpus import Records
-from usi_engine.learn.train import MODELS, Plan, measure
+from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.kpp.train import MODELS, Plan, measure
 
 
-def loss(trainer: Trainer, record: Records) -> float:
+def loss(trainer: Trainer, position: Positions) -> float:
     """Logistic loss of one position."""
-    p = 1 / (1 + np.exp(-trainer.values(record).astype(np.float64)[0]))
-    t = 0.8 / (1 + np.exp(-record["score"][0] / 600)) + 0.2 * (record["result"][0] + 1) / 2
+    p = 1 / (1 + np.exp(-trainer.values(position).astype(np.float64)[0]))
+    t = 0.8 / (1 + np.exp(-position["score"][0] / 600)) + 0.2 * (position["result"][0] + 1) / 2
     return float(-(t * np.log(p) + (1 - t) * np.log(1 - p)))
 
 
-def slope_of_value(trainer: Trainer, record: Records) -> float:
+def slope_of_value(trainer: Trainer, position: Positions) -> float:
     """The derivative of the loss by the value: the error of the win probability."""
-    p = 1 / (1 + np.exp(-trainer.values(record).astype(np.float64)[0]))
-    t = 0.8 / (1 + np.exp(-record["score"][0] / 600)) + 0.2 * (record["result"][0] + 1) / 2
+    p = 1 / (1 + np.exp(-trainer.values(position).astype(np.float64)[0]))
+    t = 0.8 / (1 + np.exp(-position["score"][0] / 600)) + 0.2 * (position["result"][0] + 1) / 2
     return float(p - t)
 
 
 def check_slope(
-    trainer: Trainer, record: Records, parameters: Any, *, index: int, uses: float, moved: float, error: float
+    trainer: Trainer, position: Positions, parameters: Any, *, index: int, uses: float, moved: float, error: float
 ) -> None:
     """A weight used `uses` times, for Black or for White: its slope is the difference of both times the error."""
     kept = parameters[index, 0]
     losses = []
     for sign in (1, -1):
         parameters[index, 0] = kept + sign * 0.02
-        losses.append(loss(trainer, record))
+        losses.append(loss(trainer, position))
     parameters[index, 0] = kept
     slope = (losses[0] - losses[1]) / 0.04
     assert uses == pytest.approx(round(uses), rel=1e-3)
@@ -53,19 +53,21 @@ def check_slope(
 
 
 @pytest.mark.parametrize("terms", [SMALL, MODELS["KPP"], MODELS["KPPT"]], ids=["KP+PP", "KPP", "KPPT"])
-def test_the_gradient_is_that_of_finite_differences(records: Records, terms: Sequence[str]) -> None:
+def test_the_gradient_is_that_of_finite_differences(positions: Positions, terms: Sequence[str]) -> None:
     """After one update the accumulator is the squared gradient, and the weight moved against it."""
     rng = random.Random(3)
     trainer = noisy(terms)
     # Values are single precision: where the model is nearly right, a slope drowns in their last digits.
-    wrong = [number for number in range(100, 900) if abs(slope_of_value(trainer, records[number : number + 1])) > 0.15]
+    wrong = [
+        number for number in range(100, 900) if abs(slope_of_value(trainer, positions[number : number + 1])) > 0.15
+    ]
     for number in wrong[:3]:
-        record = records[number : number + 1]
+        position = positions[number : number + 1]
         for name in terms:
             trainer.parameters(name)[:, 1] = 0
         before = {name: trainer.parameters(name)[:, 0].copy() for name in terms}
-        error = slope_of_value(trainer, record)
-        trainer.learn(record, [1e-6] * len(RATES), result_share=0.2)
+        error = slope_of_value(trainer, position)
+        trainer.learn(position, [1e-6] * len(RATES), result_share=0.2)
         for name in terms:
             parameters = trainer.parameters(name)
             touched = np.flatnonzero(parameters[:, 1])
@@ -74,29 +76,29 @@ def test_the_gradient_is_that_of_finite_differences(records: Records, terms: Seq
             assert len(touched)
             for i in rng.sample(range(len(touched)), min(6, len(touched))):
                 uses = accumulators[i] / error**2
-                check_slope(trainer, record, parameters, index=touched[i], uses=uses, moved=moved[i], error=error)
+                check_slope(trainer, position, parameters, index=touched[i], uses=uses, moved=moved[i], error=error)
 
 
-def test_the_same_seed_gives_the_same_bytes(records: Records) -> None:
+def test_the_same_seed_gives_the_same_bytes(positions: Positions) -> None:
     made = []
     for _ in range(2):
         trainer = Trainer(SMALL)
-        trainer.learn(records, RATES)
-        trainer.learn(records, RATES)
+        trainer.learn(positions, RATES)
+        trainer.learn(positions, RATES)
         made.append([trainer.parameters(name).tobytes() for name in SMALL])
     assert made[0] == made[1]
 
 
-def test_learning_lowers_the_divergence(records: Records) -> None:
+def test_learning_lowers_the_divergence(positions: Positions) -> None:
     trainer = Trainer(SMALL)
-    before = measure(trainer, records, Plan())["divergence"]
+    before = measure(trainer, positions, Plan())["divergence"]
     for _ in range(5):
-        trainer.learn(records, RATES)
-    assert measure(trainer, records, Plan())["divergence"] < 0.8 * before
+        trainer.learn(positions, RATES)
+    assert measure(trainer, positions, Plan())["divergence"] < 0.8 * before
 
 
-def test_a_position_without_a_score_learns_from_the_result(records: Records) -> None:
-    won = records[:1].copy()
+def test_a_position_without_a_score_learns_from_the_result(positions: Positions) -> None:
+    won = positions[:1].copy()
     won["score"], won["result"] = NO_SCORE, 1
     trainer = Trainer(SMALL)
     for _ in range(20):
@@ -104,9 +106,9 @@ def test_a_position_without_a_score_learns_from_the_result(records: Records) -> 
     assert trainer.values(won)[0] > 0.1
 
 
-def test_a_position_without_a_result_learns_from_the_score_alone(records: Records) -> None:
+def test_a_position_without_a_result_learns_from_the_score_alone(positions: Positions) -> None:
     """Its target is the score's win probability, whatever the result share, and it has a tempo weight of its own."""
-    valued = records[:1].copy()
+    valued = positions[:1].copy()
     valued["score"], valued["result"] = 300, NO_RESULT
     trainer = Trainer(SMALL)
     trainer.learn(np.repeat(valued, 5000), RATES, result_share=0.2)
@@ -116,8 +118,8 @@ def test_a_position_without_a_result_learns_from_the_score_alone(records: Record
 
 
 @pytest.mark.parametrize(("plan", "probability"), [(Plan(), 0.5), (Plan(result_share=0.4), 0.7)])
-def test_the_result_counts_by_its_share(records: Records, plan: Plan, probability: float) -> None:
-    level = records[:1].copy()
+def test_the_result_counts_by_its_share(positions: Positions, plan: Plan, probability: float) -> None:
+    level = positions[:1].copy()
     level["score"], level["result"] = 0, 1
     trainer = Trainer(SMALL)
     trainer.learn(np.repeat(level, 5000), RATES, result_share=plan.result_share)
@@ -125,35 +127,35 @@ def test_the_result_counts_by_its_share(records: Records, plan: Plan, probabilit
     assert measure(trainer, level, plan)["divergence"] < 1e-3
 
 
-def test_positions_of_one_score_have_no_correlation(records: Records) -> None:
+def test_positions_of_one_score_have_no_correlation(positions: Positions) -> None:
     """It would be no number, which JSON does not have; the mean of equal probabilities may differ from them."""
-    level = records[:99].copy()
+    level = positions[:99].copy()
     level["score"][:90], level["score"][90:] = 41, NO_SCORE
     trainer = Trainer(SMALL)
-    trainer.learn(records, RATES)
+    trainer.learn(positions, RATES)
     assert set(measure(trainer, level, Plan())) == {"divergence"}
     level["score"][0] = 42
     assert set(measure(trainer, level, Plan())) == {"divergence", "correlation"}
 
 
-def learn_shards(trainer: Trainer, records: Records, shard: int) -> None:
+def learn_shards(trainer: Trainer, positions: Positions, shard: int) -> None:
     """Train one shard of the trainer, and the other shard of a second trainer, so that their updates stay apart."""
     other, rendezvous = Trainer(MODELS["KPPT"]), Rendezvous()
     with ThreadPoolExecutor(2) as pool:
         jobs = [
-            pool.submit(which.learn_shard, number, rendezvous, records, RATES)
+            pool.submit(which.learn_shard, number, rendezvous, positions, RATES)
             for which, number in ((trainer, shard), (other, 1 - shard))
         ]
         for job in jobs:
             job.result()
 
 
-def test_two_threads_share_the_work(records: Records) -> None:
+def test_two_threads_share_the_work(positions: Positions) -> None:
     """Each shard updates weights, and no weight is updated by both."""
     moved = []
     for shard in (0, 1):
         trainer = Trainer(MODELS["KPPT"])
-        learn_shards(trainer, records, shard)
+        learn_shards(trainer, positions, shard)
         moved.append({name: np.flatnonzero(trainer.parameters(name)[:, 1]) for name in trainer.terms})
     for name in MODELS["KPPT"]:
         assert not len(np.intersect1d(moved[0][name], moved[1][name])), name
@@ -169,13 +171,13 @@ def test_impossible_models_are_rejected() -> None:
     with pytest.raises(KeyError):
         Trainer(["piece"]).parameters("kpp")
     with pytest.raises(ValueError, match="shard 2"):
-        Trainer(["piece"]).learn_shard(2, Rendezvous(), np.zeros(1, RECORD), RATES)
+        Trainer(["piece"]).learn_shard(2, Rendezvous(), np.zeros(1, TRAINING_POSITION), RATES)
 
 
 def test_symmetric_positions_have_the_same_value() -> None:
     """The mirror image has the same value, the inverse the opposite one, whatever the weights."""
     trainer = noisy(["piece", "pp", "pp_tempo", "relative_pp", "relative_pp_tempo"])
-    for sfen, record in walked_positions(100, seed=6):
-        value = trainer.values(np.array([record]))[0]
-        assert trainer.values(record_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
-        assert trainer.values(record_of(flipped(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen
+    for sfen, position in walked_positions(100, seed=6):
+        value = trainer.values(np.array([position]))[0]
+        assert trainer.values(position_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
+        assert trainer.values(position_of(flipped(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen

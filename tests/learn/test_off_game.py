@@ -8,11 +8,11 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import INFINITE, StopToken, Table, Worker, tunables
-from tests.learn.helpers import read_games, records_of
+from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.off_game import OffGame, make_off_game, unselective
-from usi_engine.learn.selfplay import PlayRules
-from usi_engine.learn.sources import Refused
+from usi_engine.learn.corpus.sources import Refused
+from usi_engine.learn.selfplay.off_game import OffGame, make_off_game, unselective
+from usi_engine.player import PlayRules
 
 
 @pytest.mark.parametrize("plan", [OffGame(3), OffGame(3, samples=2, plies=1)], ids=["nodes", "plies"])
@@ -29,7 +29,7 @@ def test_a_run_resumes_and_repeats(teacher: Path, tmp_path: Path, plan: OffGame)
     games = read_games(whole)
     assert 12 < len(games) <= 18
     assert all(len(game.moves) == 1 and game.scores[0] is not None for game in games)
-    assert len(records_of(games)) > 3
+    assert len(positions_of(games)) > 3
 
 
 def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:

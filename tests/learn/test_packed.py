@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.records import NO_SCORE
+from core_ext.corpus import NO_SCORE
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import build_corpus, new_reader, read_chunk
+from usi_engine.learn.corpus.build import build_corpus, new_reader, read_chunk
+from usi_engine.learn.corpus.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
+from usi_engine.learn.corpus.sources import chunks_of, items_of, parse_game_line
 from usi_engine.learn.game import Fault, Game
-from usi_engine.learn.packed import HCPE, HCPE3, HCPE3_MOVE, PSV
-from usi_engine.learn.sources import chunks_of, items_of, parse_game_line
 
 LINE = "w\tresign\tstartpos\t7g7f 35 3c3d -28 8h2b+ 41 3a2b - B*4e -3 2h3h+ 0"
 GAME = (
@@ -162,7 +162,7 @@ def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str, rssh
         path.write_bytes(data)
         parts = [read_chunk(reader, (chunk, True)) for chunk in chunks_of(path)]
         refused += sum(part.refused.count for part in parts)
-        assert all(abs(int(score)) <= 8000 for part in parts for score in part.records["score"] if score != NO_SCORE)
+        assert all(abs(int(score)) <= 8000 for part in parts for score in part.positions["score"] if score != NO_SCORE)
     assert refused > 300
     path.write_bytes(np.random.default_rng(6).bytes(20000))
     assert sum(read_chunk(reader, (chunk, True)).refused.count for chunk in chunks_of(path)) > 0

@@ -10,10 +10,10 @@ import pytest
 from core_ext.board import Board
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
+from usi_engine.learn.corpus.sources import Refused, parse_game_line
 from usi_engine.learn.game import Game
-from usi_engine.learn.rescore import line_of, rescore, rescored
-from usi_engine.learn.selfplay import Player, PlayRules
-from usi_engine.learn.sources import Refused, parse_game_line
+from usi_engine.learn.selfplay.rescore import line_of, rescore, rescored
+from usi_engine.player import Player, PlayRules
 
 RULES = PlayRules(nodes=60)
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.learn.helpers import read_games, records_of
-from usi_engine.learn import selfplay as selfplay_module
+from tests.learn.helpers import positions_of, read_games
+from usi_engine import player as player_module
 from usi_engine.learn.command import main
 from usi_engine.learn.game import START, Game
-from usi_engine.learn.selfplay import Played, Player, PlayRules, keys_in, read_openings, selfplay
+from usi_engine.learn.selfplay.play import keys_in, selfplay
+from usi_engine.player import Played, Player, PlayRules, read_openings
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
@@ -25,7 +26,7 @@ def test_a_run_resumes_and_repeats(tmp_path: Path) -> None:
     assert selfplay("material", ["startpos"], broken, 6, rules=rules, threads=1) == 4
     assert whole.read_bytes() == broken.read_bytes()
     assert len(keys_in(whole)) == len(set(keys_in(whole))) == 6
-    assert len(records_of(read_games(whole))) > 60
+    assert len(positions_of(read_games(whole))) > 60
 
 
 def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
@@ -78,7 +79,7 @@ def test_opening_moves_are_near_the_best_one(margin: int, some: bool) -> None:
     near = Player(None, PlayRules(nodes=500)).near_best(Board(ROOK_EN_PRISE), margin)
     assert "5h5d" in near
     assert (len(near) > 1) == some
-    assert len(set(near)) == len(near) <= selfplay_module.OPENING_LINES
+    assert len(set(near)) == len(near) <= player_module.OPENING_LINES
 
 
 def test_with_a_margin_chance_chooses_the_whole_opening_and_loses_nothing() -> None:
@@ -100,7 +101,7 @@ class Repeating:
 
 
 def test_a_game_that_the_file_holds_is_played_again_otherwise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(selfplay_module, "Player", Repeating)
+    monkeypatch.setattr(player_module, "Player", Repeating)
     path = tmp_path / "games.tsv"
     for games in (2, 5):
         selfplay("material", ["startpos"], path, games, rules=PlayRules(), threads=1)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.helpers import read_games, records_of
-from usi_engine.analysis.formats import decoded
+from tests.learn.helpers import positions_of, read_games
+from usi_engine.learn.corpus.sources import GameSource, items_of, parse_game_line, parse_line
 from usi_engine.learn.game import LARGEST_SCORE, START, Fault, SourceError
-from usi_engine.learn.sources import GameSource, items_of, parse_game_line, parse_line
+from usi_engine.records.formats import decoded
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 
@@ -51,7 +51,7 @@ def test_a_line_that_is_no_game_is_quoted(line: str) -> None:
         parse_game_line(line)
 
 
-def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
+def test_csa_and_packed_sfen_give_the_same_positions(tmp_path: Path) -> None:
     record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     made = record.Record.from_csa_str("V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n%TORYO\n")
     (tmp_path / "game.csa").write_text(made.to_csa())
@@ -65,7 +65,7 @@ def test_csa_and_packed_sfen_give_the_same_records(tmp_path: Path) -> None:
     packed = read_games(tmp_path / "game.psv")
     assert [game.moves for game in packed] == [["7g7f"], ["3c3d"], ["2g2f"]]
     assert {game.result for game in packed} == {games[0].result}
-    assert list(records_of(packed)["key"]) == list(records_of(games)["key"])
+    assert list(positions_of(packed)["key"]) == list(positions_of(games)["key"])
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])

@@ -9,9 +9,9 @@ import pytest
 
 from core_ext.training import king_zones
 from tests.learn.helpers import RATES, sums_of
-from usi_engine.learn import train as train_module
-from usi_engine.learn.corpus import Records, build_corpus
-from usi_engine.learn.train import Plan, Training, sort_by_zones
+from usi_engine.learn.corpus.build import Positions, build_corpus
+from usi_engine.learn.kpp import train as train_module
+from usi_engine.learn.kpp.train import Plan, Training, sort_by_zones
 
 
 @pytest.mark.parametrize("model", ["PP", "KPPT"])
@@ -26,12 +26,12 @@ def test_two_threads_give_the_same_bytes_as_one(teacher: Path, tmp_path: Path, m
     assert made[0] == made[1]
 
 
-def test_sorting_by_zones_keeps_the_positions(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sorting_by_zones_keeps_the_positions(positions: Positions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train_module, "SORT_SPAN", 500)
-    ordered = sort_by_zones(records)
-    for start in range(0, len(records), 500):
+    ordered = sort_by_zones(positions)
+    for start in range(0, len(positions), 500):
         span = ordered[start : start + 500]
-        assert sorted(span["key"]) == sorted(records[start : start + 500]["key"])
+        assert sorted(span["key"]) == sorted(positions[start : start + 500]["key"])
         zones = king_zones()[span["king"]]
         pairs_of_zones = zones[:, 0] * 11 + zones[:, 1]
         assert len(np.unique(pairs_of_zones)) > 2

@@ -11,13 +11,21 @@ import pytest
 
 from core_ext.training import SIZES, Trainer
 from tests.learn.helpers import noisy, random_game, sums_of
-from usi_engine.core import KPP, WeightsError
+from usi_engine.evaluation.kpp_file import (
+    FEATURES,
+    OLDER_FEATURES,
+    OLDER_MAGIC,
+    Folded,
+    read_blocks,
+    read_folded,
+    save_weights,
+)
+from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import build_corpus
-from usi_engine.learn.export import export
-from usi_engine.learn.train import Plan, Training, warm_start_plan
-from usi_engine.learn.warm_start import load_model
-from usi_engine.weights import FEATURES, OLDER_FEATURES, OLDER_MAGIC, Folded, read_blocks, read_folded, save_weights
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.kpp.export import export
+from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan
+from usi_engine.learn.kpp.warm_start import load_model
 
 
 def words_of(folded: Folded) -> dict[str, np.ndarray]:

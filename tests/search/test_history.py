@@ -55,7 +55,8 @@ def test_a_pawn_move_changes_the_slot_of_the_pawn_history(color: str) -> None:
         board = {(file, rank): "p", ((file + 4) % 9, rank): "k"}
         rows = ["".join(board.get((x, y), "1") for x in range(9)) for y in range(9)]
         text = "/".join(rows) if color == "w" else "/".join(rows).upper()
-        for move in (move for move in Probe(f"{text} {color} - 1").generate("legal") if move[0] == str(9 - file)):
+        legal = Probe(f"{text} {color} - 1").legal_moves(include_all=True)
+        for move in (move for move in legal if move[0] == str(9 - file)):
             position = Probe(f"{text} {color} - 1")
             before = position.pawn_history_slot()
             position.push(move)

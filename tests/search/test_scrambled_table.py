@@ -9,7 +9,7 @@ import pytest
 
 from core_ext._probe import fill_table, scramble_table, wrong_finds
 from core_ext.board import Board
-from core_ext.engine import INFINITE, StopToken, Table, Weights, Worker
+from core_ext.engine import INFINITE, KppWeights, StopToken, Table, Worker
 from tests.conftest import deepen
 from tests.positions import random_boards
 
@@ -37,7 +37,7 @@ def check_lines(worker: Worker, board: Board) -> None:
 
 @pytest.mark.parametrize("sfen", POSITIONS)
 @pytest.mark.parametrize("seed", range(4))
-def test_random_results_yield_no_illegal_move(sfen: str, seed: int, weights: Weights) -> None:
+def test_random_results_yield_no_illegal_move(sfen: str, seed: int, weights: KppWeights) -> None:
     """Before each depth, all positions two plies on get random moves, values, depths and bounds."""
     board, table = Board(sfen), Table(8)
     fill_table(table, seed + 1)

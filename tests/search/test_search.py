@@ -20,10 +20,11 @@ from core_ext.engine import (
 )
 from tests.conftest import MateProblem, NewWorker, deepen
 from tests.shogi.slow_shogi import START
-from usi_engine.core import load_core, load_weights
-from usi_engine.iterative import iterative_deepening
-from usi_engine.report import score_text
-from usi_engine.tools.bench import count_nodes
+from usi_engine.core import load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.game.bench import count_nodes
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.search.report import score_text
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
 
@@ -278,7 +279,7 @@ DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6
 
 
 def values(sfen: str, nodes: int) -> list[int]:
-    worker = Worker(Table(16), StopToken(), load_weights("<internal>"))
+    worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
     worker.set_root(Board(sfen))
     return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
 

@@ -7,7 +7,7 @@ from core_ext.board import Board
 from core_ext.engine import StopToken, Table, Worker
 from tests.conftest import deepen
 from tests.positions import DATA
-from usi_engine.learn.selfplay import read_openings
+from usi_engine.player import read_openings
 
 ON_PV = 5  # place in an entry
 UPPER = 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from usi_engine.tools.mate import MateProblem, is_mate, mates_by_checks, read_problem
+from usi_engine.mate.problems import MateProblem, is_mate, mates_by_checks, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.engine import Analysis, Engine, Watch
-from usi_engine.report import Line
+from usi_engine.search.report import Line
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -8,18 +8,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.files import Output, write_text
-from usi_engine.analysis.formats import RecordError, rsshogi
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.analysis.page import page_text
-from usi_engine.analysis.progress import progress
-from usi_engine.analysis.records import Game, read_games
 from usi_engine.analysis.report import AnalysedGame, analysed, lines_of
 from usi_engine.analysis.store import Store, store_path
-from usi_engine.cache import cache_folder
-from usi_engine.core import Core, CoreError, WeightsError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.evaluation.cache import cache_folder
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.progress import progress_bar
+from usi_engine.records.files import Output, write_text
+from usi_engine.records.formats import RecordError, rsshogi
+from usi_engine.records.games import Game, read_games
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -45,7 +46,7 @@ def all_games(paths: list[Path], core: Core) -> Iterator[Game | RecordError]:
 def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evaluated]:
     """Every position of a game, from the store where it holds the result."""
     board, found = core.board(game.start), list[Evaluated]()
-    with progress(len(game.moves) + 1, game.path.name) as step:
+    with progress_bar(len(game.moves) + 1, game.path.name) as step:
         for ply, move in enumerate([*game.moves, ""]):
             result = store.get(ply)
             if result is None:

@@ -18,9 +18,9 @@ from __future__ import annotations
 import re
 
 from usi_engine import NAME
-from usi_engine.analysis.formats import comment_before, entries_of, rebuilt, written
-from usi_engine.analysis.notation import kif_line
 from usi_engine.analysis.report import AnalysedGame
+from usi_engine.records.formats import comment_before, entries_of, rebuilt, written
+from usi_engine.records.notation import kif_line
 
 EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】)")
 

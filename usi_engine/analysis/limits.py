@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from usi_engine.arguments import DAY, real, spin, whole
-from usi_engine.core import INTERNAL
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.usi.arguments import DAY, real, spin, whole
 
 MOST_NODES = 1 << 48
 

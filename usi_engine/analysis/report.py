@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from usi_engine.analysis.judgement import GRADES, Evaluated, JudgedMove, judge, totals, winning_chance
-from usi_engine.analysis.notation import NamedMove, named
-from usi_engine.analysis.records import Game
+from usi_engine.records.games import Game
+from usi_engine.records.notation import NamedMove, named
 
 MOVES_SHOWN = 6  # of a best line in the text
 MOVE_COLUMNS, GRADE_COLUMNS = 12, 10

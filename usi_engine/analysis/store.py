@@ -1,6 +1,6 @@
 """Results kept in the user's cache folder, one line of JSON a position, so that an analysis resumes where it stopped.
 
-The files lie in `analysis/` of the cache folder (usi_engine.cache). A file's name is a checksum of the game and of all
+The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of all
 that the results depend on: limits, threads, table size, evaluation, version. What is kept also serves a later run that
 writes another output.
 """
@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine import __version__
-from usi_engine.analysis.formats import USI_MOVE
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
-from usi_engine.analysis.records import Game
-from usi_engine.cache import cache_folder
-from usi_engine.evaluation import evaluation_file
+from usi_engine.evaluation.cache import cache_folder
+from usi_engine.evaluation.load import evaluation_file
+from usi_engine.records.formats import USI_MOVE
+from usi_engine.records.games import Game
 
 KEPT_FILES = 500  # of about 40 KB each
 

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.formats import USI_MOVE, RecordError, decoded
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
-from usi_engine.core import CoreError, WeightsError, board_of, load_core, text_of
+from usi_engine.core import CoreError, board_of, load_core, text_of
 from usi_engine.engine import Analysis
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.records.formats import USI_MOVE, RecordError, decoded
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from usi_engine.book.entry import BookMove
-from usi_engine.options import Options
+from usi_engine.usi.options import Options
 
 # With NarrowBook: the least share of the games in which a move was played.
 NARROW_SHARE = 0.1

@@ -10,20 +10,21 @@ from pathlib import Path
 
 from usi_engine import __version__
 from usi_engine.analysis.analyst import Analyst
-from usi_engine.analysis.files import write_text
-from usi_engine.analysis.formats import RecordError, rsshogi
 from usi_engine.analysis.limits import Limits, add_limits, in_words, limits_of
-from usi_engine.analysis.records import Game, read_games
-from usi_engine.arguments import whole
 from usi_engine.book.entry import BookError
 from usi_engine.book.yaneuraou import BOM, MARK
+from usi_engine.book_tool.grow import Growth, Played, Searcher, from_games, grow, played
 from usi_engine.book_tool.journal import Journal
-from usi_engine.book_tool.making import Growth, Played, Searcher, from_games, grow, played
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import INTERNAL, Core, CoreError, WeightsError, board_of, load_core, text_of
-from usi_engine.evaluation import evaluation_file
+from usi_engine.core import Core, CoreError, board_of, load_core, text_of
+from usi_engine.evaluation.load import evaluation_file
+from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.records.files import write_text
+from usi_engine.records.formats import RecordError, rsshogi
+from usi_engine.records.games import Game, read_games
+from usi_engine.usi.arguments import whole
 
 DEFAULT_NODES = 100_000
 DEFAULT_POSITIONS = 1000

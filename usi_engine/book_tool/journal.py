@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from usi_engine.analysis.files import write_text
 from usi_engine.book.entry import BookError, position_key
-from usi_engine.report import Line
+from usi_engine.records.files import write_text
+from usi_engine.search.report import Line
 
 Settings = Mapping[str, str | int | float]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import allowed, rules_of
-from usi_engine.book.player import BookPlayer, open_book
 from usi_engine.core import load_core
-from usi_engine.options import Options
+from usi_engine.usi.options import Options
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import usi_engine
-from usi_engine.arguments import DAY, real, whole
+from usi_engine.usi.arguments import DAY, real, whole
 
 if TYPE_CHECKING:
     from usi_engine.csa.client import Client, Settings

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from rsshogi.core import Board, Move
 from rsshogi.record import Record
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+START = Board().to_sfen()
 # floodgate records are read by people; longer lines help nobody.
 MOST_PV_MOVES = 20
 

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.arguments import real, spin, whole
-from usi_engine.core import INTERNAL, KPP, MATERIAL, CoreError, WeightsError, load_core, text_of
-from usi_engine.learn.network_card import MOST_TEMPO
+from usi_engine.core import CoreError, load_core, text_of
+from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
+from usi_engine.learn.nnue.network_card import MOST_TEMPO
+from usi_engine.usi.arguments import real, spin, whole
 
 NO_LEAVES = "none"
 DESCRIPTION = (
@@ -206,7 +207,7 @@ def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
 
 
 def run_corpus(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.corpus import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
+    from usi_engine.learn.corpus.build import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
 
     if not chosen.leaves:
         raise ValueError(f"--leaves '': expected weights, or `{NO_LEAVES}`")
@@ -234,11 +235,11 @@ def print_refused(line: str) -> None:
 def run_train(chosen: argparse.Namespace) -> None:
     check_weights_output(chosen.out, chosen.model)
     if chosen.model == "nnue":
-        from usi_engine.learn.nnue import train_nnue  # noqa: PLC0415
+        from usi_engine.learn.nnue.train import train_nnue  # noqa: PLC0415
 
         train_nnue(chosen)
         return
-    from usi_engine.learn.train import Plan, Training, warm_start_plan  # noqa: PLC0415
+    from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     plan = Plan(
         model=chosen.model,
@@ -256,7 +257,7 @@ def run_train(chosen: argparse.Namespace) -> None:
 
 
 def run_join(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.join import join  # noqa: PLC0415
+    from usi_engine.learn.nnue.join import join  # noqa: PLC0415
 
     check_weights_output(chosen.out, "nnue")
     sizes = join(chosen.networks, chosen.out)
@@ -264,8 +265,8 @@ def run_join(chosen: argparse.Namespace) -> None:
 
 
 def run_distil(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.distil import distil  # noqa: PLC0415
-    from usi_engine.learn.searched import Searched  # noqa: PLC0415
+    from usi_engine.learn.nnue.distil import distil  # noqa: PLC0415
+    from usi_engine.learn.selfplay.searched import Searched  # noqa: PLC0415
 
     searched = Searched(chosen.searched, chosen.searched_share, chosen.weights, chosen.threads, chosen.seed)
     card = distil(chosen.corpus, chosen.networks, chosen.out, chosen.share, searched if chosen.searched else None)
@@ -277,7 +278,7 @@ def check_weights_output(out: Path, model: str) -> None:
     """Refuse, before hours of training, a file that the weights cannot replace, and a name by which the engine would
     take them for something else. ValueError, OSError.
     """
-    from usi_engine.evaluation import KPP_SUFFIX, NETWORK_SUFFIXES  # noqa: PLC0415
+    from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES  # noqa: PLC0415
     from usi_engine.learn.files import check_replaced, weights_beginnings  # noqa: PLC0415
 
     check_replaced(out, "weights", weights_beginnings())
@@ -287,7 +288,8 @@ def check_weights_output(out: Path, model: str) -> None:
 
 
 def run_selfplay(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.selfplay import PlayRules, read_openings, selfplay  # noqa: PLC0415
+    from usi_engine.learn.selfplay.play import selfplay  # noqa: PLC0415
+    from usi_engine.player import PlayRules, read_openings  # noqa: PLC0415
 
     rules = PlayRules(
         nodes=chosen.nodes,
@@ -303,8 +305,8 @@ def run_selfplay(chosen: argparse.Namespace) -> None:
 
 
 def run_off_game(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.off_game import OffGame, make_off_game  # noqa: PLC0415
-    from usi_engine.learn.selfplay import PlayRules  # noqa: PLC0415
+    from usi_engine.learn.selfplay.off_game import OffGame, make_off_game  # noqa: PLC0415
+    from usi_engine.player import PlayRules  # noqa: PLC0415
 
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     plan = OffGame(chosen.positions, chosen.samples, chosen.plies)
@@ -314,8 +316,8 @@ def run_off_game(chosen: argparse.Namespace) -> None:
 
 
 def run_rescore(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.rescore import rescore  # noqa: PLC0415
-    from usi_engine.learn.selfplay import PlayRules  # noqa: PLC0415
+    from usi_engine.learn.selfplay.rescore import rescore  # noqa: PLC0415
+    from usi_engine.player import PlayRules  # noqa: PLC0415
 
     rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
     games, refused = rescore(
@@ -326,7 +328,7 @@ def run_rescore(chosen: argparse.Namespace) -> None:
 
 
 def run_export(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.export_packed import export_packed  # noqa: PLC0415
+    from usi_engine.learn.corpus.export_packed import export_packed  # noqa: PLC0415
 
     positions, refused = export_packed(chosen.games, chosen.out)
     print_refused(refused.line)

@@ -71,7 +71,7 @@ def beginning(path: Path, beginnings: tuple[bytes, ...]) -> bytes:
 
 def weights_beginnings() -> tuple[bytes, ...]:
     """How files of weights begin: networks and KPP weights."""
-    from usi_engine.nnue_file import VERSION  # noqa: PLC0415  (numpy and the core, when they are needed)
-    from usi_engine.weights import MAGIC, OLDER_MAGIC  # noqa: PLC0415
+    from usi_engine.evaluation.kpp_file import MAGIC, OLDER_MAGIC  # noqa: PLC0415
+    from usi_engine.evaluation.network_file import VERSION  # noqa: PLC0415  (numpy and the core, when they are needed)
 
     return VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+from core_ext.board import Board
+
+START = Board().sfen()
 RESULTS = {"b": 1, "w": -1, "d": 0}
 LETTERS = {result: letter for letter, result in RESULTS.items()}
 LARGEST_SCORE = 32767

@@ -10,18 +10,19 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.analysis.formats import RecordError
-from usi_engine.arguments import DAY, real
-from usi_engine.core import INTERNAL, Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.csa.clock import TimeControl
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.game.skill import FULL_STRENGTH
+from usi_engine.mate.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, Game
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, Style, style_of
 from usi_engine.play.table import Settings, Table
-from usi_engine.protocol import position_of
-from usi_engine.skill import FULL_STRENGTH
-from usi_engine.tools.mate import looks_like_position
+from usi_engine.records.formats import RecordError
+from usi_engine.usi.arguments import DAY, real
+from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64

@@ -10,7 +10,7 @@ from usi_engine.core import Core
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+START = "startpos"
 # White gives them, and moves first.
 HANDICAPS = {
     "lance": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
@@ -77,7 +77,7 @@ class Game:
     @property
     def position(self) -> str:
         """What follows `position` in USI."""
-        start = "startpos" if self.start == START else f"sfen {self.start}"
+        start = START if self.start == self._core.board(START).sfen() else f"sfen {self.start}"
         return " ".join([start, "moves", *self.moves]) if self.moves else start
 
     def push(self, move: str, milliseconds: int = 0) -> None:

@@ -9,8 +9,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from usi_engine.analysis.formats import USI_MOVE, RecordError, rsshogi
-from usi_engine.analysis.ki2 import KANJI, KI2_MOVE, meant
+from usi_engine.records.formats import USI_MOVE, RecordError, rsshogi
+from usi_engine.records.ki2 import KANJI, KI2_MOVE, meant
 
 if TYPE_CHECKING:
     from core_ext.board import Board

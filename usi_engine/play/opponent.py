@@ -9,9 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from usi_engine.core import Core, load_core
-from usi_engine.output import Writer
-from usi_engine.protocol import Quit, parse
-from usi_engine.session import Session
+from usi_engine.game.session import Session
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Quit, parse
 
 # Between two looks for Ctrl-C.
 WATCH_SECONDS = 0.1

@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 
 from usi_engine import NAME
-from usi_engine.analysis.files import write_text
-from usi_engine.analysis.formats import FORMATS, SUFFIXES, RecordError, rsshogi, written
-from usi_engine.analysis.records import Game as RecordedGame
-from usi_engine.analysis.records import read_games
 from usi_engine.core import Core
 from usi_engine.play.game import OTHER, Ending, Game
+from usi_engine.records.files import write_text
+from usi_engine.records.formats import FORMATS, SUFFIXES, RecordError, rsshogi, written
+from usi_engine.records.games import Game as RecordedGame
+from usi_engine.records.games import read_games
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (\d{{1,2}})$")

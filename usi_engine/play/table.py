@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from usi_engine.analysis.formats import RecordError
-from usi_engine.analysis.notation import named
 from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.play.game import NAMES, OTHER, Game
 from usi_engine.play.moves import MoveError, read_move
 from usi_engine.play.opponent import Opponent, Thought
 from usi_engine.play.record import PLAYER, engine_name, save
 from usi_engine.play.screen import Screen
-from usi_engine.skill import FULL_STRENGTH
+from usi_engine.records.formats import RecordError
+from usi_engine.records.notation import named
 
 HINT_MILLISECONDS = 1000
 SIGNS = {"b": "+", "w": "-"}  # as the clocks name the players

@@ -8,8 +8,8 @@
 #define KOMADORI_AVX2 1
 #endif
 
-/* Sum of row[columns[i]] over `blocks` times eight columns, of weights of so many bits. A gather reads four bytes: those
-   beyond the last weight must be readable. The low ones are the weight; shifting it up and down again extends its sign. */
+/* Sum row[columns[i]] over `blocks` times eight columns; a weight has `bits` bits. A gather reads four bytes, so those
+   behind the last weight must be readable. Shifting a weight up and down again extends its sign. */
 #if defined(KOMADORI_AVX2)
 #define KOMADORI_DEFINE_SUM(name, weight, bits) \
     static inline int32_t name(const weight *row, const int32_t *columns, int blocks) \

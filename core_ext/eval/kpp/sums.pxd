@@ -1,8 +1,8 @@
-"""KPP sums of one thread: computed from scratch, or from an earlier ply's by what the moves since then changed."""
+"""KPP sums of one thread, computed from scratch or updated from those of an earlier ply."""
 
 from core_ext.eval.bonapiece cimport LIST_SIZE, PieceLists
 from core_ext.eval.incremental cimport SUMMED_PLIES
-from core_ext.eval.kpp.weights cimport KppWeights
+from core_ext.eval.kpp.weights cimport KppTables
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, int32_t, uint64_t
 
@@ -28,17 +28,17 @@ cdef struct KingCache:
     int32_t numbers[LIST_SIZE]
 
 cdef struct KppState:
-    const KppWeights *weights
+    const KppTables *weights
     uint64_t keys[SUMMED_PLIES]
     Sums *sums                  # [SUMMED_PLIES]
     KingCache *kings            # [COLORS][SQUARES], each from the perspective of its colour
 
-# Start with nothing summed. MemoryError.
-cdef int init_kpp_state(KppState *state, const KppWeights *weights) except -1
+# Start without sums. MemoryError.
+cdef int init_kpp_state(KppState *state, const KppTables *weights) except -1
 cdef void free_kpp_state(KppState *state) noexcept nogil
-# In centipawns for the side to move. Without both kings: material and the tempo.
+# Return centipawns for the side to move; if a king is missing, the material and the tempo.
 cdef int kpp_value(KppState *state, const Position *pos) noexcept nogil
-# The same from scratch, the oracle of the differences.
+# Return the same from scratch: the oracle of the updates.
 cdef int kpp_value_from_scratch(const KppState *state, const Position *pos) noexcept nogil
-# In 1/FV_SCALE centipawns for Black: piece values, KKP, KPP of Black's king, KPP of White's king (negated), tempo.
+# List, in 1/FV_SCALE centipawns for Black: piece values, KKP, KPP of Black's king, KPP of White's (negated), tempo.
 cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) noexcept nogil

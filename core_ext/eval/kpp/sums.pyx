@@ -1,4 +1,4 @@
-"""Full sums, differences from an earlier ply, and values. Contracts in sums.pxd, the formula in weights.pxd."""
+"""Full sums, updates, and values. Contracts are in sums.pxd, the formula is in weights.pxd."""
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
@@ -25,7 +25,7 @@ cdef enum:
 
 
 cdef inline int perspective(int table) noexcept nogil:
-    """The colour whose numbers a table of pairs is indexed by."""
+    """Return the colour whose numbers index a table of pairs."""
     return BLACK if table == PP_TEMPO else table
 
 
@@ -33,30 +33,30 @@ cdef inline int king_of(const Sums *sums, int table) noexcept nogil:
     return 0 if table == PP_TEMPO else sums.king[table]
 
 
-cdef inline int32_t pair_weight(const KppWeights *weights, int table, int king, int a, int b) noexcept nogil:
+cdef inline int32_t pair_weight(const KppTables *weights, int table, int king, int a, int b) noexcept nogil:
     return pp_tempo_row(weights, a)[b] if table == PP_TEMPO else kpp_row(weights, king, a)[b]
 
 
-cdef inline int32_t sum_row(const KppWeights *weights, int table, int king, int number, const int32_t *numbers,
+cdef inline int32_t sum_row(const KppTables *weights, int table, int king, int number, const int32_t *numbers,
                             int blocks) noexcept nogil:
-    """The pairs of one number with so many blocks of eight others."""
+    """Sum the pairs of one number with those in `blocks` blocks of eight."""
     if table == PP_TEMPO:
         return sum_bytes(pp_tempo_row(weights, number), numbers, blocks)
     return sum_columns(kpp_row(weights, king, number), numbers, blocks)
 
 
-cdef inline int32_t sum_kkp(const KppWeights *weights, const Sums *sums) noexcept nogil:
+cdef inline int32_t sum_kkp(const KppTables *weights, const Sums *sums) noexcept nogil:
     return sum_columns(kkp_row(weights, sums.king[BLACK], inverse_square(sums.king[WHITE])), sums.lists.numbers[BLACK],
                        BLOCKS)
 
 
-cdef inline int32_t sum_kp_tempo(const KppWeights *weights, const Sums *sums, int color) noexcept nogil:
+cdef inline int32_t sum_kp_tempo(const KppTables *weights, const Sums *sums, int color) noexcept nogil:
     return sum_columns(kp_tempo_row(weights, sums.king[color]), sums.lists.numbers[color], BLOCKS)
 
 
 # ---- full sums ----
 
-cdef int32_t sum_pieces(const KppWeights *weights, const PieceLists *lists) noexcept nogil:
+cdef int32_t sum_pieces(const KppTables *weights, const PieceLists *lists) noexcept nogil:
     cdef int32_t sum = 0
     cdef int i
     for i in range(LIST_SIZE):
@@ -64,8 +64,8 @@ cdef int32_t sum_pieces(const KppWeights *weights, const PieceLists *lists) noex
     return sum
 
 
-cdef int32_t sum_pairs(const KppWeights *weights, int table, int king, const int32_t *numbers) noexcept nogil:
-    """All pairs, each once: the row of a number is summed over the numbers before it; those not yet written are 0."""
+cdef int32_t sum_pairs(const KppTables *weights, int table, int king, const int32_t *numbers) noexcept nogil:
+    """Sum all pairs once: each number's row over the numbers before it, as those not yet written are 0."""
     cdef int32_t before[LIST_SIZE]
     cdef int32_t sum = 0
     cdef int i
@@ -82,7 +82,7 @@ cdef inline void invalidate_rows(Sums *sums) noexcept nogil:
         sums.cached[table] = 0
 
 
-cdef void sum_from_scratch(const KppWeights *weights, Sums *sums, const Position *pos) noexcept nogil:
+cdef void sum_from_scratch(const KppTables *weights, Sums *sums, const Position *pos) noexcept nogil:
     cdef int table
     invalidate_rows(sums)
     list_pieces(pos, &sums.lists)
@@ -94,9 +94,9 @@ cdef void sum_from_scratch(const KppWeights *weights, Sums *sums, const Position
     sums.kp_tempo = sum_kp_tempo(weights, sums, BLACK) + sum_kp_tempo(weights, sums, WHITE)
 
 
-# ---- differences ----
+# ---- updates ----
 
-# A change with the places that its pieces have in the lists.
+# A change and the places of its pieces in the lists.
 cdef struct Update:
     const Change *change
     int place[2]
@@ -119,8 +119,8 @@ cdef inline void update_lists(PieceLists *lists, Update *update) noexcept nogil:
         lists.numbers[WHITE][update.place[i]] = change.number[AFTER][WHITE][i]
 
 
-cdef inline int32_t pairs_with(const KppWeights *weights, Sums *sums, int table, int place) noexcept nogil:
-    """The pairs of one piece. Cached: moves from one position often move the same piece."""
+cdef inline int32_t pairs_with(const KppTables *weights, Sums *sums, int table, int place) noexcept nogil:
+    """Sum the pairs of one piece, or take the cached sum: moves from one position often move the same piece."""
     cdef const int32_t *numbers = sums.lists.numbers[perspective(table)]
     if not sums.cached[table] >> place & 1:
         sums.cached[table] |= <uint64_t>1 << place
@@ -128,16 +128,16 @@ cdef inline int32_t pairs_with(const KppWeights *weights, Sums *sums, int table,
     return sums.with_piece[table][place]
 
 
-cdef inline int32_t pair_counted_twice(const KppWeights *weights, const Sums *sums, int table, const Change *change,
+cdef inline int32_t pair_counted_twice(const KppTables *weights, const Sums *sums, int table, const Change *change,
                                        int when) noexcept nogil:
-    """The pair of both changed pieces, which the row of each includes."""
+    """Return the pair of both changed pieces, which the row of each includes."""
     cdef const int32_t *changed = change.number[when][perspective(table)]
     return pair_weight(weights, table, king_of(sums, table), changed[0], changed[1]) if change.count == 2 else 0
 
 
-cdef inline void update_pairs(const KppWeights *weights, Sums *old, Sums *new, int table,
+cdef inline void update_pairs(const KppTables *weights, Sums *old, Sums *new, int table,
                               const Update *update) noexcept nogil:
-    """The pairs of a king that did not move, or of PP_TEMPO."""
+    """Update the pairs of a king that did not move, or of PP_TEMPO."""
     cdef const Change *change = update.change
     cdef int color = perspective(table), king = king_of(new, table), i
     cdef int32_t sum = (pair_counted_twice(weights, new, table, change, BEFORE)
@@ -156,7 +156,7 @@ cdef inline int32_t row_difference(const int16_t *row, const Change *change, int
     return sum
 
 
-cdef inline int32_t piece_difference(const KppWeights *weights, const Change *change) noexcept nogil:
+cdef inline int32_t piece_difference(const KppTables *weights, const Change *change) noexcept nogil:
     cdef int32_t sum = 0
     cdef int i
     for i in range(change.count):
@@ -164,15 +164,15 @@ cdef inline int32_t piece_difference(const KppWeights *weights, const Change *ch
     return sum
 
 
-cdef inline void update_kkp(const KppWeights *weights, Sums *new, const Change *change) noexcept nogil:
-    """Where neither king moved."""
+cdef inline void update_kkp(const KppTables *weights, Sums *new, const Change *change) noexcept nogil:
+    """Update KKP if neither king moved."""
     cdef const int16_t *row = kkp_row(weights, new.king[BLACK], inverse_square(new.king[WHITE]))
     new.pieces += row_difference(row, change, BLACK)
 
 
-cdef inline void update_kp_tempo(const KppWeights *weights, Sums *new, int color,
+cdef inline void update_kp_tempo(const KppTables *weights, Sums *new, int color,
                                  const Change *change) noexcept nogil:
-    """The terms of a king that did not move."""
+    """Update the terms of a king that did not move."""
     new.kp_tempo += row_difference(kp_tempo_row(weights, new.king[color]), change, color)
 
 
@@ -184,7 +184,7 @@ cdef inline int count_differences(const KingCache *cache, const int32_t *numbers
 
 
 cdef int32_t pairs_of_moved_king(const KppState *state, int color, int king, const int32_t *numbers) noexcept nogil:
-    """KPP of a king that has just moved: from what was last summed for this square, where few pieces differ."""
+    """Sum KPP of a king that has just moved, from the last sum for this square if few pieces differ."""
     cdef KingCache *cache = state.kings + color * SQUARES + king
     cdef int i
     if not cache.valid or count_differences(cache, numbers) > MAX_CACHE_UPDATES:
@@ -201,8 +201,8 @@ cdef int32_t pairs_of_moved_king(const KppState *state, int color, int king, con
 
 
 cdef inline void update_moved_king(const KppState *state, Sums *old, Sums *new, const Update *update) noexcept nogil:
-    """The king's own pairs and KKP all change; the other king's and PP_TEMPO change where it captures."""
-    cdef const KppWeights *weights = state.weights
+    """Update after a king's move: its own pairs and KKP all change, the other king's and PP_TEMPO if it captures."""
+    cdef const KppTables *weights = state.weights
     cdef const Change *change = update.change
     cdef int us = change.king
     new.king[us] = change.king_square if us == BLACK else inverse_square(change.king_square)
@@ -216,8 +216,8 @@ cdef inline void update_moved_king(const KppState *state, Sums *old, Sums *new, 
 
 
 cdef inline void update_pieces(const KppState *state, Sums *old, Sums *new, const Update *update) noexcept nogil:
-    """No king has moved."""
-    cdef const KppWeights *weights = state.weights
+    """Update after a move of another piece."""
+    cdef const KppTables *weights = state.weights
     update_kkp(weights, new, update.change)
     update_kp_tempo(weights, new, BLACK, update.change)
     update_kp_tempo(weights, new, WHITE, update.change)
@@ -236,7 +236,7 @@ cdef inline void copy_sums(const Sums *old, Sums *new) noexcept nogil:
 
 
 cdef void update_sums(KppState *state, int old_ply, int new_ply, const Change *change) noexcept nogil:
-    """The sums after the change, from those before it."""
+    """Compute the sums after the change from those before it."""
     cdef Sums *old = state.sums + slot_of(old_ply)
     cdef Sums *new = state.sums + slot_of(new_ply)
     cdef Update update
@@ -252,8 +252,9 @@ cdef void update_sums(KppState *state, int old_ply, int new_ply, const Change *c
 
 
 cdef void sum_with_parent(KppState *state, const Position *pos) noexcept nogil:
-    """From scratch; then the parent's sums from these by undoing the move, so that its other children can be updated
-    from it. (Most nodes near the root have their value from the transposition table and were never summed.)
+    """Sum from scratch; then compute the parent's sums by undoing the move, so that its other children can be updated.
+
+    Most nodes near the root have their value from the TT and were never summed.
     """
     cdef int ply = game_length(pos)
     cdef Change change
@@ -282,8 +283,8 @@ cdef inline int black_sum(const Sums *sums) noexcept nogil:
     return sums.pieces + sums.pairs[BLACK] - sums.pairs[WHITE]
 
 
-cdef inline int tempo_sum(const KppWeights *weights, const Sums *sums) noexcept nogil:
-    """For the side to move."""
+cdef inline int tempo_sum(const KppTables *weights, const Sums *sums) noexcept nogil:
+    """Return the tempo terms, for the side to move."""
     return weights.tempo + sums.kp_tempo + TEMPO_STEP * sums.pairs[PP_TEMPO]
 
 
@@ -329,7 +330,7 @@ cdef void kpp_terms(const KppState *state, const Position *pos, int32_t *terms) 
 
 # ---- memory ----
 
-cdef int init_kpp_state(KppState *state, const KppWeights *weights) except -1:
+cdef int init_kpp_state(KppState *state, const KppTables *weights) except -1:
     memset(state, 0, sizeof(KppState))
     state.weights = weights
     state.sums = <Sums *>calloc(SUMMED_PLIES, sizeof(Sums))

@@ -1,9 +1,8 @@
 """KPP weights as play reads them: unfolded, in 1/FV_SCALE centipawns, one table read for each term.
 
 Black's value is (sum piece + sum KKP[black king][white king] + sum KPP[black king] - sum KPP[white king, inverted])
-/ FV_SCALE, over the pieces and pairs of pieces by their Bonapiece numbers. To it come, for the side to move, the tempo
-terms: (tempo + sum KP[each king, from its colour's perspective] + sum PP) / FV_SCALE. (In the files they are named
-"turn".)
+/ FV_SCALE, over the pieces and pairs of pieces by their Bonapiece numbers. The side to move also gets the tempo
+terms: (tempo + sum KP[each king, from its colour's perspective] + sum PP) / FV_SCALE. Files name them "turn".
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES
@@ -13,7 +12,7 @@ cdef enum:
     FV_SCALE = 32
     TEMPO_STEP = 4              # of the PP tempo terms, so that a byte holds each; a file's step must be the same
 
-cdef struct KppWeights:
+cdef struct KppTables:
     int32_t piece[BONAPIECES]
     int32_t tempo
     int16_t *kkp                # [81][81][BONAPIECES], both kings from Black's perspective
@@ -22,9 +21,9 @@ cdef struct KppWeights:
     int8_t *pp_tempo            # [BONAPIECES][BONAPIECES], in TEMPO_STEPs; both orders, zero on the diagonal
 
 # Owns the memory; a state that uses the weights must not outlive it.
-cdef class Weights:
-    cdef KppWeights unfolded
-    cdef bint ready             # whether all of them are there
+cdef class KppWeights:
+    cdef KppTables unfolded
+    cdef bint ready             # whether all tables are filled
     cdef void *kkp_block
     cdef void *kpp_block
     cdef void *tempo_block      # kp_tempo, then pp_tempo
@@ -32,19 +31,19 @@ cdef class Weights:
     cdef void _release(self) noexcept
 
 
-cdef inline const int16_t *kkp_row(const KppWeights *weights, int black_king, int white_king) noexcept nogil:
-    """By number; both kings from Black's perspective."""
+cdef inline const int16_t *kkp_row(const KppTables *weights, int black_king, int white_king) noexcept nogil:
+    """Return a row indexed by number; both kings are given from Black's perspective."""
     return weights.kkp + (black_king * SQUARES + white_king) * BONAPIECES
 
 
-cdef inline const int16_t *kpp_row(const KppWeights *weights, int king, int number) noexcept nogil:
-    """By the other number, all from the perspective of the king's colour."""
+cdef inline const int16_t *kpp_row(const KppTables *weights, int king, int number) noexcept nogil:
+    """Return a row indexed by the other number, all from the perspective of the king's colour."""
     return weights.kpp + (<size_t>king * BONAPIECES + number) * BONAPIECES
 
 
-cdef inline const int16_t *kp_tempo_row(const KppWeights *weights, int king) noexcept nogil:
+cdef inline const int16_t *kp_tempo_row(const KppTables *weights, int king) noexcept nogil:
     return weights.kp_tempo + king * BONAPIECES
 
 
-cdef inline const int8_t *pp_tempo_row(const KppWeights *weights, int number) noexcept nogil:
+cdef inline const int8_t *pp_tempo_row(const KppTables *weights, int number) noexcept nogil:
     return weights.pp_tempo + number * BONAPIECES

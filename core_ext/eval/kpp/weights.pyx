@@ -1,4 +1,4 @@
-"""Unfolding: from the weights as files have them, symmetric ones once, to the tables of weights.pxd."""
+"""Unfolding: from the weights of a file, which holds symmetric ones once, to the tables of weights.pxd."""
 
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.string cimport memcpy
@@ -22,7 +22,7 @@ cdef inline int16_t saturated(int32_t value) noexcept nogil:
 
 cdef int32_t kkp_of_king(const int16_t *kp, const int16_t *kkp, int step, int king, int other,
                          int number) noexcept nogil:
-    """KP and KKP of a piece from the perspective of the king's colour."""
+    """Return KP and KKP of a piece from the perspective of the king's colour."""
     if mirrored(king):
         king = mirror_square(king)
         other = mirror_square(other)
@@ -44,7 +44,7 @@ cdef void unfold_kkp(int16_t *out, const int16_t *kp, const int16_t *kkp, int st
 
 
 cdef void unfold_lower(int16_t *out, const int16_t *pp, const int16_t *kpp, int step, int king) noexcept nogil:
-    """KPP of one king on files 1 to 5: the pairs (a, b) with b < a. The diagonal stays 0, and number 0, which pads."""
+    """Unfold the pairs (a, b), b < a, of one king on files 1 to 5. The diagonal and number 0, which pads, stay 0."""
     cdef int a, b, index
     for a in range(1, BONAPIECES):
         index = a * (a + 1) // 2
@@ -55,7 +55,7 @@ cdef void unfold_lower(int16_t *out, const int16_t *pp, const int16_t *kpp, int 
 
 
 cdef void unfold_upper(int16_t *out) noexcept nogil:
-    """The pairs in the other order, a tile at a time: a column is as far from the next one as a page."""
+    """Copy the pairs to the other order, a tile at a time: successive rows lie on different pages."""
     cdef int tile, left, a, b
     for tile in range(BONAPIECES // TILE):
         for left in range(tile + 1):
@@ -65,7 +65,7 @@ cdef void unfold_upper(int16_t *out) noexcept nogil:
 
 
 cdef void unfold_mirror(int16_t *out, const int16_t *image) noexcept nogil:
-    """KPP of a king on files 6 to 9 from that of its mirror image."""
+    """Unfold KPP of a king on files 6 to 9 from that of its mirror image."""
     cdef int a, b
     cdef const int16_t *row
     for a in range(BONAPIECES):
@@ -84,7 +84,7 @@ cdef void unfold_kp_tempo(int16_t *out, const int16_t *kp) noexcept nogil:
 
 
 cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
-    """The diagonal stays 0, and number 0, which pads."""
+    """Unfold PP; the diagonal and number 0, which pads, stay 0."""
     cdef int a, b, word
     cdef float sign
     for a in range(1, BONAPIECES):
@@ -94,9 +94,9 @@ cdef void unfold_pp_tempo(int8_t *out, const int16_t *pp) noexcept nogil:
 
 
 cdef class Bytes:
-    """Memory of a Weights, which lives as long as this object or a view of it."""
+    """Memory of a KppWeights, which lives as long as this object or a view of it."""
 
-    cdef Weights owner
+    cdef KppWeights owner
     cdef void *start
     cdef Py_ssize_t size
 
@@ -104,18 +104,18 @@ cdef class Bytes:
         PyBuffer_FillInfo(buffer, self, self.start, self.size, False, flags)
 
 
-cdef object view(Weights owner, void *start, Py_ssize_t size):
+cdef object view(KppWeights owner, void *start, Py_ssize_t size):
     cdef Bytes found = Bytes.__new__(Bytes)
     found.owner, found.start, found.size = owner, start, size
     return memoryview(found)
 
 
-cdef class Weights:
+cdef class KppWeights:
     """KPP weights, unfolded for play (about 415 MB), shared by all threads that evaluate with them.
 
     To load: allocate(); unfold_pieces(), unfold_tempo() and unfold_king() for every king, or fill memory(); complete().
-    Until then a Worker evaluates by material. Arguments hold symmetric weights once, as the weights file does, in 1/32
-    centipawn divided by their step.
+    Until then a Worker evaluates by material. Arguments hold symmetric weights once, as the weights file does, in
+    1/FV_SCALE centipawn divided by their step.
     """
 
     def __dealloc__(self):
@@ -131,7 +131,7 @@ cdef class Weights:
 
     def allocate(self):
         """Allocate the tables. MemoryError."""
-        cdef KppWeights *tables = &self.unfolded
+        cdef KppTables *tables = &self.unfolded
         if tables.kpp == NULL:
             # A gather reads four bytes at each weight: up to three beyond the last one.
             tables.kkp = <int16_t *>allocate_large(KKP_BYTES + 2, &self.kkp_block)
@@ -143,7 +143,10 @@ cdef class Weights:
             raise MemoryError("no memory for the evaluation's weights, 415 MB")
 
     def unfold_pieces(self, const int32_t[::1] piece, const int16_t[::1] kp, const int16_t[::1] kkp, int kkp_step):
-        """Piece values [1548], KP [45 x 1548] and KKP [45 x 81 x 1548], flat. ValueError for another size."""
+        """Unfold piece values [BONAPIECES], KP [HALF_SQUARES x BONAPIECES] and KKP [HALF_SQUARES x KKP_PER_KING], flat.
+
+        ValueError for another size.
+        """
         if (piece.shape[0] != BONAPIECES or kp.shape[0] != HALF_SQUARES * BONAPIECES
                 or kkp.shape[0] != HALF_SQUARES * KKP_PER_KING):
             raise ValueError("weights of pieces have the wrong size")
@@ -154,7 +157,7 @@ cdef class Weights:
             unfold_kkp(self.unfolded.kkp, &kp[0], &kkp[0], kkp_step)
 
     def unfold_king(self, int king, const int16_t[::1] pp, const int16_t[::1] kpp, int step):
-        """PP and KPP of one king square on files 1 to 5 (0 to 44), and of its mirror image; PAIRS weights each.
+        """Unfold PP and KPP, PAIRS weights each, of one king square on files 1 to 5 (0 to 44) and its mirror image.
 
         May run in several threads at once, for different kings. ValueError for another king or size.
         """
@@ -171,9 +174,9 @@ cdef class Weights:
                 unfold_mirror(self.unfolded.kpp + mirror_square(king) * square, out)
 
     def unfold_tempo(self, const int16_t[::1] kp, const int16_t[::1] pp, int pp_step):
-        """The tempo terms: KP [45 x 1548], and PP [PAIRS] in TEMPO_STEPs. ValueError for another size or step."""
+        """Unfold KP [HALF_SQUARES x BONAPIECES] and PP [PAIRS], in TEMPO_STEPs. ValueError for another size or step."""
         if pp_step != TEMPO_STEP:
-            raise ValueError(f"tempo pairs in steps of {pp_step}, where play has {TEMPO_STEP}")
+            raise ValueError(f"tempo pairs in steps of {pp_step}, not {TEMPO_STEP}")
         if kp.shape[0] != HALF_SQUARES * BONAPIECES or pp.shape[0] != PAIRS:
             raise ValueError("tempo weights have the wrong size")
         self._check_allocated()
@@ -182,7 +185,7 @@ cdef class Weights:
             unfold_pp_tempo(self.unfolded.pp_tempo, &pp[0])
 
     def memory(self):
-        """The unfolded tables, writable, as bytes: pieces, KKP, KPP, tempo."""
+        """Return the unfolded tables, writable, as bytes: pieces, KKP, KPP, tempo."""
         self._check_allocated()
         return [
             view(self, self.unfolded.piece, sizeof(self.unfolded.piece)),
@@ -192,7 +195,7 @@ cdef class Weights:
         ]
 
     def complete(self, int tempo):
-        """All tables are filled: Workers made from now on use them. `tempo`: in 1/32 centipawn."""
+        """Declare all tables filled: Workers made from now on use them. `tempo` is in 1/FV_SCALE centipawn."""
         self._check_allocated()
         self.unfolded.tempo = tempo
         self.ready = True

@@ -1,9 +1,9 @@
 """The first layer's sums, one set for each perspective, updated incrementally along the moves played and taken back.
 
-do_move and undo_move need not notify it: sums are stored by ply with the key of their position, and are valid where
-that key matches. Missing sums are computed from those of an earlier ply by the features that the moves since then
-changed; where no such ply is near, or where the own king moved (HalfKP), from the position last summed for that king
-square by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
+do_move and undo_move need not notify it: sums are stored by ply with the key of their position, and are valid if that
+key matches. Missing sums are computed from those of an earlier ply by the features that the moves since then changed.
+If no such ply is near, or if the own king moved (HalfKP), they are computed from the position last summed for that king
+square, by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
 """
 
 from core_ext.eval.incremental cimport SUMMED_PLIES
@@ -17,7 +17,7 @@ cdef enum:
     WIDTH_STEP = 32
     MIN_HIDDEN = 8
     MAX_HIDDEN = 96
-    HIDDEN_STEP = 16            # hidden layers are padded to so many units, whose weights are 0
+    HIDDEN_STEP = 16            # hidden layers are padded to a multiple of this with weights of 0
     HIDDEN_BLOCKS = 3           # of 32 units, at most
 
 # A network as play reads it; layouts: layers.h.
@@ -39,7 +39,7 @@ cdef struct RefreshEntry:
     uint8_t board[SQUARES + 7]
     Hand hand[COLORS]
 
-# Of one thread. All zeros until allocate_sums; the Network must outlive it.
+# The state of one thread. All zeros until allocate_sums; the Network must outlive it.
 cdef struct NnueState:
     const NnueWeights *weights
     uint64_t keys[COLORS][SUMMED_PLIES]  # of the position by perspective and ply, modulo SUMMED_PLIES; 0: none
@@ -48,10 +48,10 @@ cdef struct NnueState:
     int16_t *cached_sums        # [COLORS][king squares][width]
     void *block
 
-# The sums from both perspectives, valid until the next call. Both kings must be on the board.
+# Find the sums from both perspectives, valid until the next call. Both kings must be on the board.
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil
-# The same from scratch into [COLORS][width], by the portable kernel: the oracle of the tests.
+# Compute the same from scratch into [COLORS][width], by the portable kernel: the oracle of the tests.
 cdef void accumulate_from_scratch(const NnueWeights *weights, const Position *pos, int16_t *sums) noexcept nogil
-# Start with nothing summed; the state is all zeros or was used before. -1 without memory, and the state is free then.
+# Start without sums; the state is all zeros or was used before. If memory is lacking, return -1 and free the state.
 cdef int allocate_sums(NnueState *state, const NnueWeights *weights) noexcept nogil
 cdef void free_sums(NnueState *state) noexcept nogil

@@ -37,7 +37,7 @@ cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) n
 
 
 cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
-    """Of one perspective: HalfKP has one for each square of the own king, K+P one for all."""
+    """Return the slots of one perspective: HalfKP has one for each square of the own king, K+P one for all."""
     return SQUARES if weights.kind == HALF_KP else 1
 
 
@@ -45,7 +45,7 @@ cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
 
 cdef inline void change_piece(Change *change, const NnueWeights *weights, const Position *pos, int before,
                               int after) noexcept nogil:
-    """From one Bonapiece number to another, both from Black's perspective."""
+    """Replace one Bonapiece number by another, both from Black's perspective."""
     cdef int perspective, base
     for perspective in range(COLORS):
         base = piece_base(weights.kind, perspective, pos.king[perspective])
@@ -64,7 +64,7 @@ cdef inline void change_king(Change *change, int color, int before, int after) n
 
 cdef inline void find_change(const NnueWeights *weights, const Position *pos, const State *after,
                              Change *change) noexcept nogil:
-    """Of the move that led to `after`. With HalfKP it is valid where the own king has not moved from there to `pos`."""
+    """Find the change by the move that led to `after`; HalfKP: valid if the own king has not moved since then."""
     cdef Dirty dirty
     cdef int i
     find_dirty(after, &dirty)
@@ -78,7 +78,7 @@ cdef inline void find_change(const NnueWeights *weights, const Position *pos, co
 
 
 cdef inline int plies_since_sums(const NnueState *state, const Position *pos, int perspective) noexcept nogil:
-    """How many plies ago valid sums lie that can be updated, 0 to MAX_UPDATES; -1: none."""
+    """Return how many plies ago valid sums lie that can be updated, 0 to MAX_UPDATES; -1 if there are none."""
     cdef const uint64_t *keys = state.keys[perspective]
     cdef const State *one = pos.state
     cdef int ply = game_length(pos), back
@@ -93,7 +93,7 @@ cdef inline int plies_since_sums(const NnueState *state, const Position *pos, in
 
 cdef inline void update_from_parent(NnueState *state, const Position *pos, int perspective, int back,
                                     const Change *change) noexcept nogil:
-    """The sums of `back` plies ago from those of the ply before."""
+    """Update the sums of `back` plies ago from those of the ply before."""
     cdef const State *one = pos.state - back
     cdef int ply = game_length(pos) - back
     nnue_accumulate(sums_at(state, perspective, ply), sums_at(state, perspective, ply - 1), state.weights.width,
@@ -123,7 +123,7 @@ cdef inline void differ_on_board(Difference *found, const NnueWeights *weights, 
 
 cdef inline void compare_boards(Difference *found, const NnueWeights *weights, const RefreshEntry *last,
                                 const Position *pos, int perspective, int base) noexcept nogil:
-    """Eight squares at a time, as most are equal."""
+    """Compare eight squares at a time, as most are equal."""
     cdef uint64_t before, after
     cdef int eight, square
     for eight in range(0, SQUARES + 7, 8):
@@ -157,7 +157,7 @@ cdef inline void compare_hands(Difference *found, const RefreshEntry *last, cons
 
 
 cdef void refresh(NnueState *state, const Position *pos, int perspective) noexcept nogil:
-    """The sums from those of the position last summed with the own king on this square."""
+    """Compute the sums from those of the position last summed with the own king on this square."""
     cdef const NnueWeights *weights = state.weights
     cdef int king = pos.king[perspective] if weights.kind == HALF_KP else 0
     cdef size_t slot = perspective * cache_slots(weights) + king
@@ -197,7 +197,7 @@ cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums
 
 cdef int list_features(const NnueWeights *weights, const Position *pos, int perspective,
                        int32_t *listed) noexcept nogil:
-    """All active features from one perspective; returns how many."""
+    """List all active features from one perspective; return how many."""
     cdef PieceLists lists
     cdef int count = min(list_pieces(pos, &lists), LISTED), color, i
     cdef int base = piece_base(weights.kind, perspective, pos.king[perspective])

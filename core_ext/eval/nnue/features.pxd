@@ -31,15 +31,15 @@ cdef inline int square_from(int perspective, int square) noexcept nogil:
 
 
 cdef inline int number_from(int perspective, int number) noexcept nogil:
-    """Of a Bonapiece number from Black's perspective."""
+    """Return a number, given from Black's perspective, from that of `perspective`."""
     return number if perspective == BLACK else features.inverse[number]
 
 
 cdef inline int piece_base(FeatureSet kind, int perspective, int own_king) noexcept nogil:
-    """The feature of number 0 with the own king on a square, which is given from Black's perspective."""
+    """Return the feature of number 0 if the own king is on a square, given from Black's perspective."""
     return square_from(perspective, own_king) * BONAPIECES if kind == HALF_KP else 0
 
 
 cdef inline int king_feature(int perspective, int color, int square) noexcept nogil:
-    """Of K+P only: the king of a colour on a square, which is given from Black's perspective."""
+    """Return the K+P feature of a king on a square, given from Black's perspective."""
     return (OWN_KING if color == perspective else ENEMY_KING) + square_from(perspective, square)

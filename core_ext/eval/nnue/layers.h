@@ -1,6 +1,6 @@
 /* Integer kernels of the network: rows added to an accumulator, activations, dense layers.
  *
- * Each kernel has a portable form, always compiled, and a vector form for AVX-512 (with VNNI where there is), AVX2 or
+ * Each kernel has a portable form, always compiled, and a vector form for AVX-512 (with VNNI if there is), AVX2 or
  * SSE4.1, chosen at compile time; both give the same bits. Sums wrap at 16 and 32 bits in every form.
  *
  * Layouts: a row of the transformer is `width` int16, a multiple of 32. A dense layer keeps its weights as
@@ -16,10 +16,10 @@
 
 #define NNUE_ACTIVE 127         /* an activation's largest value */
 #define NNUE_SHIFT 6            /* dense sums are in 1/64 */
-#define NNUE_WIDE 256           /* inputs from which a dense layer leaves out those that are 0 */
-#define NNUE_MOST_INPUTS 2048   /* of a layer that does */
-#define NNUE_CHUNK 64           /* inputs that are left out together where their weights are 0 */
-#define NNUE_BLOCK 32           /* outputs for which they are */
+#define NNUE_WIDE 256           /* a dense layer of so many inputs skips those that are 0 */
+#define NNUE_MOST_INPUTS 2048   /* of such a layer */
+#define NNUE_CHUNK 64           /* inputs that are skipped together if their weights are 0 */
+#define NNUE_BLOCK 32           /* outputs that such a chunk is skipped for */
 
 /* ---- vectors ---- */
 
@@ -51,8 +51,8 @@ static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector 
 #endif
 }
 
-/* Appends the numbers of those of 16 groups of four inputs that are not all 0, the first of them `first`; there is room
- * for 16. Returns how many. */
+/* Append the numbers of those of 16 groups of four inputs that are not all 0; the first group has the number `first`.
+ * There must be room for 16. Returns how many. */
 static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first)
 {
     const NnueVector numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -221,8 +221,8 @@ static inline void portable_affine(int32_t *out, const uint8_t *in, int inputs, 
     }
 }
 
-/* A bit for each chunk of inputs that has weights other than 0, for each block of outputs. Where networks stand side by
- * side in one, the inputs of one have no weights for the units of another. */
+/* Set a bit for each chunk of inputs that has weights other than 0, for each block of outputs. If networks were joined
+ * side by side, the inputs of one have no weights for the units of another. */
 static inline void nnue_find_used(uint32_t *used, const int8_t *weights, int inputs, int outputs)
 {
     int k, i;
@@ -263,7 +263,7 @@ static inline int32_t nnue_output(const uint8_t *in, int inputs, const int8_t *w
 #define NNUE_CHAINS 1           /* sums side by side for the same outputs, at most: only additions wait */
 #endif
 
-/* `vectors` of them, a constant at each call. */
+/* Sum `vectors` vectors, a constant at each call. */
 static inline void nnue_accumulate_tile(int16_t *out, const int16_t *in, int width, const int16_t *rows,
                                         const int32_t *removed, int removals, const int32_t *added, int additions,
                                         const int vectors)
@@ -342,8 +342,8 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
 }
 #endif
 
-/* Lists the groups of four inputs in the chunks used that are not all 0; returns how many. Behind a wide first layer
- * many are 0. */
+/* List the groups of four inputs in the chunks used that are not all 0; return how many. Behind a wide first layer many
+ * are 0. */
 static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, uint32_t used)
 {
     int count = 0, at;
@@ -354,7 +354,7 @@ static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, uint32_t
     return count;
 }
 
-/* Adds what a group of four inputs contributes to `vectors` of outputs. */
+/* Add what a group of four inputs contributes to `vectors` of outputs. */
 static inline void nnue_add_group(NnueVector *sum, const uint8_t *in, const int8_t *weights, size_t group, int outputs,
                                   const int vectors)
 {
@@ -366,8 +366,8 @@ static inline void nnue_add_group(NnueVector *sum, const uint8_t *in, const int8
                           NNUE_LOAD(weights + (group * (size_t)outputs + (size_t)i * NNUE_LANES32) * 4));
 }
 
-/* `vectors` of outputs, a constant at each call, over the `count` groups that `groups` lists, or the first `count` where
- * it is NULL. */
+/* Compute `vectors` vectors of outputs, a constant at each call, over the `count` groups that `groups` lists, or over
+ * the first `count` if it is NULL. */
 static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
                                      const int8_t *weights, const int32_t *bias, const int vectors)
 {
@@ -391,7 +391,7 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint
         NNUE_STORE(out + i * NNUE_LANES32, sum[i]);
 }
 
-/* A block of outputs from `at` on, of 32 or 16. */
+/* Compute a block of 32 or 16 outputs from `at` on. */
 static inline void nnue_affine_groups(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
                                       const int8_t *weights, const int32_t *bias, int at)
 {
@@ -401,8 +401,8 @@ static inline void nnue_affine_groups(int32_t *out, const uint8_t *in, const uin
         nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32);
 }
 
-/* Of a wide layer only the groups that are not all 0 are multiplied, as in Stockfish's sparse layer, and of these only
- * those in the chunks that nnue_find_used has found. */
+/* Compute a dense layer. If it is wide, only groups that are not all 0 are multiplied, as in Stockfish's sparse layer,
+ * and only those in chunks that nnue_find_used has found. */
 static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
                                const int32_t *bias, const uint32_t *used)
 {

@@ -7,10 +7,6 @@ of its sums, clipped to 0..127; one output, `fv_scale` units in a centipawn.
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
 from core_ext.shogi.position cimport Position
 
-cdef enum:
-    DEFAULT_FV_SCALE = 16
-    MAX_FV_SCALE = 128
-
 # Owns the memory of the weights; an NnueState that uses them must not outlive it.
 cdef class Network:
     cdef NnueWeights weights
@@ -19,11 +15,11 @@ cdef class Network:
     cdef readonly str features      # "K+P" or "HalfKP"
     cdef readonly tuple hidden      # units of the hidden layers, not padded
 
-# Evaluate by `network`, with nothing summed yet. The state is all zeros or was used before. MemoryError.
+# Evaluate by `network`, without sums at first. The state is all zeros or was used before. MemoryError.
 cdef int nnue_init(NnueState *state, Network network) except -1
 cdef void nnue_free(NnueState *state) noexcept nogil
-# Centipawns for the side to move, below the values that say mate. Both kings must be on the board. The position may be
-# any: the state recognises it by its key and its ply.
+# Return centipawns for the side to move, within MAX_EVALUATION. Both kings must be on the board. Any position may be
+# given: the state recognises it by its key and its ply.
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil
-# The same from scratch and by the portable kernels, the oracle of the tests.
+# Return the same from scratch and by the portable kernels: the oracle of the tests.
 cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil

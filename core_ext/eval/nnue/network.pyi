@@ -4,6 +4,9 @@ import numpy as np
 import numpy.typing as npt
 
 INSTRUCTIONS: str
+FEATURE_COUNTS: dict[str, int]
+
+def check_sizes(width: int, hidden1: int, hidden2: int) -> None: ...
 
 class Network:
     def __init__(
@@ -12,7 +15,7 @@ class Network:
         bias: memoryview | npt.NDArray[np.int16],
         weight: memoryview | npt.NDArray[np.int16],
         layers: Sequence[tuple[memoryview | npt.NDArray[np.int32], memoryview | npt.NDArray[np.int8]]],
-        fv_scale: int = ...,
+        fv_scale: int,
     ) -> None: ...
     @property
     def features(self) -> str: ...

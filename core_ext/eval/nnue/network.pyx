@@ -1,4 +1,4 @@
-"""The weights in memory, and the value. See network.pxd."""
+"""The weights in memory, and the value. Contracts are in network.pxd."""
 
 from libc.string cimport memcpy
 
@@ -19,6 +19,7 @@ INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
 
 _SETS = {"K+P": K_P, "HalfKP": HALF_KP}
 assert len(_SETS) == FEATURE_SETS
+FEATURE_COUNTS = {name: feature_count(kind) for name, kind in _SETS.items()}
 
 cdef enum:
     PADDED_INPUTS = 32      # of a dense layer, in the file and in the arrays given
@@ -28,7 +29,7 @@ cdef enum:
 # ---- values ----
 
 cdef inline int in_centipawns(const NnueWeights *weights, int32_t output) noexcept nogil:
-    """Rounded towards 0, as YaneuraOu does."""
+    """Convert to centipawns, rounded towards 0 as in YaneuraOu."""
     return max(-MAX_EVALUATION, min(MAX_EVALUATION, output // weights.fv_scale))
 
 
@@ -47,7 +48,7 @@ cdef inline void hidden_layer(const NnueWeights *weights, int layer, uint8_t *ou
 
 cdef inline int propagate(const NnueWeights *weights, const int16_t *ours, const int16_t *theirs,
                           bint portable) noexcept nogil:
-    """The value from the sums of the first layer; `portable` is a constant at each call."""
+    """Return the value from the sums of the first layer; `portable` is a constant at each call."""
     cdef uint8_t inputs[2 * MAX_WIDTH]
     cdef uint8_t first[MAX_HIDDEN]
     cdef uint8_t second[MAX_HIDDEN]
@@ -91,21 +92,23 @@ cdef inline int padded(int count, int step) noexcept nogil:
     return (count + step - 1) // step * step
 
 
-# Python's ints: gcc 12 warns of the code that formats C's.
-cdef int check_range(str what, value, lowest, highest, step) except -1:
-    if not lowest <= value <= highest or value % step:
-        raise ValueError(f"{what} {value} of a network: {lowest} to {highest} in steps of {step} can be played with")
-    return 0
+def check_sizes(width: int, hidden1: int, hidden2: int):
+    """Raise ValueError if play takes no network with this width and these hidden units."""
+    if not MIN_WIDTH <= width <= MAX_WIDTH or width % WIDTH_STEP:
+        raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {WIDTH_STEP}")
+    for units in (hidden1, hidden2):
+        if not MIN_HIDDEN <= units <= MAX_HIDDEN:
+            raise ValueError(f"hidden layer of {units} units is not of {MIN_HIDDEN} to {MAX_HIDDEN}")
 
 
 cdef int check_shape(str what, tuple shape, tuple expected) except -1:
     if shape != expected:
-        raise ValueError(f"{what} of a network have the shape {shape} where {expected} belongs")
+        raise ValueError(f"{what} of a network have the shape {shape}, expected {expected}")
     return 0
 
 
 cdef void lay_out(int8_t *out, const int8_t[:, ::1] weight, int inputs, int outputs) noexcept:
-    """[output][input] to [inputs / 4][outputs][4]; what is not there stays 0."""
+    """Reorder [output][input] as [inputs / 4][outputs][4]; the padding stays 0."""
     cdef Py_ssize_t i, k
     for i in range(weight.shape[0]):
         for k in range(inputs):
@@ -113,7 +116,7 @@ cdef void lay_out(int8_t *out, const int8_t[:, ::1] weight, int inputs, int outp
 
 
 cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
-    """In whole huge pages: rows are read at random. The biases stand behind the rows."""
+    """Copy into whole huge pages, as rows are read at random. The biases stand behind the rows."""
     cdef size_t row = network.weights.width * sizeof(int16_t), rows = weight.shape[0] * row
     cdef size_t room = (rows + row + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE
     cdef char *start = <char *>allocate_large(room, &network.rows_block)
@@ -129,11 +132,7 @@ cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::
 cdef int copy_layers(Network network, list layers) except -1:
     cdef int inputs = 2 * network.weights.width, i
     cdef int8_t *at
-    if len(layers) != 3:
-        raise ValueError(f"{len(layers)} dense layers in a network: 3 can be played with")
-    network.hidden = tuple([len(layers[i][0]) for i in range(2)])
     for i in range(2):
-        check_range("hidden units", network.hidden[i], MIN_HIDDEN, MAX_HIDDEN, 1)
         network.weights.hidden[i] = padded(network.hidden[i], HIDDEN_STEP)
     at = <int8_t *>allocate_large((inputs + 4 * MAX_HIDDEN) * 2 * MAX_HIDDEN, &network.layers_block)
     if at == NULL:
@@ -146,7 +145,7 @@ cdef int copy_layers(Network network, list layers) except -1:
 
 cdef int8_t *copy_hidden(Network network, int i, int8_t *at, const int32_t[::1] bias, const int8_t[:, ::1] weight,
                          int inputs) except NULL:
-    """One hidden layer: its biases, its weights. Returns where the next begins."""
+    """Copy the biases and weights of one hidden layer; return the start of the next one."""
     cdef int units = network.weights.hidden[i], room = padded(inputs, HIDDEN_STEP)
     check_shape(f"biases of hidden layer {i + 1}", (bias.shape[0],), (network.hidden[i],))
     check_shape(f"weights of hidden layer {i + 1}", (weight.shape[0], weight.shape[1]),
@@ -171,21 +170,25 @@ cdef int copy_output(Network network, int8_t *at, const int32_t[::1] bias, const
 
 
 cdef class Network:
-    """A network for play, copied from arrays. ValueError where a size does not fit, MemoryError.
+    """A network for play, copied from arrays. ValueError if a size does not fit, MemoryError.
 
     `features` is "K+P" or "HalfKP"; `bias` and `weight` are those of the first layer, [width] and [features][width]
-    int16; `layers` are three pairs of biases [outputs] int32 and weights [outputs][inputs padded to 32] int8, of which
-    the padding counts for nothing. `fv_scale` output units are a centipawn, 1 to 128. The attribute `hidden` is the
-    pair of units in the two hidden layers.
+    int16; `layers` are three pairs of biases [outputs] int32 and weights [outputs][inputs padded to 32] int8, whose
+    padding is ignored. `fv_scale` output units are a centipawn. The attribute `hidden` is the pair of units in the two
+    hidden layers.
     """
 
     def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers,
-                  int fv_scale=DEFAULT_FV_SCALE):
+                  int fv_scale):
         if features not in _SETS:
             raise ValueError(f"unknown features '{features}'; one of {', '.join(_SETS)}")
-        check_range("FV_SCALE", fv_scale, 1, MAX_FV_SCALE, 1)
-        check_range("width", <int>bias.shape[0], MIN_WIDTH, MAX_WIDTH, WIDTH_STEP)
+        if fv_scale < 1:
+            raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
+        if len(layers) != 3:
+            raise ValueError(f"a network of {len(layers)} dense layers, 3 expected")
         self.features = features
+        self.hidden = tuple([len(layers[i][0]) for i in range(2)])
+        check_sizes(bias.shape[0], *self.hidden)
         self.weights.kind = _SETS[features]
         self.weights.width = <int>bias.shape[0]
         self.weights.fv_scale = fv_scale

@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tests.shogi.slow_shogi import Position, color_of
-from usi_engine.nnue_file import FEATURES, Architecture, NetworkFile
+from usi_engine.evaluation.network_file import Architecture, NetworkFile
 
 # First number of each hand range, the viewer's and the enemy's, and the kinds on the board in the order of numbers.
 HANDS = {"P": (1, 20), "L": (39, 44), "N": (49, 54), "S": (59, 64), "G": (69, 74), "B": (79, 82), "R": (85, 88)}
 KINDS = ["P", "L", "N", "S", "G", "B", "+B", "R", "+R"]
 BOARD, NUMBERS = 90, 1548
+FEATURES = {"K+P": NUMBERS + 2 * 81, "HalfKP": 81 * NUMBERS}
 
 Ints = npt.NDArray[Any]
 

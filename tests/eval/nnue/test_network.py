@@ -15,7 +15,7 @@ from tests.eval.nnue.reference import Reference, random_network, read_reference
 from tests.eval.test_evaluate import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START
-from usi_engine.nnue_file import Architecture, NetworkFile, read_network, write_network
+from usi_engine.evaluation.network_file import Architecture, NetworkFile, read_network, write_network
 
 POSITIONS = STARTS[1:]
 WILD = "words of the whole range"
@@ -153,9 +153,9 @@ def test_sizes_that_do_not_fit_are_refused() -> None:
         ("K+P", bias, weight, [(layers[0][0][:7], layers[0][1][:7]), *layers[1:]], 16),
         ("K+P", bias, weight, [(layers[0][0][:20], layers[0][1]), *layers[1:]], 16),
         ("K+P", bias, weight, layers, 0),
-        ("K+P", bias, weight, layers, 129),
+        ("K+P", bias, weight, layers, -1),
     ]
     for arguments in wrong:
         with pytest.raises(ValueError):
             Network(*arguments)
-    assert Network("K+P", bias, weight, layers).hidden == (33, 17)
+    assert Network("K+P", bias, weight, layers, 16).hidden == (33, 17)

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from tests.eval.nnue.reference import random_network, read_reference
-from usi_engine.core import WeightsError
-from usi_engine.nnue_file import (
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.evaluation.network_file import (
     LARGEST_FILE,
     Architecture,
     NetworkFile,

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pytest
 
 from core_ext.board import Board
-from core_ext.records import RECORD, GameReader
+from core_ext.corpus import TRAINING_POSITION, GameReader
 from tests.learn.helpers import random_game
-from usi_engine.learn.corpus import build_corpus
-from usi_engine.learn.nnue import NetworkPlan, NetworkTraining
-from usi_engine.learn.sources import parse_game_line
+from usi_engine.learn.corpus.build import build_corpus
+from usi_engine.learn.corpus.sources import parse_game_line
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
 
 
 def board_score(board: Board) -> int:
@@ -46,11 +46,11 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def records(games: Path) -> npt.NDArray[Any]:
-    reader, out, used = GameReader(), np.zeros(5000, RECORD), 0
+def positions(games: Path) -> npt.NDArray[Any]:
+    reader, out, used = GameReader(), np.zeros(5000, TRAINING_POSITION), 0
     for number, line in enumerate(games.read_text().splitlines(), 1):
         game = parse_game_line(line)
-        used += reader.read(game.start, game.moves, game.scores, game.result, number, out[used:])
+        used += reader.read_game(game.start, game.moves, game.scores, game.result, number, out[used:])
     return out[:used]
 
 

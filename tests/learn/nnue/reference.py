@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from usi_engine.nnue_file import NetworkFile
+from usi_engine.evaluation.network_file import NetworkFile
 
 Floats = npt.NDArray[np.float64]
-Records = npt.NDArray[Any]
+Positions = npt.NDArray[Any]
 
 BONAPIECES, SQUARES, HAND_END = 1548, 81, 90
 SHARED_ROWS = BONAPIECES + 18 * 17 * 17
@@ -28,17 +28,17 @@ def seen_by_white(number: int) -> int:
     return HAND_END + (kind ^ 1) * SQUARES + SQUARES - 1 - square
 
 
-def active_features(record: Any, color: int) -> list[int]:
+def active_features(position: Any, color: int) -> list[int]:
     """K+P of one side's view."""
-    numbers = [int(number) for number in record["pieces"] if number]
+    numbers = [int(number) for number in position["pieces"] if number]
     seen = [seen_by_white(number) for number in numbers] if color else numbers
-    own, enemy = int(record["king"][color]), SQUARES - 1 - int(record["king"][color ^ 1])
+    own, enemy = int(position["king"][color]), SQUARES - 1 - int(position["king"][color ^ 1])
     return [*seen, BONAPIECES + own, BONAPIECES + SQUARES + enemy]
 
 
-def half_kp_features(record: Any, color: int) -> list[int]:
+def half_kp_features(position: Any, color: int) -> list[int]:
     """HalfKP of one side's view."""
-    return [int(record["king"][color]) * BONAPIECES + number for number in active_features(record, color)[:-2]]
+    return [int(position["king"][color]) * BONAPIECES + number for number in active_features(position, color)[:-2]]
 
 
 def shared_rows(king: int, number: int) -> list[int]:
@@ -51,29 +51,29 @@ def shared_rows(king: int, number: int) -> list[int]:
     return [number, BONAPIECES + (kind * 17 + files + 8) * 17 + ranks + 8]
 
 
-def half_kp_views(records: Records) -> list[tuple[list[int], list[int]]]:
+def half_kp_views(positions: Positions) -> list[tuple[list[int], list[int]]]:
     """As `views`."""
     return [
-        (half_kp_features(record, int(record["side"])), half_kp_features(record, 1 - int(record["side"])))
-        for record in records
+        (half_kp_features(position, int(position["side"])), half_kp_features(position, 1 - int(position["side"])))
+        for position in positions
     ]
 
 
-def views(records: Records) -> list[tuple[list[int], list[int]]]:
-    """Of each record the features for the side to move and for the other one."""
+def views(positions: Positions) -> list[tuple[list[int], list[int]]]:
+    """Of each position the features for the side to move and for the other one."""
     return [
-        (active_features(record, int(record["side"])), active_features(record, 1 - int(record["side"])))
-        for record in records
+        (active_features(position, int(position["side"])), active_features(position, 1 - int(position["side"])))
+        for position in positions
     ]
 
 
-def targets(records: Records, score_scale: float, result_share: float) -> Floats:
+def targets(positions: Positions, score_scale: float, result_share: float) -> Floats:
     """Win probability of the side to move."""
-    sign = 1.0 - 2.0 * records["side"]
-    result = (1 + sign * records["result"]) / 2
-    searched = 1 / (1 + np.exp(-sign * records["score"] / score_scale))
-    share = np.where(records["result"] == NO_RESULT, 0.0, result_share)
-    return np.asarray(np.where(records["score"] == NO_SCORE, result, (1 - share) * searched + share * result))
+    sign = 1.0 - 2.0 * positions["side"]
+    result = (1 + sign * positions["result"]) / 2
+    searched = 1 / (1 + np.exp(-sign * positions["score"] / score_scale))
+    share = np.where(positions["result"] == NO_RESULT, 0.0, result_share)
+    return np.asarray(np.where(positions["score"] == NO_SCORE, result, (1 - share) * searched + share * result))
 
 
 def rows_of(transformer: npt.NDArray[Any]) -> npt.NDArray[Any]:

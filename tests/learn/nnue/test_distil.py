@@ -13,18 +13,18 @@ import numpy.typing as npt
 import pytest
 
 from core_ext.board import BLACK, Board
+from core_ext.corpus import NO_SCORE, TRAINING_POSITION, GameReader
 from core_ext.engine import StopToken, Table, Worker
-from core_ext.records import NO_SCORE, RECORD, GameReader
-from usi_engine.core import INTERNAL, load_weights
-from usi_engine.evaluation import packaged_network
+from usi_engine.evaluation.load import load_evaluation, packaged_network
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import CARD, HELD_OUT, TRAINING
-from usi_engine.learn.distil import MOST_VALUE, Teacher, distil, rescored_by
-from usi_engine.learn.network_card import tempo_left_out
-from usi_engine.learn.nnue import shifted
-from usi_engine.learn.searched import Searched
-from usi_engine.learn.sources import Refused, parse_game_line
-from usi_engine.nnue_file import read_network, write_network
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING
+from usi_engine.learn.corpus.sources import Refused, parse_game_line
+from usi_engine.learn.nnue.distil import MOST_VALUE, Teacher, distil, rescored_by
+from usi_engine.learn.nnue.network_card import tempo_left_out
+from usi_engine.learn.nnue.train import shifted
+from usi_engine.learn.selfplay.searched import Searched
 
 
 @pytest.fixture(scope="module")
@@ -37,12 +37,12 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
     """Plus the tempo that the network leaves out, for the side to move."""
-    reader, worker, teacher = GameReader(), Worker(Table(1), StopToken(), load_weights(INTERNAL)), Teacher(INTERNAL)
+    reader, worker, teacher = GameReader(), Worker(Table(1), StopToken(), load_evaluation(INTERNAL)), Teacher(INTERNAL)
     game = parse_game_line(games.read_text().splitlines()[0])
-    board, out, tempo = Board(game.start), np.zeros(8, RECORD), tempo_left_out(packaged_network())
+    board, out, tempo = Board(game.start), np.zeros(8, TRAINING_POSITION), tempo_left_out(packaged_network())
     compared = 0
     for move in game.moves:
-        if reader.read(board.sfen(), [move], [0], 0, 0, out):
+        if reader.read_game(board.sfen(), [move], [0], 0, 0, out):
             sign = 1 if board.turn == BLACK else -1
             wanted = sign * (dict(worker.evaluate(board))["total"] + tempo)
             assert teacher.values(out[:1])[0] == pytest.approx(wanted, abs=3)
@@ -52,8 +52,8 @@ def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
 
 
 def by_position(path: Path) -> npt.NDArray[Any]:
-    """The records of a file in the order of their keys."""
-    return np.sort(np.fromfile(path, RECORD), order="key")
+    """The positions of a file in the order of their keys."""
+    return np.sort(np.fromfile(path, TRAINING_POSITION), order="key")
 
 
 def test_scores_are_blended_with_the_mean(corpus: Path, tmp_path: Path, other: str) -> None:
@@ -65,7 +65,7 @@ def test_scores_are_blended_with_the_mean(corpus: Path, tmp_path: Path, other: s
     wanted = np.clip(0.75 * mean + 0.25 * old["score"], -MOST_VALUE, MOST_VALUE)
     assert np.abs(new["score"] - wanted).max() <= 0.51
     assert np.ptp(new["score"] - old["score"].astype(int)) > 100
-    for name in set(RECORD.names or ()) - {"score"}:
+    for name in set(TRAINING_POSITION.names or ()) - {"score"}:
         assert np.array_equal(new[name], old[name])
     old["score"] = NO_SCORE
     assert np.abs(rescored_by([Teacher(other)], old, 0.5)["score"] - Teacher(other).values(old)).max() <= 0.51

@@ -12,17 +12,17 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
-from core_ext.training import half_kp_shared_rows
+from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
+from core_ext.network_training import half_kp_shared_rows
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
+from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
-from usi_engine.learn.half_kp import set_rows
-from usi_engine.learn.nnue import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
-from usi_engine.learn.unit_order import in_order
-from usi_engine.nnue_file import Architecture, read_network
+from usi_engine.learn.nnue.half_kp import set_rows
+from usi_engine.learn.nnue.train import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
+from usi_engine.learn.nnue.unit_order import in_order
 
-Records = npt.NDArray[Any]
+Positions = npt.NDArray[Any]
 FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
 # Three epochs do not learn the decided positions of the small corpus.
 PLAN = NetworkPlan(features=HALF_KP, width=128, hidden1=8, hidden2=8, epochs=10, batch=256, seed=3)
@@ -33,7 +33,7 @@ PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
 
 def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
     """A small network with all its dense weights drawn at random; the own parts are zero."""
-    trainer = NetworkTrainer(width, 8, 24, 256, threads, portable, HALF_KP)
+    trainer = NetworkTrainer(width, 8, 24, 256, threads, portable, HALF_KP, fv_scale=16)
     initialise(trainer, NetworkPlan(features=HALF_KP, width=width, hidden1=8, hidden2=24, seed=7))
     blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
     blocks["transformer"][:, :-1] += random.normal(0, 4, blocks["transformer"][:, :-1].shape)
@@ -42,23 +42,23 @@ def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> 
     return trainer
 
 
-def run(trainer: NetworkTrainer, phases: tuple[int, ...], records: Records, seed: int = 0) -> None:
-    trainer.begin(records, 600, 0, seed)
+def run(trainer: NetworkTrainer, phases: tuple[int, ...], positions: Positions, seed: int = 0) -> None:
+    trainer.begin(positions, 600, 0, seed)
     for phase in phases:
         with ThreadPoolExecutor(trainer.threads) as pool:
             list(pool.map(trainer.work, [phase] * trainer.threads, range(trainer.threads)))
 
 
-def learn(trainer: NetworkTrainer, records: Records, steps: int = 5, first: int = 1) -> None:
+def learn(trainer: NetworkTrainer, positions: Positions, steps: int = 5, first: int = 1) -> None:
     """Steps on batches that share few rows."""
     for number in range(first, first + steps):
         trainer.set_step(number, RATE, DECAY)
-        run(trainer, STEP, records[150 * number : 150 * number + 61], seed=number)
+        run(trainer, STEP, positions[150 * number : 150 * number + 61], seed=number)
 
 
-def learn_much(trainer: NetworkTrainer, records: Records) -> None:
+def learn_much(trainer: NetworkTrainer, positions: Positions) -> None:
     """Own parts that matter, some of them not updated for a while."""
-    learn(trainer, records)
+    learn(trainer, positions)
     own(trainer)[:] *= 100
 
 
@@ -80,9 +80,9 @@ def definition(trainer: NetworkTrainer, used: npt.NDArray[np.int64]) -> dict[str
     return blocks | {"transformer": np.concatenate([rows, shared[:, -1:]], axis=1)}
 
 
-def compact_views(records: Records) -> tuple[npt.NDArray[np.int64], list[tuple[list[int], list[int]]]]:
+def compact_views(positions: Positions) -> tuple[npt.NDArray[np.int64], list[tuple[list[int], list[int]]]]:
     """The features used, ascending, and the views with the numbers of these."""
-    views = reference.half_kp_views(records)
+    views = reference.half_kp_views(positions)
     used = np.unique(np.concatenate([view for both in views for view in both]))
     return used, [
         (np.searchsorted(used, ours).tolist(), np.searchsorted(used, theirs).tolist()) for ours, theirs in views
@@ -97,13 +97,14 @@ def test_shared_rows_are_those_of_number_and_offset() -> None:
     for king in (0, 13, 40, 44, 80):
         expected = [reference.shared_rows(king, number) for number in range(NUMBERS)]
         assert [[row for row in pair if row >= 0] for pair in found[king].tolist()] == expected
-    assert found.max() < NetworkTrainer(128, 8, 8, 1, features=HALF_KP).blocks(np.arange(1e7))["transformer"].shape[1]
+    trainer = NetworkTrainer(128, 8, 8, 1, features=HALF_KP, fv_scale=16)
+    assert found.max() < trainer.blocks(trainer.weights)["transformer"].shape[1]
 
 
 @FORMS
-def test_values_are_those_of_the_definition(records: Records, portable: bool) -> None:
-    trainer, chosen = make_trainer(portable=portable), records[100:300]
-    learn_much(trainer, records)
+def test_values_are_those_of_the_definition(positions: Positions, portable: bool) -> None:
+    trainer, chosen = make_trainer(portable=portable), positions[100:300]
+    learn_much(trainer, positions)
     run(trainer, VALUES, chosen)
     used, views = compact_views(chosen)
     expected = reference.float_outputs(definition(trainer, used), views)
@@ -113,10 +114,10 @@ def test_values_are_those_of_the_definition(records: Records, portable: bool) ->
 
 @FORMS
 @pytest.mark.parametrize("width", [128, 192])
-def test_rounded_values_are_those_of_the_file(records: Records, portable: bool, width: int) -> None:
+def test_rounded_values_are_those_of_the_file(positions: Positions, portable: bool, width: int) -> None:
     """To the last bit: the sum of the parts is rounded."""
-    trainer, chosen = make_trainer(portable=portable, width=width), records[100:250]
-    learn_much(trainer, records)
+    trainer, chosen = make_trainer(portable=portable, width=width), positions[100:250]
+    learn_much(trainer, positions)
     trainer.refresh(rounded=True)
     run(trainer, VALUES, chosen)
     network, views = rounded_network(trainer), reference.half_kp_views(chosen)
@@ -125,7 +126,7 @@ def test_rounded_values_are_those_of_the_file(records: Records, portable: bool, 
     assert trainer.outputs().tolist() == expected.tolist()
 
 
-def test_weights_stay_in_the_range_of_the_file(records: Records) -> None:
+def test_weights_stay_in_the_range_of_the_file(positions: Positions) -> None:
     trainer = make_trainer()
     own(trainer)[:] = 40000
     rows = rounded_network(trainer).ft_weight
@@ -137,9 +138,9 @@ def test_weights_stay_in_the_range_of_the_file(records: Records) -> None:
 
 @FORMS
 @pytest.mark.parametrize("part", ["own", "shared", "weights1"])
-def test_gradient_is_that_of_finite_differences(records: Records, part: str, portable: bool) -> None:
-    trainer, chosen = make_trainer(portable=portable), records[100:165]
-    learn_much(trainer, records)
+def test_gradient_is_that_of_finite_differences(positions: Positions, part: str, portable: bool) -> None:
+    trainer, chosen = make_trainer(portable=portable), positions[100:165]
+    learn_much(trainer, positions)
     run(trainer, GRADIENT, chosen)
     (used, views), goal = compact_views(chosen), reference.targets(chosen, 600, 0)
     assert trainer.own_parts is not None
@@ -169,7 +170,7 @@ def rows_with(shared: int, used: npt.NDArray[np.int64]) -> list[int]:
 # ---- steps ----
 
 
-def test_parts_keep_a_clock_of_their_own(records: Records) -> None:
+def test_parts_keep_a_clock_of_their_own(positions: Positions) -> None:
     """Adam by the steps of each part, at a falling rate; the decay of other steps is made up for at the next use, and
     nothing else is."""
     trainer = make_trainer()
@@ -178,7 +179,7 @@ def test_parts_keep_a_clock_of_their_own(records: Records) -> None:
     weights, first, second = np.zeros((3, *found.shape))
     steps, late = np.zeros(KINGS * NUMBERS, int), np.ones(KINGS * NUMBERS)
     for number in range(1, 8):
-        chosen = records[90 * number : 90 * number + 31]
+        chosen = positions[90 * number : 90 * number + 31]
         run(trainer, GRADIENT, chosen)
         used = np.unique(np.concatenate([view for both in reference.half_kp_views(chosen) for view in both]))
         slope = trainer.own_parts.gradient[:, used, :3].astype(np.float64) * 127
@@ -200,38 +201,38 @@ def test_parts_keep_a_clock_of_their_own(records: Records) -> None:
 
 @pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize("threads", [2, 3])
-def test_threads_do_not_change_a_byte(records: Records, threads: int, rounded: bool) -> None:
+def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounded: bool) -> None:
     trainers = [make_trainer(count, width=192) for count in (1, threads)]
     for trainer in trainers:
         trainer.refresh(rounded)
-        learn(trainer, records)
+        learn(trainer, positions)
     expected, found = (trainer.state() for trainer in trainers)
     assert expected.keys() == found.keys() > {"weights", "first", "second"}
     for name, array in expected.items():
         assert np.array_equal(found[name], array), name
 
 
-def test_portable_kernels_agree(records: Records) -> None:
+def test_portable_kernels_agree(positions: Positions) -> None:
     trainers = [make_trainer(portable=portable) for portable in (False, True)]
     for trainer in trainers:
-        learn(trainer, records)
+        learn(trainer, positions)
     native, portable = (own(trainer).reshape(-1) for trainer in trainers)
     assert np.corrcoef(native, portable)[0, 1] > 0.999
 
 
-def test_a_state_is_taken_up(records: Records) -> None:
+def test_a_state_is_taken_up(positions: Positions) -> None:
     trainer, other = make_trainer(), make_trainer()
-    learn(trainer, records)
+    learn(trainer, positions)
     other.set_state(trainer.state())
     other.refresh(rounded=False)
     for one in (trainer, other):
-        learn(one, records, first=6)
+        learn(one, positions, first=6)
     assert all(np.array_equal(array, other.state()[name]) for name, array in trainer.state().items())
 
 
-def test_rows_of_a_file_come_back(records: Records) -> None:
+def test_rows_of_a_file_come_back(positions: Positions) -> None:
     trainer, other = make_trainer(), make_trainer()
-    learn(trainer, records)
+    learn(trainer, positions)
     rows = rounded_network(trainer).ft_weight
     set_rows(other, rows)
     assert np.array_equal(rounded_network(other).ft_weight, rows)
@@ -240,9 +241,9 @@ def test_rows_of_a_file_come_back(records: Records) -> None:
 
 def test_features_that_are_none_are_refused() -> None:
     with pytest.raises(ValueError, match=r"'KPP': one of K\+P, HalfKP"):
-        NetworkTrainer(128, 8, 8, 16, features="KPP")
+        NetworkTrainer(128, 8, 8, 16, features="KPP", fv_scale=16)
     with pytest.raises(ValueError, match=r"no rows of a king on 0 with K\+P"):
-        NetworkTrainer(128, 8, 8, 16).rows_of_king(0)
+        NetworkTrainer(128, 8, 8, 16, fv_scale=16).rows_of_king(0)
 
 
 # ---- runs ----
@@ -271,10 +272,10 @@ def test_a_run_goes_on_where_it_stopped(
     stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
     step = stopped.learn
 
-    def learn_and_stop(records: Any) -> float:
+    def learn_and_stop(positions: Any) -> float:
         if stopped.state.step == 5:
             raise KeyboardInterrupt
-        return step(records)
+        return step(positions)
 
     monkeypatch.setattr(stopped, "learn", learn_and_stop)
     with pytest.raises(KeyboardInterrupt):

@@ -11,16 +11,17 @@ from core_ext.board import Board
 from core_ext.engine import StopToken, Table, Worker
 from tests.eval.nnue.reference import random_network
 from tests.learn.helpers import random_game
-from usi_engine.core import INTERNAL, load_weights
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.network_file import Architecture, read_network, write_network
 from usi_engine.learn.command import main
-from usi_engine.learn.join import joined
-from usi_engine.learn.network_card import TEMPO_KEY
-from usi_engine.nnue_file import Architecture, read_network, write_network
+from usi_engine.learn.nnue.join import joined
+from usi_engine.learn.nnue.network_card import TEMPO_KEY
 
 
 def values(network: str) -> list[int]:
     """Its static values along a random game, for the side to move."""
-    worker, board, found = Worker(Table(1), StopToken(), load_weights(network)), Board(), []
+    worker, board, found = Worker(Table(1), StopToken(), load_evaluation(network)), Board(), []
     for move in random_game(3, 80).split("\t")[3].split()[::2]:
         found.append(dict(worker.evaluate(board))["total"])
         board.push(move)

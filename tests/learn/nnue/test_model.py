@@ -9,15 +9,15 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core_ext.learn.nnue_model import GRADIENT, STEP, VALUES, NetworkTrainer
-from core_ext.records import NO_RESULT, NO_SCORE, RECORD, GameReader
+from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, GameReader
+from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from tests.learn.nnue import reference
+from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.game import START, Game
-from usi_engine.learn.nnue import NetworkPlan, initialise, rounded_network
-from usi_engine.learn.sources import parse_game_line
-from usi_engine.nnue_file import read_network, write_network
+from usi_engine.learn.nnue.train import NetworkPlan, initialise, rounded_network
 
-Records = npt.NDArray[Any]
+Positions = npt.NDArray[Any]
 BLOCKS = ["transformer", "weights1", "biases1", "weights2", "biases2", "weights3", "biases3"]
 FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
 MIRRORED_START = START.replace("1r5b1", "1b5r1").replace("1B5R1", "1R5B1")
@@ -25,7 +25,7 @@ MIRRORED_START = START.replace("1r5b1", "1b5r1").replace("1B5R1", "1R5B1")
 
 def make_trainer(batch: int = 256, threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
     """A small network with all its weights drawn at random, among them units that are clipped."""
-    trainer = NetworkTrainer(width, 8, 24, batch, threads, portable)
+    trainer = NetworkTrainer(width, 8, 24, batch, threads, portable, fv_scale=16)
     initialise(trainer, NetworkPlan(width=width, hidden1=8, hidden2=24, seed=7))
     blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
     blocks["transformer"][:, :-1] *= 4
@@ -35,8 +35,8 @@ def make_trainer(batch: int = 256, threads: int = 1, portable: bool = False, wid
     return trainer
 
 
-def run(trainer: NetworkTrainer, phases: tuple[int, ...], records: Records, **how: float) -> None:
-    trainer.begin(records, how.get("score_scale", 600), how.get("result_share", 0), int(how.get("seed", 0)))
+def run(trainer: NetworkTrainer, phases: tuple[int, ...], positions: Positions, **how: float) -> None:
+    trainer.begin(positions, how.get("score_scale", 600), how.get("result_share", 0), int(how.get("seed", 0)))
     for phase in phases:
         with ThreadPoolExecutor(trainer.threads) as pool:
             list(pool.map(trainer.work, [phase] * trainer.threads, range(trainer.threads)))
@@ -50,8 +50,8 @@ def doubles(trainer: NetworkTrainer) -> dict[str, npt.NDArray[np.float64]]:
 
 
 @FORMS
-def test_values_are_those_of_the_definition(records: Records, portable: bool) -> None:
-    trainer, chosen = make_trainer(portable=portable), records[:203]
+def test_values_are_those_of_the_definition(positions: Positions, portable: bool) -> None:
+    trainer, chosen = make_trainer(portable=portable), positions[:203]
     run(trainer, VALUES, chosen)
     expected = reference.float_outputs(doubles(trainer), reference.views(chosen))
     assert expected.std() > 100
@@ -61,10 +61,10 @@ def test_values_are_those_of_the_definition(records: Records, portable: bool) ->
 @FORMS
 @pytest.mark.parametrize("width", [128, 320])
 def test_rounded_values_are_those_of_the_file(
-    records: Records, portable: bool, width: int, tmp_path_factory: pytest.TempPathFactory
+    positions: Positions, portable: bool, width: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """To the last bit: what is trained is what is played."""
-    trainer, chosen = make_trainer(portable=portable, width=width), records[:150]
+    trainer, chosen = make_trainer(portable=portable, width=width), positions[:150]
     trainer.refresh(rounded=True)
     run(trainer, VALUES, chosen)
     expected = reference.integer_outputs(rounded_network(trainer), reference.views(chosen))
@@ -72,11 +72,11 @@ def test_rounded_values_are_those_of_the_file(
     assert trainer.outputs().tolist() == expected.tolist()
 
 
-def test_the_file_comes_back(records: Records, tmp_path: Any) -> None:
+def test_the_file_comes_back(positions: Positions, tmp_path: Any) -> None:
     trainer = make_trainer()
     network = rounded_network(trainer)
     write_network(tmp_path / "nn.bin", network)
-    found, views = read_network(tmp_path / "nn.bin"), reference.views(records[:20])
+    found, views = read_network(tmp_path / "nn.bin"), reference.views(positions[:20])
     assert reference.integer_outputs(found, views).tolist() == reference.integer_outputs(network, views).tolist()
 
 
@@ -89,10 +89,12 @@ def mirror_move(move: str) -> str:
 
 def test_half_of_the_positions_are_mirrored(games: Any) -> None:
     """With a seed each value is the position's own or that of its mirror image; the same seed draws the same."""
-    both = np.zeros((2, 256), RECORD)
+    both = np.zeros((2, 256), TRAINING_POSITION)
     game = parse_game_line(games.read_text().splitlines()[0])
     image = Game(MIRRORED_START, [mirror_move(move) for move in game.moves], game.scores, game.result)
-    count = {GameReader().read(one.start, one.moves, one.scores, 1, 1, both[i]) for i, one in enumerate((game, image))}
+    count = {
+        GameReader().read_game(one.start, one.moves, one.scores, 1, 1, both[i]) for i, one in enumerate((game, image))
+    }
     used, trainer = count.pop(), make_trainer()
     values = []
     for chosen, seed in ((both[0], 0), (both[1], 0), (both[0], 5), (both[0], 5), (both[0], 6)):
@@ -107,8 +109,8 @@ def test_half_of_the_positions_are_mirrored(games: Any) -> None:
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25])
-def test_targets_mix_score_and_result(records: Records, share: float) -> None:
-    chosen = records[:100].copy()
+def test_targets_mix_score_and_result(positions: Positions, share: float) -> None:
+    chosen = positions[:100].copy()
     chosen["score"][:10], chosen["result"][10:20] = NO_SCORE, NO_RESULT
     chosen["result"][:10] = np.arange(10) % 2 * 0.5  # some 0: draws
     trainer = make_trainer()
@@ -123,9 +125,9 @@ def test_targets_mix_score_and_result(records: Records, share: float) -> None:
 
 @FORMS
 @pytest.mark.parametrize("block", BLOCKS)
-def test_gradient_is_that_of_finite_differences(records: Records, block: str, portable: bool) -> None:
+def test_gradient_is_that_of_finite_differences(positions: Positions, block: str, portable: bool) -> None:
     """Of the float64 definition, at the places with the largest slopes and at others drawn at random."""
-    trainer, chosen = make_trainer(portable=portable), records[100:165]
+    trainer, chosen = make_trainer(portable=portable), positions[100:165]
     run(trainer, GRADIENT, chosen, result_share=0.25)
     found = trainer.blocks(trainer.gradient)[block].reshape(-1)
     views, goal = reference.views(chosen), reference.targets(chosen, 600, 0.25)
@@ -140,12 +142,12 @@ def test_gradient_is_that_of_finite_differences(records: Records, block: str, po
     assert abs(found).max() > 0
 
 
-def test_padding_takes_no_part(records: Records) -> None:
+def test_padding_takes_no_part(positions: Positions) -> None:
     """Units that are there to fill a vector stay at zero."""
     trainer = make_trainer()
     for number in range(1, 4):
         trainer.set_step(number, 4e-3, 0.3)
-        run(trainer, STEP, records[:256])
+        run(trainer, STEP, positions[:256])
     blocks = trainer.blocks(trainer.weights)
     assert not blocks["weights1"][:, 8:].any() and not blocks["biases1"][8:].any()
     assert not blocks["weights2"][8:].any() and not blocks["weights2"][:, 24:].any()
@@ -167,7 +169,7 @@ def adam(before: dict[str, Any], gradient: Any, number: int, unit: float, rate: 
 
 @FORMS
 @pytest.mark.parametrize("block", BLOCKS)
-def test_steps_are_adam_s(records: Records, block: str, portable: bool) -> None:
+def test_steps_are_adam_s(positions: Positions, block: str, portable: bool) -> None:
     trainer = make_trainer(portable=portable)
     units = {"transformer": 127, "weights1": 64, "weights2": 64, "weights3": 9600 / 127, "biases3": 9600}
     unit, zeros = units.get(block, 8128), np.zeros(trainer.blocks(trainer.weights)[block].shape)
@@ -175,55 +177,55 @@ def test_steps_are_adam_s(records: Records, block: str, portable: bool) -> None:
     for number in range(1, 4):
         state["w"] = trainer.blocks(trainer.weights)[block].astype(np.float64)
         trainer.set_step(number, 2e-3, 0.3)
-        run(trainer, STEP, records[256 * number : 256 * (number + 1)])
+        run(trainer, STEP, positions[256 * number : 256 * (number + 1)])
         expected = adam(state, trainer.blocks(trainer.gradient)[block], number, unit, 2e-3)
         if block == "transformer":
             expected[:, :-1] -= 2e-3 * 0.3 * state["w"][:, :-1]  # all but the biases decay
         assert np.allclose(trainer.blocks(trainer.weights)[block], expected, rtol=1e-5, atol=1e-5 * unit)
 
 
-def test_weights_stay_in_the_range_of_the_file(records: Records) -> None:
+def test_weights_stay_in_the_range_of_the_file(positions: Positions) -> None:
     trainer = make_trainer()
     for number in range(1, 30):
         trainer.set_step(number, 0.5, 0)
-        run(trainer, STEP, records[:256])
+        run(trainer, STEP, positions[:256])
     blocks = trainer.blocks(trainer.weights)
     for name in ("weights1", "weights2", "weights3"):
         assert abs(blocks[name]).max() <= 127
     assert abs(blocks["weights1"]).max() == 127
 
 
-def flat_after(records: Records, steps: int = 6, rounded: bool = False, **how: Any) -> npt.NDArray[np.float32]:
+def flat_after(positions: Positions, steps: int = 6, rounded: bool = False, **how: Any) -> npt.NDArray[np.float32]:
     trainer = make_trainer(**how)
     trainer.refresh(rounded)
     for number in range(1, steps + 1):
         trainer.set_step(number, 4e-3, 0.3)
-        run(trainer, STEP, records[100 * number : 100 * number + 211], seed=number)
+        run(trainer, STEP, positions[100 * number : 100 * number + 211], seed=number)
     return trainer.weights
 
 
 @pytest.mark.parametrize("rounded", [False, True])
 @pytest.mark.parametrize("threads", [2, 3, 8])
-def test_threads_do_not_change_a_byte(records: Records, threads: int, rounded: bool) -> None:
-    expected = flat_after(records, rounded=rounded, width=320)
-    assert np.array_equal(flat_after(records, rounded=rounded, width=320, threads=threads), expected)
+def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounded: bool) -> None:
+    expected = flat_after(positions, rounded=rounded, width=320)
+    assert np.array_equal(flat_after(positions, rounded=rounded, width=320, threads=threads), expected)
 
 
-def test_portable_kernels_agree(records: Records) -> None:
+def test_portable_kernels_agree(positions: Positions) -> None:
     """The sums of matrix products are rounded differently, and nothing else; with whole numbers not even the values."""
     native, portable = make_trainer(), make_trainer(portable=True)
     assert portable.kernels == "portable"
     for trainer in (native, portable):
-        run(trainer, GRADIENT, records[:256])
+        run(trainer, GRADIENT, positions[:256])
     assert np.allclose(portable.outputs(), native.outputs(), rtol=1e-4, atol=0.1)
     for name, expected in native.blocks(native.gradient).items():
         found = portable.blocks(portable.gradient)[name]
         assert np.allclose(found, expected, rtol=1e-3, atol=1e-5 * abs(expected).max())
-    native_change, portable_change = (flat_after(records, portable=form) - make_trainer().weights for form in (0, 1))
+    native_change, portable_change = (flat_after(positions, portable=form) - make_trainer().weights for form in (0, 1))
     assert np.corrcoef(native_change, portable_change)[0, 1] > 0.999
 
 
-def test_portable_steps_are_the_same_to_the_byte(records: Records) -> None:
+def test_portable_steps_are_the_same_to_the_byte(positions: Positions) -> None:
     """Of the same gradient."""
     trainers = [make_trainer(), make_trainer(portable=True)]
     for trainer in trainers:
@@ -231,7 +233,7 @@ def test_portable_steps_are_the_same_to_the_byte(records: Records) -> None:
         trainer.blocks(trainer.weights)["biases3"][:] = 0
         trainer.refresh(rounded=False)
         trainer.set_step(1, 4e-3, 0.3)
-        run(trainer, STEP, records[:64])
+        run(trainer, STEP, positions[:64])
     native, portable = (trainer.blocks(trainer.weights) for trainer in trainers)
     for name in BLOCKS[:5]:
         assert np.array_equal(native[name], portable[name])
@@ -243,14 +245,14 @@ def test_portable_steps_are_the_same_to_the_byte(records: Records) -> None:
 @pytest.mark.parametrize(("width", "hidden1", "threads"), [(100, 32, 1), (2048, 32, 1), (256, 0, 1), (256, 32, 9)])
 def test_sizes_that_do_not_suit_are_refused(width: int, hidden1: int, threads: int) -> None:
     with pytest.raises(ValueError, match=f"{width}x2|{threads} threads"):
-        NetworkTrainer(width, hidden1, 32, 16, threads)
+        NetworkTrainer(width, hidden1, 32, 16, threads, fv_scale=16)
 
 
-def test_batches_must_fit(records: Records) -> None:
+def test_batches_must_fit(positions: Positions) -> None:
     trainer = make_trainer(batch=16)
     with pytest.raises(ValueError, match="17"):
-        trainer.begin(records[:17])
-    with pytest.raises(ValueError, match="0 records"):
-        trainer.begin(records[:0])
+        trainer.begin(positions[:17])
+    with pytest.raises(ValueError, match="0 positions"):
+        trainer.begin(positions[:0])
     with pytest.raises(ValueError, match="thread 1"):
         trainer.work(STEP[0], 1)

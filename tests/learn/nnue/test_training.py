@@ -11,19 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import Network
-from core_ext.records import RECORD
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
-from usi_engine.evaluation import load_evaluation, packaged_network
-from usi_engine.learn import batches as batches_module
-from usi_engine.learn.batches import Batches
+from usi_engine.evaluation.load import load_evaluation, packaged_network
+from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import TRAINING
-from usi_engine.learn.corpus_files import training_file
-from usi_engine.learn.nnue import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
-from usi_engine.learn.unit_order import in_order
-from usi_engine.nnue_file import Architecture, read_network
+from usi_engine.learn.corpus import batches as batches_module
+from usi_engine.learn.corpus.batches import Batches
+from usi_engine.learn.corpus.build import TRAINING
+from usi_engine.learn.corpus.files import training_file
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
+from usi_engine.learn.nnue.unit_order import in_order
 
 PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
 
@@ -50,7 +50,7 @@ def keys(batches: Batches, start: int, total: int) -> list[list[int]]:
 @pytest.mark.parametrize(("size", "limit"), [(50, 0), (64, 1000), (1 << 20, 0), (7, 40), (100, 600)])
 def test_an_epoch_has_every_position_once(corpus: Path, size: int, limit: int) -> None:
     batches = Batches(training_file(corpus, limit), size, seed=1)
-    stored = np.fromfile(corpus / TRAINING, RECORD)["key"][: limit or None].tolist()
+    stored = np.fromfile(corpus / TRAINING, TRAINING_POSITION)["key"][: limit or None].tolist()
     found = keys(batches, 0, 2 * batches.per_epoch)
     assert {len(batch) for batch in found} == {min(size, len(stored))}
     for epoch in (found[: batches.per_epoch], found[batches.per_epoch :]):
@@ -74,7 +74,7 @@ def test_batches_go_on_from_any_place(corpus: Path) -> None:
 @pytest.mark.usefixtures("small_groups")
 def test_neighbours_in_the_file_are_parted(corpus: Path) -> None:
     batches = Batches(training_file(corpus), 50, seed=1)
-    stored = np.fromfile(corpus / TRAINING, RECORD)["key"].tolist()
+    stored = np.fromfile(corpus / TRAINING, TRAINING_POSITION)["key"].tolist()
     place = {key: number for number, key in enumerate(stored)}
     order = [place[key] for batch in keys(batches, 0, batches.per_epoch) for key in batch]
     assert np.mean(np.diff(order) == 1) < 0.05
@@ -131,10 +131,10 @@ def test_a_run_goes_on_where_it_stopped(
     assert steps < stopped.total
     learn = stopped.learn
 
-    def learn_and_stop(records: Any) -> float:
+    def learn_and_stop(positions: Any) -> float:
         if stopped.state.step == steps:
             raise KeyboardInterrupt
-        return learn(records)
+        return learn(positions)
 
     monkeypatch.setattr(stopped, "learn", learn_and_stop)
     with pytest.raises(KeyboardInterrupt):

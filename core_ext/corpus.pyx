@@ -1,0 +1,211 @@
+"""Training positions: quiet positions of games, and of positions whose moves have values.
+
+Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), pieces (38 Bonapiece numbers
+from Black's perspective, 0 behind the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
+perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT if there is a score).
+"""
+
+from libc.stdint cimport int8_t, uint16_t
+
+import numpy as np
+
+from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
+from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
+from core_ext.shogi.movegen cimport generate_captures
+from core_ext.shogi.position cimport (
+    Position, allocate_position, clear_position, do_move, free_position, full_key, has_both_kings, in_check,
+    reserve_plies, undo_move,
+)
+from core_ext.shogi.see cimport see_at_least
+from core_ext.learn import training_position as _training_position
+from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
+from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
+from core_ext.shogi.sfen cimport parse_move, parse_sfen
+from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_square, uint8_t, uint32_t
+
+cdef enum:
+    POSITIONS_PER_PLY = 2       # at most
+    LAST_PLY = 0xFFFF           # the last one that a training position can hold
+
+TRAINING_POSITION = np.dtype([
+    ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
+    ("king", "u1", (2,)), ("side", "i1"), ("result", "i1"),
+])
+NO_SCORE = UNSCORED
+NO_RESULT = UNFINISHED
+check_positions = _training_position.check_positions
+
+
+cdef void write_position(const Position *pos, TrainingPosition *out, int score, int result,
+                         uint32_t game) noexcept nogil:
+    cdef PieceLists lists
+    cdef int i
+    list_pieces(pos, &lists)
+    for i in range(LISTED):
+        out.pieces[i] = <uint16_t>lists.numbers[BLACK][i]
+    out.key = full_key(pos)
+    out.game = game
+    out.ply = <uint16_t>min(pos.ply, LAST_PLY)
+    out.score = <int16_t>(score if score == UNSCORED or pos.side == BLACK else -score)
+    out.king[BLACK] = <uint8_t>pos.king[BLACK]
+    out.king[WHITE] = <uint8_t>inverse_square(pos.king[WHITE])
+    out.side = <int8_t>pos.side
+    out.result = <int8_t>result
+
+
+cdef bint is_quiet_position(const Position *pos) noexcept nogil:
+    """Return whether the side to move is not in check and no capture wins material by static exchange."""
+    cdef Move moves[MAX_MOVES]
+    cdef Move *end
+    cdef int i
+    if in_check(pos):
+        return False
+    end = generate_captures(pos, moves, False)
+    for i in range(<int>(end - moves)):
+        if see_at_least(pos, moves[i], 1):
+            return False
+    return True
+
+
+cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, TrainingPosition *out, int score,
+                         int result, uint32_t game) noexcept nogil:
+    """Write the position itself if the move is quiet, and its quiescence leaf; return how many.
+
+    A capture from a position that is its own leaf has tactical reasons that a static value cannot express.
+    """
+    cdef LeafLine line
+    cdef int i, written = 0
+    cdef bint quiet = not pos.board[to_square(move)]
+    find_quiescence_leaf(evaluator, pos, &line)
+    if quiet:
+        write_position(pos, out, score, result, game)
+        written = 1
+    if line.length == 0:
+        return written
+    for i in range(line.length):
+        do_move(pos, line.moves[i])
+    if not in_check(pos):
+        write_position(pos, out + written, -score if line.length & 1 and score != UNSCORED else score, result, game)
+        written += 1
+    while line.length:
+        undo_move(pos)
+        line.length -= 1
+    return written
+
+
+cdef class GameReader:
+    """Reads games into training positions and checks every move.
+
+    With `weights`, a position that is not in check also gives its quiescence leaf, the quiet position at the end of the
+    best line of captures by these weights, with the same score. A position that is its own leaf is left out if the
+    chosen move is a capture.
+    """
+
+    cdef Position pos
+    cdef Evaluator evaluator
+    cdef object weights             # keeps their memory while the evaluator reads it
+
+    def __cinit__(self, weights=None):
+        allocate_position(&self.pos, 1024)
+        self.weights = weights
+        if weights is not None:
+            init_evaluator(&self.evaluator, weights)
+
+    def __dealloc__(self):
+        free_position(&self.pos)
+        free_evaluator(&self.evaluator)
+
+    cdef int _write(self, Move move, TrainingPosition *out, int score, int result, uint32_t game) noexcept nogil:
+        """Write the position and its quiescence leaf; return how many, 0 to POSITIONS_PER_PLY."""
+        if in_check(&self.pos):
+            return 0
+        if self.weights is not None:
+            return write_with_leaf(&self.evaluator, &self.pos, move, out, score, result, game)
+        if self.pos.board[to_square(move)]:
+            return 0
+        write_position(&self.pos, out, score, result, game)
+        return 1
+
+    cdef bint _set_up(self, str sfen) except -1:
+        """Set the position; return whether both kings are on the board."""
+        clear_position(&self.pos)
+        parse_sfen(&self.pos, sfen)
+        return has_both_kings(&self.pos)
+
+    def read_game(self, sfen: str, moves, scores, result: int, game: int, positions, limit: int = 8000):
+        """Write a game's quiet positions into `positions` while there is room for two more; return how many.
+
+        A position is quiet if the side to move is not in check and the chosen move is no capture. `scores` are
+        centipawns for the side to move, or None; those beyond `limit` count as `limit`. If any position has a score,
+        those without one are left out. `result` is 1 (Black won), -1 or 0; `game` is the game's number. Returns 0 if a
+        king is missing. ValueError for an illegal move.
+        """
+        cdef TrainingPosition[::1] out = positions
+        cdef int written = 0, score, move
+        cdef bint scored = any([value is not None for value in scores])
+        cdef int bound = limit
+        if not self._set_up(sfen):
+            return 0
+        for text, value in zip(moves, scores):
+            move = parse_move(&self.pos, text)
+            score = UNSCORED if value is None else max(-bound, min(bound, value))
+            reserve_plies(&self.pos, MAX_LEAF_PLIES + 1)
+            if (score != UNSCORED or not scored) and written + POSITIONS_PER_PLY <= out.shape[0]:
+                written += self._write(<Move>move, &out[written], score, result, game)
+            do_move(&self.pos, <Move>move)
+        return written
+
+    def read_valued_moves(self, sfen: str, moves, values, positions, limit: int = 8000):
+        """Write the quiet positions after each of the moves from one position; return how many.
+
+        A position is quiet if the side to move is not in check and no capture wins material by static exchange.
+        `values` are centipawns for the side that moves; those beyond `limit` count as `limit`. The positions have game
+        0 and no result. Returns 0 if a king is missing. ValueError for an illegal move.
+        """
+        cdef TrainingPosition[::1] out = positions
+        cdef int written = 0, value, move
+        if not self._set_up(sfen):
+            return 0
+        reserve_plies(&self.pos, 1)
+        for text, given in zip(moves, values):
+            move, value = parse_move(&self.pos, text), max(-limit, min(limit, given))
+            do_move(&self.pos, <Move>move)
+            if written < out.shape[0] and is_quiet_position(&self.pos):
+                write_position(&self.pos, &out[written], -value, UNFINISHED, 0)
+                written += 1
+            undo_move(&self.pos)
+        return written
+
+    def read_lines(self, sfen: str, lines, positions):
+        """Write the positions at the ends of lines of moves from one position, if not in check; return how many.
+
+        They have game 0, no result and a score of 0, for the caller to replace. Returns 0 if a king is missing.
+        ValueError for an illegal move.
+        """
+        cdef TrainingPosition[::1] out = positions
+        cdef int written = 0
+        if not self._set_up(sfen):
+            return 0
+        for line in lines:
+            if written == out.shape[0]:
+                break
+            written += self._follow(line, &out[written])
+        return written
+
+    cdef int _follow(self, list line, TrainingPosition *out) except -1:
+        """Write the position after these moves, and take them back; return how many positions."""
+        cdef int made = 0, written = 0, move
+        reserve_plies(&self.pos, <int>len(line))
+        try:
+            for text in line:
+                move = parse_move(&self.pos, text)
+                do_move(&self.pos, <Move>move)
+                made += 1
+            if not in_check(&self.pos):
+                write_position(&self.pos, out, 0, UNFINISHED, 0)
+                written = 1
+        finally:
+            while made:
+                undo_move(&self.pos)
+                made -= 1
+        return written

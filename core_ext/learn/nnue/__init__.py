@@ -1,0 +1,1 @@
+"""The trainer of networks (NNUE): Adam on batches of training positions."""

@@ -1,0 +1,3 @@
+from core_ext.learn.nnue.kernels cimport Kernels
+
+cdef const Kernels *portable_kernels() noexcept nogil

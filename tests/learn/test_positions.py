@@ -1,0 +1,100 @@
+"""Games to training positions: which positions are kept, with which scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core_ext.board import Board
+from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, GameReader
+from core_ext.engine import KppWeights
+from tests.learn.helpers import positions_of
+from usi_engine.learn.corpus.sources import parse_game_line
+from usi_engine.learn.game import START
+
+
+def test_only_quiet_positions_are_kept() -> None:
+    line = "b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000"
+    game = parse_game_line(line)
+    found = positions_of([game])
+    # The captures and the answer to a check are out; scores are Black's.
+    assert [int(score) for score in found["score"]] == [10, -20, 50, -4000]
+    assert [int(side) for side in found["side"]] == [0, 1, 0, 1]
+    assert set(found["result"]) == {1}
+
+
+@pytest.mark.parametrize(
+    ("sfen", "move", "score", "found"),
+    [
+        # A rook en prise, and the chosen move captures it: the leaf alone.
+        ("4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "5f5e", 900, ["4k4/9/9/9/4P4/9/9/9/4K4 w R"]),
+        # The chosen move is quiet: the position itself too.
+        (
+            "4k4/9/9/9/4r4/4P4/9/9/4K4 b -",
+            "5i6h",
+            -40,
+            ["4k4/9/9/9/4r4/4P4/9/9/4K4 b -", "4k4/9/9/9/4P4/9/9/9/4K4 w R"],
+        ),
+        # A defended pawn is not captured: the position is its own leaf.
+        ("4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -", "5h6h", 70, ["4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"]),
+    ],
+)
+def test_quiescence_leaves(weights: KppWeights, sfen: str, move: str, score: int, found: list[str]) -> None:
+    reader, out = GameReader(weights), np.zeros(2, TRAINING_POSITION)
+    assert reader.read_game(sfen, [move], [score], 1, 0, out) == len(found)
+    assert [int(position["key"]) for position in out[: len(found)]] == [Board(sfen).key for sfen in found]
+    assert {int(position["score"]) for position in out[: len(found)]} == {score}  # for Black, who was to move
+
+
+def test_a_game_stops_where_its_positions_have_no_room(weights: KppWeights) -> None:
+    reader, out = GameReader(weights), np.zeros(5, TRAINING_POSITION)
+    moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
+    # One position for each move here; room for two is required.
+    assert reader.read_game(START, moves, [10] * len(moves), 1, 0, out) == 4
+
+
+def test_a_capture_from_a_quiescence_leaf_gives_no_position(weights: KppWeights) -> None:
+    sfen = "4k4/9/9/4r4/4p4/9/9/4R4/4K4 b -"
+    assert GameReader(weights).read_game(sfen, ["5h5e"], [70], 1, 0, np.zeros(2, TRAINING_POSITION)) == 0
+
+
+def test_king_squares_are_from_each_perspective() -> None:
+    found = positions_of([parse_game_line("w\tscore\tstartpos\t5i6h 1 5a4b 2 6h7h 3")])
+    assert [tuple(kings) for kings in found["king"]] == [(44, 44), (52, 44), (52, 80 - 28)]
+
+
+def test_a_position_without_score_is_left_out_unless_all_are() -> None:
+    moves, out = ["7g7f", "3c3d", "2g2f"], np.zeros(8, TRAINING_POSITION)
+    assert GameReader().read_game(START, moves, [10, None, 30], 1, 0, out) == 2
+    assert list(out["score"][:2]) == [10, 30]
+    assert GameReader().read_game(START, moves, [None] * 3, 1, 0, out) == 3
+    assert set(out["score"][:3]) == {NO_SCORE}
+
+
+def test_illegal_moves_are_rejected() -> None:
+    with pytest.raises(ValueError, match="7g7e"):
+        GameReader().read_game(START, ["7g7e"], [0], 1, 0, np.zeros(4, TRAINING_POSITION))
+
+
+def test_positions_that_lines_reach() -> None:
+    """Each at the end of its line, but for those in check; of no game, without result and as yet of score 0."""
+    reader, out = GameReader(), np.zeros(8, TRAINING_POSITION)
+    lines = [["7g7f", "3c3d"], [], ["7g7f", "3c3d", "8h2b+", "8b2b", "B*6e"], ["7g7f", "5a4b", "8h3c+"]]
+    assert reader.read_lines(START, lines, out) == 3
+    wanted = [Board(START) for _ in range(3)]
+    for board, line in zip(wanted, lines, strict=False):
+        for move in line:
+            board.push(move)
+    assert [int(position["key"]) for position in out[:3]] == [board.key for board in wanted]
+    assert {(int(position["score"]), int(position["result"]), int(position["game"])) for position in out[:3]} == {
+        (0, NO_RESULT, 0)
+    }
+    assert reader.read_lines(START, [[]] * 9, out) == 8  # as many as there is room for
+
+
+def test_a_line_with_an_illegal_move_is_refused() -> None:
+    reader, out = GameReader(), np.zeros(8, TRAINING_POSITION)
+    with pytest.raises(ValueError, match="7g7e"):
+        reader.read_lines(START, [["2g2f", "3c3d", "7g7e"]], out)
+    assert reader.read_lines(START, [["2g2f"]], out) == 1
+    assert reader.read_lines("4k4/9/9/9/9/9/9/9/9 b -", [[]], out) == 0

@@ -1,0 +1,149 @@
+"""Layers of core_ext: a module imports only modules below it. The program imports only the public modules."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
+LAYERS = {
+    "base": ["debug", "memory", "processor", "stop"],
+    "shogi": [
+        "types",
+        "hand",
+        "bitboard",
+        "zobrist",
+        "position",
+        "movegen",
+        "see",
+        "sfen",
+        "perft",
+        "outcome",
+        "notation",
+        "diagram",
+    ],
+    "eval": [
+        "bonapiece",
+        "symmetry",
+        "incremental",
+        "material",
+        "piece_values",
+        "kpp.weights",
+        "kpp.sums",
+        "nnue.layers",
+        "nnue.features",
+        "nnue.accumulator",
+        "nnue.network",
+        "evaluate",
+    ],
+    "mate": ["mate_in_one", "proof_table", "proof_pieces", "dfpn", "mating_line"],
+    "search": [
+        "tt",
+        "tune",
+        "history",
+        "movepick",
+        "stack",
+        "counts",
+        "correction",
+        "samples",
+        "root_moves",
+        "node",
+        "pruning",
+        "depths",
+        "history_updates",
+        "search",
+    ],
+    "learn": [
+        "quiescence_leaf",
+        "training_position",
+        "factorized",
+        "shards",
+        "kpp_model",
+        "nnue.kernels",
+        "nnue.portable",
+        "nnue.features",
+        "nnue.adam",
+        "nnue.aligned",
+        "nnue.half_kp",
+        "nnue.model",
+    ],
+    "": ["board", "engine", "corpus", "training", "network_training", "_probe", "_nnue_probe"],
+}
+NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names]
+ORDER = {name: place for place, name in enumerate(NAMES)}
+# `base.processor` is public because it checks the processor before the program imports the rest.
+PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.processor"}
+STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
+# Packages that may import rsshogi at the top of a module; others import it when they use it.
+NEEDING_RSSHOGI = {"csa"}
+PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
+
+CORE_ROOT = ROOT / "core_ext"
+SOURCES = ("*.pxd", "*.pyx", "*.py")
+CORE = sorted(path for pattern in SOURCES for path in CORE_ROOT.rglob(pattern) if path.stem != "__init__")
+PRODUCT = sorted((ROOT / "usi_engine").rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    """Return a module's name below core_ext, such as `shogi.movegen`."""
+    return ".".join(path.relative_to(CORE_ROOT).with_suffix("").parts)
+
+
+def cimports(path: Path) -> Iterator[str]:
+    """Yield the names of the core's modules that a Cython file imports or cimports."""
+    for match in STATEMENT.finditer(path.read_text(encoding="utf-8")):
+        package, names, module = match.groups()
+        prefix = (package or module).removeprefix("core_ext").lstrip(".")
+        if package and prefix not in ORDER:
+            parts = (name.split()[0] for name in names.strip("() ").split(",") if name.strip())
+            yield from (f"{prefix}.{part}".lstrip(".") for part in parts)
+        else:
+            yield prefix
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Yield the full names that a Python file imports, at the top or in a function."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_layers_list_every_module() -> None:
+    assert {name_of(path) for path in CORE} == set(ORDER)
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(CORE_ROOT)))
+def test_core_imports_only_lower_modules(path: Path) -> None:
+    own = name_of(path)
+    wrong = [name for name in cimports(path) if name != own and ORDER[name] >= ORDER[own]]
+    assert not wrong, f"{own} imports {wrong}, which come after it in LAYERS"
+
+
+def test_cimports_are_recognised() -> None:
+    found = set(cimports(CORE_ROOT / "shogi" / "movegen.pyx"))
+    assert {"shogi.bitboard", "shogi.position", "shogi.types"} <= found
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_program_imports_only_public_modules(path: Path) -> None:
+    core = {name for name in imports(path) if name.startswith("core_ext.")}
+    wrong = [name for name in core if not any(name.startswith(f"core_ext.{public}") for public in PUBLIC)]
+    assert not wrong, f"{path.name} imports beyond the public API: {sorted(wrong)}"
+    assert "core_ext" not in set(imports(path)), f"{path.name} imports the whole core"
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: path.name)
+def test_core_does_not_import_the_program(path: Path) -> None:
+    assert not PRODUCT_IMPORT.search(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", PRODUCT, ids=lambda path: str(path.relative_to(ROOT)))
+def test_program_imports_no_tests_or_oracles(path: Path) -> None:
+    optional = set() if path.parent.name in NEEDING_RSSHOGI else {"rsshogi"}
+    forbidden = {"tests", "bench", "cshogi"} | optional
+    assert not [name for name in imports(path) if name.partition(".")[0] in forbidden]

@@ -1,0 +1,121 @@
+"""Hot modules call Python only in set-up functions: calls of Python's C API are counted in the generated C."""
+
+import importlib.util
+import re
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+
+ROOT = Path(__file__).resolve().parents[2]
+CORE = ROOT / "core_ext"
+HOT = ("search/*", "shogi/bitboard", "shogi/position", "shogi/movegen", "shogi/see", "eval/**/*", "mate/*")
+# Modules that only load weights.
+SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/network", "eval/piece_values"}
+# Functions that run before a search: they fill tables at import, allocate memory or convert text, and may raise.
+SET_UP = {
+    "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_near_king",
+                       "to_bitboard"},
+    "shogi/position": {"allocate_position", "copy_position", "reserve_plies"},
+    "eval/bonapiece": {"number_board"},
+    "eval/evaluate": {"init_evaluator", "evaluate_terms", "list_kpp_terms"},
+    "eval/kpp/sums": {"init_kpp_state"},
+    "mate/dfpn": {"allocate_solver", "set_root"},
+    "mate/proof_table": {"allocate_table", "proof_table_allocate"},
+    "search/history": {"allocate_histories"},
+    "search/search": {"allocate_samples", "allocate_searcher"},
+    "search/tt": {"tt_allocate"},
+    "search/counts": {"ordering_counts"},
+    "search/tune": {"text_name"},
+}  # fmt: skip
+
+C_FUNCTION = re.compile(r"^(?:static |__PYX\w+ |CYTHON_\w+ )*[\w* ]*?\b__pyx_f_(\w+)\(.*\) \{$")
+PYTHON_CALL = re.compile(r"\b(?:_?Py_?[A-Z]\w*|__Pyx_\w+|__PYX_\w+)\s*\(")
+SOURCE_LINE = re.compile(r'^\s*/\* "([^"]+)":(\d+)$')
+
+
+def hot_modules() -> list[Path]:
+    found = {path.with_suffix("") for pattern in HOT for path in CORE.glob(f"{pattern}.pyx")}
+    return sorted(path for path in found if name_of(path) not in SET_UP_MODULES)
+
+
+def name_of(module: Path) -> str:
+    return module.relative_to(CORE).as_posix()
+
+
+def load_setup() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("komadori_setup", ROOT / "setup.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@lru_cache
+def generated() -> dict[str, str]:
+    """Return the C code of each hot module in the release profile; regenerate it if a source is newer."""
+    setup = load_setup()
+    modules = hot_modules()
+    extensions = [
+        setup.Extension(f"core_ext.{name_of(path).replace('/', '.')}", [f"{path.relative_to(ROOT).as_posix()}.pyx"],
+                        include_dirs=["core_ext"])
+        for path in modules
+    ]  # fmt: skip
+    directory = ROOT / (setup.BUILD_BASE if setup.PROFILE == "release" else "build/hot-code") / "cython"
+    setup.cythonize(extensions, build_dir=str(directory), quiet=True,
+                    compiler_directives=setup.DIRECTIVES | setup.CHECKS["release"])  # fmt: skip
+    texts = ((directory / "core_ext" / name_of(path)).with_suffix(".c") for path in modules)
+    return {name_of(path): text.read_text(encoding="utf-8") for path, text in zip(modules, texts, strict=True)}
+
+
+def functions(module: str) -> dict[str, list[str]]:
+    """Map each C function of a cdef function to the source lines at which it calls Python.
+
+    Inline functions from the .pxd files of other modules are included, under their mangled names.
+    """
+    found: dict[str, list[str]] = {}
+    current, line = None, ""
+    for text in generated()[module].splitlines():
+        if match := C_FUNCTION.match(text):
+            current = found.setdefault(match[1], [])
+        elif text.startswith("}"):
+            current = None
+        elif match := SOURCE_LINE.match(text):
+            line = f"{match[1]}:{match[2]}"
+        elif current is not None and PYTHON_CALL.search(text):
+            current.append(line)
+    return found
+
+
+def mangled(module: str, name: str) -> str:
+    return "".join(f"{len(part)}{part}_" for part in ("core_ext", *module.split("/"))) + name
+
+
+def test_hot_functions_never_call_python() -> None:
+    allowed = {mangled(module, name) for module, names in SET_UP.items() for name in names}
+    wrong = {
+        (function, line)
+        for module in generated() for function, lines in functions(module).items() if function not in allowed
+        for line in lines
+    }  # fmt: skip
+    assert not wrong, sorted(wrong)
+
+
+def test_functions_and_calls_are_recognised() -> None:
+    """Guard against a parser that finds nothing: hot functions exist, and set-up functions call Python."""
+    counts = Counter({module: len(functions(module)) for module in generated()})
+    assert counts["search/search"] > 80
+    assert min(counts.values()) > 0
+    assert mangled("search/search", "search_node") in functions("search/search")
+    assert mangled("shogi/position", "do_move") in functions("shogi/position")
+    for module, name in (("search/tt", "tt_allocate"), ("search/search", "allocate_searcher")):
+        assert functions(module)[mangled(module, name)], name
+
+
+def test_hot_modules_hold_no_python_functions() -> None:
+    """Only modules of constants, weights and tables computed at import define `def` functions."""
+    set_up = {"search/counts", "search/tune", "eval/evaluate", "shogi/bitboard"}
+    with_def = {name_of(path) for path in hot_modules()
+                if re.search(r"^\s*def ", path.with_suffix(".pyx").read_text(encoding="utf-8"), re.M)}  # fmt: skip
+    assert with_def <= set_up

@@ -1,0 +1,68 @@
+"""Layers of usi_engine: a module imports only modules that come before it in LAYERS. There are no exceptions."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
+# From the bottom: a module at the top of the package, or a folder with its modules in order.
+LAYERS: dict[str, str] = {
+    "usi": "options output protocol arguments",
+    "": "core memory progress",
+    "evaluation": "cache names kpp_file network_file piece_values load",
+    "book": "entry apery choice rotation shogihome yaneuraou book_player",
+    "search": "report timeman search_control threads iterative",
+    " ": "engine player",
+    "game": "console resources skill bench mating thinking session loop",
+    "records": "ki2 formats faults files notation games convert",
+    "mate": "problems command",
+    "analysis": "judgement limits analyst report store kif page suite analyze",
+    "book_tool": "journal show tree grow text command",
+    "learn": "game pool files checkpoint",
+    "learn.corpus": "packed sources build export_packed files batches",
+    "learn.selfplay": "append_games play off_game rescore searched",
+    "learn.kpp": "export warm_start train",
+    "learn.nnue": "half_kp network_card unit_order widen train distil join",
+    "learn ": "command",
+    "csa": "clock driver notation protocol connection game record client command",
+    "play": "game moves opponent screen record table command",
+    "  ": "__main__",
+}
+NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
+ORDER = {name: place for place, name in enumerate(NAMES)}
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path.name != "__init__.py"]
+
+
+def name_of(path: Path) -> str:
+    """Return a module's name below usi_engine, as `search.threads`."""
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Yield the names of the modules of usi_engine that a file imports, at the top or in a function."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "usi_engine":
+            module = (node.module or "").removeprefix("usi_engine").lstrip(".")
+            submodules = [f"{module}.{alias.name}".lstrip(".") for alias in node.names]
+            yield from [module] if module in ORDER else [name for name in submodules if name in ORDER]
+
+
+def test_layers_list_every_module() -> None:
+    assert {name_of(path) for path in MODULES} == set(ORDER)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_program_imports_only_lower_modules(path: Path) -> None:
+    own = name_of(path)
+    assert not [name for name in imported(path) if ORDER[name] >= ORDER[own]], f"imports of {own} that come later"
+
+
+def test_imports_are_recognised() -> None:
+    assert {"evaluation.cache", "evaluation.load"} <= set(imported(PACKAGE / "analysis" / "store.py"))
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_files_are_small(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 600

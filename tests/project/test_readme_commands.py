@@ -1,0 +1,61 @@
+"""Run the `usi_engine` commands of the READMEs in a folder with the files that they name."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from itertools import chain
+from pathlib import Path
+
+import pytest
+
+from tests.project.pages import READMES, ROOT, arguments_of, read
+
+MOVES = "+7776FU\n-3334FU\n+2726FU\n-8384FU\n+2625FU\n-8485FU\n+6978KI\n-4132KI\n+2524FU\n-2324FU\n+2824HI\n%TORYO\n"
+KIF = "手合割：平手\n手数----指手---------消費時間--\n1 ７六歩(77)\n2 ３四歩(33)\n3 ２六歩(27)\n4 投了\n"
+
+
+def commands() -> list[list[str]]:
+    """Return the arguments of each command. In this order a corpus is made before a training run reads it."""
+    return sorted(
+        {tuple(words): words for page in READMES for words in arguments_of(read(page), "usi_engine")}.values()
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make games with scores, a record and a mate problem, named as in the READMEs."""
+    made = tmp_path_factory.mktemp("棋譜")
+    (made / "games").mkdir()
+    scored = "".join(f"{line}\n" + "'** 30\n" * line.startswith(("+", "-")) for line in MOVES.splitlines())
+    for i in range(3):
+        (made / "games" / f"{i}.csa").write_text(f"V2.2\nN+駒鳥\nPI\n+\n{scored}", encoding="utf-8")
+        (made / "games" / f"{i}.kif").write_text(KIF, encoding="utf-8")
+    (made / "game.kif").write_text(KIF, encoding="cp932")
+    (made / "FILE").write_text("7k1/9/7P1/9/9/9/9/9/9 b G 1\n")
+    return made
+
+
+def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command in the folder without input; expand wildcards as a shell does."""
+    named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
+    return subprocess.run(
+        [sys.executable, "-m", "usi_engine", *chain.from_iterable(named)],
+        check=False,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+
+
+def test_commands_of_the_readmes_run(folder: Path) -> None:
+    assert commands()
+    for words in commands():
+        done = run(words, folder)
+        assert done.returncode == 0, f"{shlex.join(words)}: {done.stdout}{done.stderr}"

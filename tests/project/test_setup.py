@@ -1,0 +1,63 @@
+"""Functions of setup.py: modules, compiler and processor."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core_ext.base.processor import processor_error
+
+ROOT = Path(__file__).resolve().parents[2]
+# Loads setup.py without compiling and evaluates an expression in it.
+PROGRAM = """
+import json, runpy, sys
+sys.argv = ["setup.py", "--version"]
+names = runpy.run_path("setup.py")
+print(json.dumps(eval(sys.stdin.read(), names)))
+"""
+
+
+def evaluate(expression: str, **variables: str) -> Any:
+    """Evaluate an expression in setup.py with these environment variables."""
+    environment = {**os.environ, "CORE_EXT_SKIP": "1", "CORE_EXT_PROBES": "", **variables}
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(
+        command, input=expression, capture_output=True, text=True, check=True, cwd=ROOT, env=environment, timeout=60
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("probes, expected", [("", []), ("1", ["_nnue_probe.pyx", "_probe.pyx"])])
+def test_probes_are_built_on_request_only(probes: str, expected: list[str]) -> None:
+    built = evaluate("[path.name for path in modules()]", CORE_EXT_PROBES=probes)
+    assert [name for name in built if name.startswith("_")] == expected
+    assert "movegen.pyx" in built
+
+
+def test_compiler_command_without_options() -> None:
+    """A wrapper such as ccache belongs to the command."""
+    commands = [["gcc", "-pthread", "-O2"], ["ccache", "gcc", "-O2"], ["cc"]]
+    assert evaluate(f"[program_of(command) for command in {commands}]") == [["gcc"], ["ccache", "gcc"], ["cc"]]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks gcc or clang")
+def test_instruction_sets_of_a_target() -> None:
+    if os.uname().machine == "x86_64":
+        assert {"AVX2", "BMI2", "POPCNT"} <= set(evaluate("instructions_used(['cc'])", CORE_EXT_ARCH="x86-64-v3"))
+    assert "AVX2" not in evaluate("instructions_used(['cc'])", CORE_EXT_ARCH="portable")
+
+
+def test_processor_h_checks_every_instruction_set() -> None:
+    header = (ROOT / "core_ext" / "base" / "processor.h").read_text(encoding="ascii")
+    assert set(re.findall(r"#ifdef CORE_EXT_NEEDS_(\w+)", header)) == set(evaluate("INSTRUCTION_SETS"))
+
+
+def test_this_processor_runs_this_build() -> None:
+    assert processor_error() is None

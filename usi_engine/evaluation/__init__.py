@@ -1,0 +1,1 @@
+"""Evaluations on disk and in memory: which one an option names, and the file formats."""

@@ -1,0 +1,1 @@
+"""A game in a GUI: from each line of USI to `bestmove`."""

@@ -1,0 +1,105 @@
+"""The USI loop: a thread reads lines and posts commands; the session carries them out."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import BinaryIO
+
+from usi_engine.core import Core, load_core
+from usi_engine.game.session import Load, QuitWhenDone, Session
+from usi_engine.usi import protocol
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go, GoMate, Quit, decode, parse
+
+# These need neither the core nor its weights.
+LIGHT = (
+    protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
+)  # fmt: skip
+
+
+# Between two looks for Ctrl-C.
+WATCH_SECONDS = 0.2
+# Bytes; what is behind them counts as another line. A game of 100,000 moves takes half a million.
+LONGEST_LINE = 1 << 22
+
+
+def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core) -> None:
+    """Speak USI on these streams until quit or the end of input."""
+    session = Session(writer, load)
+    unknown = writer.info if source.isatty() else None
+    threading.Thread(target=read, args=(source, session, unknown), name="reader", daemon=True).start()
+    session.run()
+
+
+def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | None = None) -> None:
+    """Post a command per line until quit; the end of input, or an input that fails, means quit.
+
+    `unknown` is told of an unknown command, for a person; a program's are skipped, as USI asks.
+
+    On Windows numpy is imported here, between two reads, before the first command that may need it: its libraries
+    access standard input while they load, and that blocks as long as another thread is reading from it (numpy's issue
+    24290). Imported later, it would block a GUI that waits for `readyok` for ever. Elsewhere KPP weights import it when
+    they are loaded; play with a network starts sooner without it.
+    """
+    try:
+        while line := source.readline(LONGEST_LINE):
+            command = parse(decode(line))
+            if sys.platform == "win32" and not isinstance(command, LIGHT):
+                load_numpy()
+            session.post(command)
+            if isinstance(command, Quit):
+                return
+            if unknown and isinstance(command, protocol.Ignored) and line.strip():
+                unknown(f"unknown command '{decode(line)}'; help lists them")
+    except (OSError, ValueError):
+        pass
+    session.post(Quit())
+
+
+def load_numpy() -> None:
+    """Import it early; its users report it if it is missing. Its linear algebra, which play does not use, starts a
+    thread for each processor and keeps memory for each, unless told not to.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with suppress(ImportError):
+        import numpy  # noqa: F401, PLC0415  (`usi` is answered without it)
+
+
+def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> bool:
+    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading.
+
+    Ctrl-C ends what is running: a search with its bestmove. False where it did.
+    """
+    session = Session(writer, load)
+    for command in map(parse, commands):
+        if isinstance(command, (Go, GoMate)):
+            session.post(Load())
+        session.post(QuitWhenDone() if isinstance(command, Quit) else command)
+    session.post(QuitWhenDone())
+    return run_interruptibly(session)
+
+
+def run_interruptibly(session: Session) -> bool:
+    """Run it on a thread of its own: Ctrl-C reaches the main thread alone, and on Windows not while that waits without
+    a limit. (Thread.join takes a thread for dead when it is interrupted, up to Python 3.12.)
+    """
+    ended, uninterrupted = threading.Event(), True
+
+    def work() -> None:
+        try:
+            session.run()
+        finally:
+            ended.set()
+
+    threading.Thread(target=work, name="session", daemon=True).start()
+    while not ended.is_set():
+        try:
+            ended.wait(WATCH_SECONDS)
+        except KeyboardInterrupt:
+            uninterrupted = False
+            session.post(Quit())
+    return uninterrupted

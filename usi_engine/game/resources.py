@@ -1,0 +1,241 @@
+"""What a game needs in memory: core, table, workers, weights, book. It is loaded here, at isready or before a go."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+from usi_engine.book.book_player import BookPlayer, open_book
+from usi_engine.book.entry import BookError
+from usi_engine.core import Core, text_of
+from usi_engine.evaluation.load import evaluation_title, load_evaluation
+from usi_engine.evaluation.names import INTERNAL, MATERIAL, WeightsError
+from usi_engine.memory import check_free
+from usi_engine.search.threads import ThreadPool
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer, repeated
+
+if TYPE_CHECKING:
+    from core_ext.engine import Evaluation, MateSolver, StopToken
+
+T = TypeVar("T")
+
+# The value of BookFile that means none, as in YaneuraOu.
+NO_BOOK = "no_book"
+KEEPALIVE_SECONDS = 1.0
+ROOT_SOLVER_MEGABYTES = 16
+SKILL_MEGABYTES = 4
+# Left free when table and workers are allocated, for what a game needs by and by.
+RESERVE_MEGABYTES = 32
+
+
+class Resources:
+    """Loads what the options name, and reloads it when they change. Only one thread at a time may use it."""
+
+    def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
+        self._options = options
+        self._writer = writer
+        self._load_core = load
+        self._core: Core | None = None
+        self._stop: StopToken | None = None
+        self._pool: ThreadPool | None = None
+        self._skill_pool: ThreadPool | None = None
+        self._root_solver: MateSolver | None = None
+        self._root_solver_tried = False
+        self._book: BookPlayer | None = None
+        self._book_path = ""
+        self._weights: Evaluation | None = None
+        self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
+        self._weights_failed = self._book_failed = False  # to be read
+        self.random = random.Random()
+        self.game_seed = self.random.getrandbits(64)
+
+    @property
+    def core(self) -> Core:
+        """The core, imported at the first call. CoreError where it cannot run."""
+        if self._core is None:
+            self._core = self._load_core()
+        return self._core
+
+    @property
+    def stop(self) -> StopToken:
+        """The stop token of every search."""
+        if self._stop is None:
+            self._stop = self.core.stop_token()
+        return self._stop
+
+    @property
+    def root_solver(self) -> MateSolver | None:
+        """A mate solver with a small table for the root, before a search; None where there is no memory for it."""
+        return self._root_solver
+
+    @property
+    def pool(self) -> ThreadPool:
+        """The thread pool, as the options were at the last load."""
+        if self._pool is None:
+            self._load_pool(self._options.number("USI_Hash"))
+        assert self._pool is not None
+        return self._pool
+
+    @property
+    def skill_pool(self) -> ThreadPool:
+        """The small thread pool of levels below full strength: one thread, a table of its own. MemoryError"""
+        self._load_weights()
+        if self._skill_pool is None:
+            self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
+        return self._skill_pool
+
+    @property
+    def book(self) -> BookPlayer | None:
+        """The book; None without one, or where USI_OwnBook is false."""
+        return self._book if self._options.flag("USI_OwnBook") else None
+
+    def load(self) -> None:
+        """Load what the options name; cheap where nothing changed. CoreError as `core`, MemoryError.
+
+        What does not fit is made smaller here, once: the options are set to what there is.
+        """
+        self._load_with(self._options.number("USI_Hash"))
+
+    def load_in_play(self) -> None:
+        """`load`, but for USI_Hash: while a clock runs there is no time for another table."""
+        self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
+
+    def retry_failed(self) -> None:
+        """Let the next load try again to read weights and a book that could not be read."""
+        if self._weights_failed:
+            self._weights_failed, self._weights_key = False, None
+        if self._book_failed:
+            self._book_failed, self._book_path = False, ""
+
+    def mate_solver(self, most: float) -> MateSolver:
+        """A new mate solver with a table of USI_Hash or `most` megabytes, or half of that and so on. MemoryError"""
+        megabytes = int(min(self._options.number("USI_Hash"), most))
+        return self._halved(megabytes, self._new_mate_solver)
+
+    def load_with_keepalive(self, between_games: bool) -> None:
+        """`load`, printing an empty line every second, so that a GUI does not time out. `between_games`: clear here for
+        the next game, before its clock runs.
+        """
+        with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
+            self.load()
+            if between_games:
+                self.new_game()
+
+    def new_game(self) -> None:
+        """Clear table and histories; another seed for the errors of a level."""
+        self.game_seed = self.random.getrandbits(64)
+        if self._pool is not None:
+            self._pool.new_game()
+
+    def wait_for_helpers(self) -> None:
+        """Wait until all threads of the last search have ended."""
+        if self._pool is not None:
+            self._pool.join_helpers()
+
+    @property
+    def weights(self) -> Evaluation | None:
+        """The evaluation's weights, as the options were at the last load; None: material."""
+        self._load_weights()
+        return self._weights
+
+    @property
+    def evaluation_title(self) -> str:
+        """The evaluation that the options name, for `id name`; nothing is loaded."""
+        return evaluation_title(self._evaluation_name())
+
+    def _load_with(self, megabytes: int) -> None:
+        """Everything, and a transposition table of this size."""
+        self._load_weights()
+        self._load_book()
+        self._load_root_solver()
+        self._load_pool(megabytes)
+
+    def _load_weights(self) -> None:
+        """Falls back to the package's network, or else to material, with an info string. Drops the thread pools."""
+        key = self._evaluation_name(), self._options.number("FV_SCALE")
+        if key == self._weights_key:
+            return
+        self._pool = self._skill_pool = None
+        self._weights, self._weights_key = None, key
+        names = list(dict.fromkeys((key[0], INTERNAL)))
+        for name, instead in zip(names, (*names[1:], MATERIAL), strict=True):
+            try:
+                self._weights = load_evaluation(name, key[1])
+                return
+            except (WeightsError, MemoryError) as error:
+                self._weights_failed = True
+                self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
+
+    def _evaluation_name(self) -> str:
+        """EvalFile; where that is not set, or emptied, the folder EvalDir, if one is named."""
+        name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
+        return folder if folder and name == INTERNAL else name
+
+    def _load_pool(self, megabytes: int) -> None:
+        self._load_weights()
+        threads = self._options.number("Threads")
+        with reserve(RESERVE_MEGABYTES):
+            if self._pool is None or self._pool.table.megabytes != megabytes:
+                self._pool = None  # frees its memory before the next is allocated
+                self._pool = self._halved(megabytes, self._new_pool)
+                if self._pool.table.megabytes < megabytes:
+                    self._options.set("USI_Hash", str(self._pool.table.megabytes))
+            started = self._pool.resize(threads)
+        if started < threads:
+            self._options.set("Threads", str(started))
+            self._writer.info(f"{threads} threads cannot be had; searching with {started}")
+
+    def _new_mate_solver(self, megabytes: int) -> MateSolver:
+        check_free(megabytes)
+        return self.core.mate_solver(megabytes, self.stop)
+
+    def _new_pool(self, megabytes: int) -> ThreadPool:
+        return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
+
+    def _halved(self, megabytes: int, allocate: Callable[[int], T]) -> T:
+        """What `allocate` makes of this size, or of half of it, and so on. MemoryError where 1 MB is too much."""
+        while True:
+            try:
+                return allocate(megabytes)
+            except MemoryError as error:
+                if megabytes == 1:
+                    raise
+                self._writer.info(f"{text_of(error)}; trying half of {megabytes} MB")
+                megabytes //= 2
+
+    def _load_root_solver(self) -> None:
+        if self._root_solver_tried:
+            return
+        self._root_solver_tried = True
+        try:
+            self._root_solver = self.core.mate_solver(ROOT_SOLVER_MEGABYTES, self.stop, True)
+        except MemoryError as error:
+            self._writer.info(f"{text_of(error)}; no mate search before a search")
+
+    def _load_book(self) -> None:
+        name = self._options.text("BookFile")
+        path = "" if name == NO_BOOK else name
+        if path == self._book_path:
+            return
+        self._book, self._book_path = None, path
+        if not path:
+            return
+        try:
+            self._book = BookPlayer(open_book(path), self._writer.info)
+        except BookError as error:
+            self._book_failed = True
+            self._writer.info(f"{error}; playing without a book")
+
+
+@contextmanager
+def reserve(megabytes: int) -> Iterator[None]:
+    """Within the block: keep so much memory from being allocated, if there is so much."""
+    try:
+        kept = bytes(megabytes << 20)  # allocated, but not written to
+    except MemoryError:
+        kept = b""
+    yield
+    del kept

@@ -1,0 +1,412 @@
+"""The state machine of a game: which command is carried out when.
+
+One thread runs it. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. While one runs,
+commands that depend on its state are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from usi_engine import AUTHOR, NAME, __version__
+from usi_engine.core import Core, CoreError, board_after, load_core, text_of
+from usi_engine.game.console import HELP_LINES, describe, eval_lines, perft
+from usi_engine.game.mating import Mating
+from usi_engine.game.resources import Resources
+from usi_engine.game.thinking import Thinking
+from usi_engine.search.search_control import NoStop, SearchControl
+from usi_engine.search.timeman import INITIAL_LATENESS, Lateness, TimeLimits, time_limits
+from usi_engine.usi import protocol
+from usi_engine.usi.options import Options
+from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Command, Go, GoMate, Quit
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+    from core_ext.engine import StopToken
+
+# Undeclared options for tuning: this prefix and the name of a constant of the search.
+TUNING_PREFIX = "Tune_"
+# The program ends so long after `quit` or the end of input at the latest, whatever is running or queued.
+QUIT_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class JobDone:
+    """Posted when a job has ended."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load what the options ask for, without an answer; the clock of a queued go starts when it is done."""
+
+
+@dataclass(frozen=True)
+class QuitWhenDone:
+    """Quit once all commands before it are done."""
+
+
+@dataclass
+class Job:
+    """What is running; `control` is None unless it is a search, `stop` where nothing ends it early.
+
+    `counts`: its time is on the clock of a go that arrives meanwhile, as a GUI does not wait for it to end.
+    """
+
+    control: SearchControl | None = None
+    go: Go | GoMate | None = None
+    stop: Callable[[], None] | None = None
+    counts: bool = False
+
+
+Posted = Command | Load | QuitWhenDone
+URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
+STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
+STATELESS = (protocol.Usi, protocol.Help, protocol.Ignored, protocol.Malformed)
+# The clock of a move starts when these arrive.
+CLOCKED = (Go, GoMate, protocol.PonderHit)
+# These stop a search that would otherwise wait for `stop`.
+STOPS_WAITING = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
+
+
+class Session:
+    """Takes commands from any thread by `post`; `run` carries them out until `quit`."""
+
+    def __init__(self, writer: Writer, load: Callable[[], Core] = load_core) -> None:
+        self._writer = writer
+        self._options = Options()
+        self._resources = Resources(self._options, writer, load)
+        self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
+        self._queue: deque[Posted] = deque()
+        # One thread for all jobs: one that cannot be started is found at the start, and not in the middle of a game.
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._job_thread = threading.Thread(target=self._carry_out_jobs, name="jobs", daemon=True)
+        self._job: Job | None = None
+        self._board: Board | None = None
+        self._position_refused = False
+        self._quit_by: float | None = None  # by time.perf_counter, once `quit` has been received
+        self._lateness = Lateness(INITIAL_LATENESS)
+        self._clock_start = time.perf_counter()
+        self._game_over = self._ended = False
+        self._handlers = self._command_handlers()
+        writer.when_closed = lambda: self.post(Quit())  # nobody reads an answer any more
+
+    def post(self, command: Posted) -> None:
+        """Queue a command, from any thread."""
+        self._events.put((time.perf_counter(), command))
+
+    def run(self) -> None:
+        """Carry out commands until quit. RuntimeError where the thread for jobs cannot be started."""
+        self._job_thread.start()
+        with suppress(queue.Empty):
+            while not self._ended:
+                self._step(*self._events.get(timeout=self._seconds_to_quit()))
+        self._jobs.put(None)
+        self._job_thread.join(self._seconds_to_quit())
+
+    def _seconds_to_quit(self) -> float | None:
+        """What is left of QUIT_SECONDS; None before `quit`."""
+        return None if self._quit_by is None else max(self._quit_by - time.perf_counter(), 0.0)
+
+    def _step(self, at: float, event: Posted | JobDone) -> None:
+        if isinstance(event, JobDone):
+            self._end_job(at)
+        else:
+            if isinstance(event, CLOCKED):
+                self._clock_start = at
+            self._receive(event)
+        while self._queue and self._may_run(self._queue[0]) and not self._ended:
+            self._do(self._queue.popleft())
+        self._stop_search_for_the_queue()
+
+    def _end_job(self, at: float) -> None:
+        job, self._job = self._job or Job(), None
+        lateness = job.control.lateness if job.control else None
+        if lateness is not None and isinstance(job.go, Go):  # a mate search reads its clock more seldom
+            self._lateness.record(lateness)
+        # The clock of a queued go starts at the answer of this job. A go that arrives later starts its own.
+        if not job.counts:
+            self._clock_start = max(self._clock_start, job.control.answered_at if job.control else at)
+
+    def _receive(self, command: Posted) -> None:
+        self._note_end(command)
+        urgent = isinstance(command, URGENT) and not self._go_is_queued()
+        if urgent or isinstance(command, STATELESS):
+            self._do(command)
+        else:
+            self._queue.append(command)
+
+    def _note_end(self, command: Posted) -> None:
+        """Stop the running search where this command ends it, whatever is queued."""
+        if isinstance(command, Quit) and self._quit_by is None:
+            self._quit_by = time.perf_counter() + QUIT_SECONDS
+        if isinstance(command, STOPS_SEARCH):
+            self._stop(command)
+
+    def _stop_search_for_the_queue(self) -> None:
+        """Stop a search that would otherwise wait for `stop` while a command waits for it to end."""
+        control = self._job.control if self._job else None
+        if control is not None and control.must_wait and any(isinstance(one, STOPS_WAITING) for one in self._queue):
+            control.stop()
+
+    def _go_is_queued(self) -> bool:
+        """Whether a go is queued: a `stop` after it is meant for that one."""
+        return any(isinstance(command, (Go, GoMate)) for command in self._queue)
+
+    def _may_run(self, command: Posted) -> bool:
+        if self._job is None or isinstance(command, URGENT):
+            return True
+        return self._job.control is not None and (isinstance(command, Quit) or allowed_during_search(command))
+
+    def _do(self, command: Posted) -> None:
+        handler = self._handlers.get(type(command))
+        if handler is None:
+            return
+        try:
+            handler(command)
+        except CoreError as error:
+            self._writer.info(str(error))
+        except Exception as error:
+            self._writer.info(f"error: {type(error).__name__}: {error}")
+
+    def _start_job(
+        self,
+        work: Callable[[], None],
+        control: SearchControl | None = None,
+        go: Go | GoMate | None = None,
+        stop: Callable[[], None] | None = None,
+        counts: bool = False,
+    ) -> None:
+        """Run `work` on the thread for jobs; stopped at once where `quit` has been received."""
+        self._job = Job(control, go, control.stop if control else stop, counts)
+        if self._quit_by is not None and self._job.stop:
+            self._job.stop()
+        self._jobs.put(work)
+
+    def _carry_out_jobs(self) -> None:
+        while (work := self._jobs.get()) is not None:
+            try:
+                work()
+            except Exception as error:
+                self._writer.info(f"error: {type(error).__name__}: {error}")
+            finally:
+                self._events.put((time.perf_counter(), JobDone()))
+
+    # Commands.
+
+    def _command_handlers(self) -> dict[type[Any], Callable[[Any], None]]:
+        return {
+            protocol.Usi: self._usi,
+            protocol.IsReady: self._isready,
+            protocol.NewGame: self._new_game,
+            protocol.SetOption: self._setoption,
+            protocol.GetOption: self._getoption,
+            protocol.SetPosition: self._position,
+            protocol.Go: self._go,
+            protocol.GoMate: self._go_mate,
+            protocol.Stop: self._stop,
+            protocol.GameOver: self._gameover,
+            protocol.PonderHit: self._ponderhit,
+            protocol.Question: self._question,
+            protocol.Perft: self._perft,
+            protocol.Bench: self._bench,
+            protocol.Help: self._help,
+            protocol.Malformed: self._malformed,
+            protocol.Quit: self._quit,
+            Load: self._load,
+            QuitWhenDone: self._quit,
+        }
+
+    def _usi(self, command: protocol.Usi) -> None:
+        name = f"{NAME} {__version__} {self._resources.evaluation_title}".rstrip()
+        head = [f"id name {name}", f"id author {AUTHOR}"]
+        self._writer.lines([*head, *self._options.declarations(), "usiok"])
+
+    def _help(self, command: protocol.Help) -> None:
+        self._writer.lines(list(HELP_LINES))
+
+    def _malformed(self, command: protocol.Malformed) -> None:
+        self._writer.info(command.text)
+
+    def _setoption(self, command: protocol.SetOption) -> None:
+        if command.name.startswith(TUNING_PREFIX):
+            refusal = self._tune(command.name.removeprefix(TUNING_PREFIX), command.value)
+        else:
+            refusal = self._options.set(command.name, command.value)
+        if refusal:
+            self._writer.info(refusal)
+
+    def _tune(self, name: str, text: str) -> str | None:
+        """Set a constant of the search; None, or one sentence that says why not."""
+        try:
+            self._resources.core.set_tunable(name, int(float(text)))
+        except (ValueError, OverflowError) as error:
+            return f"option {TUNING_PREFIX}{name} cannot be '{text}': {error}"
+        return None
+
+    def _getoption(self, command: protocol.GetOption) -> None:
+        lines = self._options.listing(command.name)
+        self._writer.lines(lines or [f"info string no option is named '{command.name}'"])
+
+    def _isready(self, command: protocol.IsReady) -> None:
+        between_games, self._game_over = self._game_over, False
+
+        def work() -> None:
+            try:
+                self._resources.retry_failed()
+                self._resources.load_with_keepalive(between_games)
+            except (CoreError, MemoryError) as error:
+                self._writer.info(text_of(error))
+            finally:
+                self._writer.line("readyok")
+
+        self._start_job(work)
+
+    def _load(self, command: Load) -> None:
+        def work() -> None:
+            with suppress(CoreError, MemoryError):  # reported by the go
+                self._resources.load()
+
+        self._start_job(work)
+
+    def _new_game(self, command: protocol.NewGame) -> None:
+        self._start_job(self._resources.new_game, counts=True)
+
+    def _position(self, command: protocol.SetPosition) -> None:
+        self._position_refused = True
+        board = self._build(command)
+        if board is not None:
+            self._board, self._position_refused = board, False
+
+    def _build(self, command: protocol.SetPosition) -> Board | None:
+        """The board after all moves; None, after one info string, where sfen or a move is refused."""
+        try:
+            return board_after(self._resources.core, command.sfen, command.moves)
+        except ValueError as error:
+            self._writer.info(f"position refused: {error}")
+            return None
+
+    def _current(self) -> Board:
+        """The position of the game; the start position where none was set."""
+        if self._board is None:
+            self._board = self._resources.core.board(protocol.STARTPOS)
+        return self._board
+
+    def _go(self, command: Go) -> None:
+        self._game_over = False  # analysis of it: what it finds is kept
+        self._name_faults(command)
+        control = self._control(command, self._time_limits(command), command.open_ended() and not command.ponder)
+        board = self._root()
+        thinking = Thinking(self._resources, self._options, self._writer, control)
+        self._start_job(lambda: thinking.run(command, board), control, command)
+
+    def _go_mate(self, command: GoMate) -> None:
+        self._name_faults(command)
+        unlimited = command.milliseconds is None and command.nodes is None
+        control = self._control(command, TimeLimits(maximum=command.milliseconds), unlimited)
+        board = self._root()
+        mating = Mating(self._resources, self._options, self._writer, control)
+        self._start_job(lambda: mating.run(command, board), control, command)
+
+    def _name_faults(self, command: Go | GoMate) -> None:
+        for fault in command.faults:
+            self._writer.info(fault)
+
+    def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
+        """The control of a new search."""
+        pondering = isinstance(command, Go) and command.ponder
+        return SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
+
+    def _cleared_stop(self) -> StopToken | NoStop:
+        try:
+            stop = self._resources.stop
+        except CoreError:
+            # Nothing searches without a core, but the go still has an answer, which may have to wait for `stop`.
+            return NoStop()
+        stop.clear()
+        return stop
+
+    def _root(self) -> Board | None:
+        """A copy of the position to search; None where it was refused or there is no core."""
+        if self._position_refused:
+            self._writer.info("the last position was refused; there is no game to play on")
+            return None
+        try:
+            return self._current().copy()
+        except (CoreError, MemoryError) as error:
+            self._writer.info(text_of(error))
+            return None
+
+    def _time_limits(self, command: Go) -> TimeLimits:
+        try:
+            board = self._current()
+        except CoreError:
+            return TimeLimits()
+        black = board.turn == self._resources.core.black
+        return time_limits(command, black, board.ply, self._options, self._lateness)
+
+    def _stop(self, command: protocol.Stop | protocol.GameOver | Quit | QuitWhenDone) -> None:
+        if self._job and self._job.stop:
+            self._job.stop()
+
+    def _gameover(self, command: protocol.GameOver) -> None:
+        self._stop(command)
+        self._game_over = True
+
+    def _ponderhit(self, command: protocol.PonderHit) -> None:
+        job = self._job
+        if job is None or job.control is None or not isinstance(job.go, Go):
+            return
+        go = job.go
+        if command.times.given():
+            go = Go(command.times, depth=go.depth, nodes=go.nodes, movetime=go.movetime)
+        job.control.ponderhit(self._time_limits(go), go.open_ended(), self._clock_start)
+
+    def _question(self, command: protocol.Question) -> None:
+        if command.what == "eval":
+            self._resources.load_in_play()
+            lines = eval_lines(self._resources.pool.main, self._current())
+        else:
+            lines = describe(command.what, self._current(), self._options.flag("GenerateAllLegalMoves"))
+        self._writer.lines(lines)
+
+    def _perft(self, command: protocol.Perft) -> None:
+        board, stopped = self._current().copy(), threading.Event()
+
+        def work() -> None:
+            for line in perft(board, command.depth, stopped.is_set):
+                self._writer.line(line)
+
+        self._start_job(work, stop=stopped.set)
+
+    def _bench(self, command: protocol.Bench) -> None:
+        core = self._resources.core
+        stop = core.stop_token()
+
+        def work() -> None:
+            from usi_engine.game.bench import bench  # noqa: PLC0415  (not needed in play)
+
+            try:
+                self._writer.line(bench(core, self._resources.weights, command.depth, command.megabytes, stop))
+            except MemoryError as error:
+                self._writer.info(text_of(error))
+
+        self._start_job(work, stop=stop.set)
+
+    def _quit(self, command: Quit | QuitWhenDone) -> None:
+        self._stop(command)
+        self._ended = True
+
+
+def allowed_during_search(command: Posted) -> bool:
+    """Whether it can be carried out while a search runs."""
+    if isinstance(command, protocol.Question):
+        return command.what != "eval"
+    return isinstance(command, protocol.GetOption)

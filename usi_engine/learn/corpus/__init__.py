@@ -1,0 +1,1 @@
+"""Training positions: sources, corpora on disk, batches."""

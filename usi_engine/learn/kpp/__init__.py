@@ -1,0 +1,1 @@
+"""Training of KPP weights."""

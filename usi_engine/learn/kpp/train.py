@@ -1,0 +1,246 @@
+"""Corpus to weights: epochs, learning rates, checkpoints, progress, metrics on held-out games, export."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core_ext.board import BLACK, WHITE
+from core_ext.corpus import NO_RESULT, NO_SCORE
+from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
+from usi_engine.evaluation.kpp_file import read_folded, save_weights
+from usi_engine.evaluation.names import WeightsError
+from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.corpus.build import HELD_OUT, Positions
+from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
+from usi_engine.learn.files import written_whole
+from usi_engine.learn.kpp.export import export
+from usi_engine.learn.kpp.warm_start import load_model
+from usi_engine.progress import POSITIONS, Progress
+
+BLOCK = 1 << 14
+SORT_SPAN = 1 << 12  # positions sorted at a time: the more, the faster, and the less random their order
+REPORT_SECONDS = 2.0
+RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # most of their features are rare
+# Models of growing size, compared in docs/findings.md.
+MODELS = {
+    "P": ("piece",),
+    "KP": ("piece", "tempo", "kp", "relative"),
+    "PP": ("piece", "tempo", "kp", "relative", "pp", "relative_pp"),
+    "KPP": ("piece", "tempo", "kp", "relative", "pp", "relative_pp", "kkp", "kpp"),
+    "KPPT": tuple(SIZES),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to train.
+
+    Learning rates: of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
+    """
+
+    model: str = "KPPT"
+    epochs: int = 3
+    rates: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
+    rate_decay: float = 0.6  # factor from epoch to epoch
+    last_decay: float = 0.1  # factor over the last epoch, linear
+    rare_accumulator: float = 0.4  # initial accumulator of RARE_TERMS: rare features move little
+    score_scale: float = 600.0
+    result_share: float = 0.0  # a model overfits to results of single games: 0.2 of them cost 79 Elo
+    threads: int = 1  # or 2, with the same weights
+    positions: int = 0  # 0: all
+    warm_start: str = ""  # initial weights, as an EvalFile names them
+    initial_accumulator: float = 0.0  # of all other terms
+    checkpoint_minutes: float = 10.0
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """All of it that the weights depend on."""
+        return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
+
+
+def warm_start_plan(plan: Plan, weights: str) -> Plan:
+    """The plan from given weights, with large initial accumulators, that is small effective learning rates."""
+    return replace(plan, warm_start=weights, rare_accumulator=3e4, initial_accumulator=1e6)
+
+
+ZONE = king_zones()
+
+
+def sort_by_zones(positions: Positions) -> Positions:
+    """Sorts SORT_SPAN positions at a time by their kings' zones, so that successive positions share cached weights."""
+    zones = ZONE[positions["king"]]
+    return np.array(positions[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(positions)) // SORT_SPAN))])
+
+
+@dataclass
+class State:
+    """Progress of the training."""
+
+    positions: int = 0  # trained on, in all epochs
+    curve: Curve = field(default_factory=list)
+
+
+def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """1 / (1 + exp(-x))"""
+    return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
+
+
+def targets(positions: Positions, plan: Plan) -> npt.NDArray[np.float64]:
+    """Black's win probability, which the model learns."""
+    result = (positions["result"] + 1.0) / 2
+    searched = sigmoid(positions["score"] / plan.score_scale)
+    share = np.where(positions["result"] == NO_RESULT, 0.0, plan.result_share)
+    return np.where(positions["score"] == NO_SCORE, result, (1 - share) * searched + share * result)
+
+
+def divergence(probability: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
+    """Mean Kullback-Leibler divergence of the model's win probabilities from the targets, in nats."""
+    p, t = np.clip(probability, 1e-9, 1 - 1e-9), np.clip(target, 1e-9, 1 - 1e-9)
+    return float((t * np.log(t / p) + (1 - t) * np.log((1 - t) / (1 - p))).mean())
+
+
+def measure(trainer: Trainer, positions: Positions, plan: Plan) -> dict[str, float]:
+    """Divergence from the targets, and correlation with the search's win probabilities, on held-out positions."""
+    if not len(positions):
+        return {}
+    return agreement(sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale)), positions, plan)
+
+
+def scores_differ(positions: Positions) -> bool:
+    """Whether there are two scores to correlate with: else a correlation would be no number, and no JSON."""
+    return len(np.unique(positions["score"][positions["score"] != NO_SCORE])) > 1
+
+
+def agreement(probability: npt.NDArray[np.float64], positions: Positions, plan: Plan) -> dict[str, float]:
+    """Divergence of Black's win probabilities from the targets, and correlation with those of the search, if any."""
+    scored = positions["score"] != NO_SCORE
+    found = {"divergence": divergence(probability, targets(positions, plan))}
+    if scores_differ(positions) and np.ptp(probability[scored]) > 0:
+        searched = sigmoid(positions["score"][scored] / plan.score_scale)
+        found["correlation"] = float(np.corrcoef(probability[scored], searched)[0, 1])
+    return found
+
+
+class Training:
+    """A training run; its folder holds the checkpoint and the curve."""
+
+    def __init__(self, corpus: Path, folder: Path, plan: Plan) -> None:
+        self.plan, self.folder = plan, folder
+        self.card = load_card(corpus)
+        self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
+        self.file = training_file(corpus, plan.positions)
+        self.held_out = PositionFile(corpus / HELD_OUT).read()
+        self.trainer = Trainer(MODELS[plan.model])
+        if plan.warm_start:
+            folded = read_folded(plan.warm_start)
+            try:
+                load_model(self.trainer, folded)
+            except WeightsError as error:
+                raise WeightsError(f"no warm start from '{plan.warm_start}': {error}") from None
+        for name in self.trainer.terms:
+            self.trainer.parameters(name)[:, 1] = self.initial_accumulator(name)
+        self.state = State()
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def initial_accumulator(self, name: str) -> float:
+        """Of the parameters of this term."""
+        return self.plan.rare_accumulator if name in RARE_TERMS else self.plan.initial_accumulator
+
+    @property
+    def total(self) -> int:
+        """Positions of all epochs."""
+        return self.plan.epochs * self.file.count
+
+    def blocks(self) -> Iterator[tuple[int, Positions]]:
+        """(epoch, positions) of each block that is not yet trained on."""
+        while self.state.positions < self.total:
+            epoch, at = divmod(self.state.positions, self.file.count)
+            yield epoch, sort_by_zones(self.file.read(at, BLOCK))
+
+    def run(self) -> None:
+        """Train to the end, from the checkpoint where there is one."""
+        self.resume()
+        saved = time.monotonic()
+        progress = Progress(POSITIONS, self.total - self.state.positions, self.state.positions, REPORT_SECONDS)
+        for epoch, positions in self.blocks():
+            loss = self.learn(positions, self.rates(epoch)) / len(positions)
+            self.state.positions += len(positions)
+            due = time.monotonic() - saved > 60 * self.plan.checkpoint_minutes
+            if due or self.state.positions % self.file.count == 0:
+                self.add_point(epoch)
+                self.save()
+                saved = time.monotonic()
+            progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
+
+    def rates(self, epoch: int) -> list[float]:
+        """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
+        factor = self.plan.rate_decay**epoch
+        if epoch == self.plan.epochs - 1:
+            factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % self.file.count) / self.file.count
+        return [rate * factor for rate in self.plan.rates]
+
+    def learn(self, positions: Positions, rates: list[float]) -> float:
+        """Train on one block, in one thread or in two, a shard of each position for each. Returns the squared error."""
+        arguments = (positions, rates, self.plan.score_scale, self.plan.result_share)
+        if self.plan.threads == 1:
+            return self.trainer.learn(*arguments)
+        rendezvous = Rendezvous()
+        with ThreadPoolExecutor(2) as pool:
+            jobs = [pool.submit(self.trainer.learn_shard, shard, rendezvous, *arguments) for shard in (0, 1)]
+            return [job.result() for job in jobs].pop()
+
+    def add_point(self, epoch: int) -> None:
+        """Measure on the held-out positions: a point of the curve, written and printed."""
+        point = {
+            "epoch": float(epoch),
+            "positions": float(self.state.positions),
+            **measure(self.trainer, self.held_out, self.plan),
+        }
+        self.state.curve.append(point)
+        write_curve(self.folder, self.state.curve)
+        print(
+            ", ".join(f"{name} {value:.4f}" if value < 10 else f"{name} {value:.0f}" for name, value in point.items()),
+            flush=True,
+        )
+
+    def save(self) -> None:
+        """Write a checkpoint, from which the run continues bit for bit: the changed parameters and the progress."""
+        arrays: dict[str, Any] = {"_positions": self.state.positions}
+        for name in self.trainer.terms:
+            parameters = self.trainer.parameters(name)
+            initial = np.float32(self.initial_accumulator(name))
+            indices = np.flatnonzero((parameters[:, 1] != initial) | (parameters[:, 0] != 0))
+            arrays |= {name: parameters[indices], f"{name}_indices": indices.astype(np.uint32)}
+        save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
+
+    def resume(self) -> None:
+        """Load the checkpoint, if there is one. ValueError where it is another plan's or corpus's."""
+        with open_checkpoint(self.folder, self.identity) as saved:
+            if saved is None:
+                return
+            arrays, curve = saved
+            self.state = State(within(arrays["_positions"], self.total), curve)
+            for name in self.trainer.terms:
+                self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
+
+    def export(self, path: Path, extra: dict[str, Any]) -> int:
+        """Quantise and write the weights with their card; returns the size of the file."""
+        card = {
+            "model": self.plan.model,
+            "date": time.strftime("%Y-%m-%d"),
+            "corpus": self.card,
+            "plan": asdict(self.plan),
+            "positions_learned": self.state.positions,
+            "held_out": self.state.curve[-1] if self.state.curve else {},
+            **extra,
+        }
+        with written_whole(path) as part:
+            return save_weights(part, export(self.trainer), card)

@@ -1,0 +1,1 @@
+"""Training of networks with our own kernels."""

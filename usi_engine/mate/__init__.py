@@ -1,0 +1,1 @@
+"""`usi_engine mate`: mate problems from positions, files and game records."""

@@ -1,0 +1,192 @@
+"""Solving mate problems: reading them, verifying the solver's lines, a table of the results by length.
+
+A problem is a line: an sfen, also with `sfen` or `position sfen` before and `moves ...` after it, or three fields
+separated by tabs: length in plies, sfen, a solution. Empty lines and lines that start with `#` are skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from usi_engine.core import Core, board_of
+from usi_engine.memory import check_free
+from usi_engine.usi.output import escaped
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+    from core_ext.engine import MateSolver, StopToken
+
+WIDTHS = (7, 8, 9, 11, 12, 7, 9, 8, 13)  # of the numbers in the table
+QUOTED = 60  # characters of a text that a message shows
+
+
+@dataclass(frozen=True)
+class MateProblem:
+    """A position; `length` is 0 if the file does not give it, `name` says where it stands."""
+
+    sfen: str
+    length: int = 0
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class MateResult:
+    """The result of a problem: `status` is the solver's, or `unreadable` for text that is no position, with the reason
+    in `fault`; `wrong` marks moves that do not mate.
+    """
+
+    problem: MateProblem
+    status: str
+    moves: list[str]
+    nodes: int
+    seconds: float
+    wrong: bool = False
+    fault: str = ""
+
+    @property
+    def length(self) -> int:
+        """In plies: the file's, or else that of the mate found."""
+        return self.problem.length or len(self.moves)
+
+
+def read_problem(line: str, name: str = "") -> MateProblem | None:
+    """None for a line without a problem; ValueError, with the name, if the length is not a number."""
+    text = line.strip()
+    if not text or text.startswith("#"):
+        return None
+    fields = text.split("\t")
+    return MateProblem(fields[1], read_length(fields[0], name), name) if fields[1:] else MateProblem(text, name=name)
+
+
+def read_length(text: str, name: str) -> int:
+    """The length of a mate in plies. ValueError."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name}: not a length in plies: '{escaped(text[:QUOTED])}'") from None
+
+
+def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
+    """The problems of a file. ValueError."""
+    for number, line in enumerate(lines, 1):
+        problem = read_problem(line, f"{name}, line {number}")
+        if problem:
+            yield problem
+
+
+def looks_like_position(text: str) -> bool:
+    """Whether it is meant for a position rather than for files."""
+    first = text.partition(" ")[0]
+    return first in ("position", "sfen", "startpos") or first.count("/") == 8
+
+
+def attempt(
+    core: Core, solver: MateSolver, stop: StopToken, problem: MateProblem, limits: argparse.Namespace
+) -> MateResult:
+    """Solve one problem and verify the mate."""
+    begun = time.perf_counter()
+    try:
+        board = board_of(core, problem.sfen)
+    except ValueError as error:
+        return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
+    stop.clear()
+    stop.set_in(limits.seconds)
+    status, moves = solve_interruptibly(solver, stop, board, limits)
+    seconds = time.perf_counter() - begun
+    wrong = status == "mate" and not is_mate(board, moves)
+    return MateResult(problem, status, moves, solver.nodes, seconds, wrong)
+
+
+def solve_interruptibly(
+    solver: MateSolver, stop: StopToken, board: Board, limits: argparse.Namespace
+) -> tuple[str, list[str]]:
+    """Solve on a second thread: Ctrl-C reaches the main thread only where that runs Python code."""
+    with ThreadPoolExecutor(1) as thread:
+        aim = "shortest" if limits.shortest else "shorter"
+        solved = thread.submit(solver.solve, board, limits.nodes, aim)
+        try:
+            return solved.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise
+
+
+def is_mate(board: Board, moves: list[str]) -> bool:
+    """Whether the line gives check by every move of its first side, and its last check allows nothing but futile
+    interpositions.
+    """
+    end = after_checks(board, moves)
+    if end is None:
+        return False
+    return all(answer[1] == "*" and is_futile(end, answer) for answer in end.legal_moves(include_all=True))
+
+
+def mates_by_checks(board: Board, moves: list[str]) -> bool:
+    """Whether the line gives check by every move of its first side, and the last one mates."""
+    end = after_checks(board, moves)
+    return end is not None and not end.legal_moves(include_all=True)
+
+
+def after_checks(board: Board, moves: list[str]) -> Board | None:
+    """The position after the line; None unless it ends with a move of its first side and each of these gives check."""
+    end = board.copy()
+    for number, move in enumerate(moves):
+        end.push(move)
+        if number % 2 == 0 and not end.is_check():
+            return None
+    return end if len(moves) % 2 else None
+
+
+def is_futile(board: Board, answer: str) -> bool:
+    """Whether a drop is a futile interposition: after it the attacker mates in one, or by capturing the dropped piece,
+    whatever is interposed next.
+    """
+    board.push(answer)
+    captures = [move for move in board.checking_moves(include_all=True) if move[2:4] == answer[2:4] and move[1] != "*"]
+    found = board.mate_in_one() is not None or any(mates_after(board, move) for move in captures)
+    board.pop()
+    return found
+
+
+def mates_after(board: Board, move: str) -> bool:
+    """Whether `move` mates, or allows nothing but futile interpositions."""
+    board.push(move)
+    answers = board.legal_moves(include_all=True)
+    mates = all(answer[1] == "*" and is_futile(board, answer) for answer in answers)
+    board.pop()
+    return mates
+
+
+def table(results: list[MateResult]) -> Iterator[str]:
+    """A heading, a line for each length, and the totals."""
+    yield "length  count  solved  no mate  undecided  unreadable  wrong  shorter  longer        nodes   seconds"
+    for length in sorted({result.length for result in results}):
+        yield row(str(length or "-"), [result for result in results if result.length == length])
+    yield row("all", results)
+
+
+def row(title: str, results: list[MateResult]) -> str:
+    """One line of the table."""
+    solved = [result for result in results if result.status == "mate"]
+    unsolved = [sum(result.status == status for result in results) for status in ("nomate", "unknown", "unreadable")]
+    wrong = sum(result.wrong for result in results)
+    shorter = sum(len(result.moves) < result.length for result in solved)
+    longer = sum(len(result.moves) > result.length for result in solved)
+    nodes, seconds = sum(result.nodes for result in results), sum(result.seconds for result in results)
+    counts = (len(results), len(solved), *unsolved, wrong, shorter, longer, nodes)
+    cells = (f"{count:>{width}}" for count, width in zip(counts, WIDTHS, strict=True))
+    return f"{title:>6}{''.join(cells)}{seconds:>10.3f}"
+
+
+def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
+    """The results in the order of the problems, each as soon as it is there. MemoryError."""
+    stop = core.stop_token()
+    check_free(limits.hash)
+    solver = core.mate_solver(limits.hash, stop)
+    for problem in problems:
+        yield attempt(core, solver, stop, problem, limits)

@@ -1,0 +1,85 @@
+"""Where results are written: names of files, encodings, whole files or none."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, RecordError
+
+UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
+
+
+def write_text(path: Path, text: str, encoding: str = "") -> None:
+    """Write a file under a temporary name and rename it. RecordError where the encoding lacks a letter; OSError.
+
+    Without `encoding`: Shift-JIS where the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in
+    UTF-8 begins with the comment line that says so.
+    """
+    data = encoded(path, text, encoding)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)  # mkstemp makes files that no one else may read
+        os.replace(name, path)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def encoded(path: Path, text: str, encoding: str) -> bytes:
+    """The bytes of a file of this name. RecordError."""
+    wanted = encoding or (SHIFT_JIS if path.suffix.lower() in SHIFT_JIS_SUFFIXES else "utf-8")
+    try:
+        return with_header(path, text, wanted).encode(SHIFT_JIS if wanted == "shift_jis" else wanted)
+    except UnicodeEncodeError as error:
+        if encoding:
+            letter = error.object[error.start]
+            raise RecordError(f"{path}: Shift-JIS has no '{letter}'; write UTF-8 (.kifu, .ki2u)") from None
+        return with_header(path, text, "utf-8").encode("utf-8")
+
+
+def with_header(path: Path, text: str, encoding: str) -> str:
+    """KIF in UTF-8 with its first line; any other text as it is."""
+    is_kif = path.suffix.lower() in (".kif", ".kifu")
+    return UTF8_HEADER + text if is_kif and encoding.startswith("utf") else text
+
+
+class Output:
+    """Where one kind of file goes: `out` itself for the only game; for one of several, or into a folder, by name.
+
+    No file of `read` is replaced: RecordError.
+    """
+
+    def __init__(self, out: Path, suffix: str, several: bool, read: Sequence[Path]) -> None:
+        self.suffix = suffix
+        self._out, self._read = out, read
+        self._by_name = several or out.is_dir()
+        self._used: set[str] = set()
+        if several and out.suffix.lower() in SUFFIXES and not out.is_dir():
+            raise RecordError(f"{out}: several games need a folder")
+        if not self._by_name:
+            refuse_replacing(out, read)
+
+    def path(self, stem: str) -> Path:
+        """The file for a game of this name; a name that was used before gets a number."""
+        if not self._by_name:
+            return self._out
+        name, number = stem, 2
+        while name in self._used:
+            name, number = f"{stem}-{number}", number + 1
+        self._used.add(name)
+        path = self._out / f"{name}{self.suffix}"
+        refuse_replacing(path, self._read)
+        return path
+
+
+def refuse_replacing(path: Path, read: Sequence[Path]) -> None:
+    """RecordError where the path is one of the files that are read."""
+    if path.exists() and any(one.exists() and path.samefile(one) for one in read):
+        raise RecordError(f"{path} is also read: it is not replaced")

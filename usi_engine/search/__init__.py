@@ -1,0 +1,1 @@
+"""One search: time management, threads, iterative deepening, reports."""

@@ -1,0 +1,141 @@
+"""One go's clock and its stop: how `stop`, `ponderhit`, the time limits and the search itself end a search."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from usi_engine.search.timeman import TimeLimits
+
+if TYPE_CHECKING:
+    from core_ext.engine import StopToken
+
+
+class NoStop(threading.Event):
+    """Stands in for a stop token where the core could not be loaded, so that nothing searches."""
+
+    def set_in(self, seconds: float) -> None:
+        """There is no search to stop."""
+
+
+class SearchControl:
+    """One go's clock and its stop. Every method may be called from any thread.
+
+    A go that ponders or is infinite must not be answered before `stop` or, if it ponders, `ponderhit`. The stop token
+    holds the deadline, which workers and mate solvers compare with the clock themselves: on a loaded machine a thread
+    that had to set the flag would wake late.
+    """
+
+    def __init__(
+        self,
+        stop: StopToken | NoStop,
+        limits: TimeLimits,
+        pondering: bool = False,
+        infinite: bool = False,
+        begun: float | None = None,
+    ) -> None:
+        """`begun`: when the go arrived, by time.perf_counter; by default now."""
+        self._stop = stop
+        self._changed = threading.Condition()
+        self._begun = self._clock_start = time.perf_counter() if begun is None else begun
+        self._limits = limits
+        self._pondering = pondering
+        self._infinite = infinite
+        self._stopped = False
+        self._stop_on_ponderhit = self._without_minimum = False
+        self._deadline: float | None = None
+        self._lateness: float | None = None
+        self._answered_at = self._begun
+        if not pondering:
+            self._set_deadline(self._moment(limits.maximum))
+
+    @property
+    def limits(self) -> TimeLimits:
+        """The limits now in force."""
+        return self._limits
+
+    @property
+    def total(self) -> int:
+        """Milliseconds since the go."""
+        return int((time.perf_counter() - self._begun) * 1000)
+
+    @property
+    def elapsed(self) -> int:
+        """Milliseconds on this move's clock: since the go, or since the ponderhit."""
+        return int((time.perf_counter() - self._clock_start) * 1000)
+
+    @property
+    def must_wait(self) -> bool:
+        """Whether the answer must wait for `stop` or `ponderhit`."""
+        return not self._stopped and (self._pondering or self._infinite)
+
+    def stop(self) -> None:
+        """End the search and answer now."""
+        with self._changed:
+            self._stopped = True
+            self._stop.set()
+            self._changed.notify_all()
+
+    def ponderhit(self, limits: TimeLimits, infinite: bool = False, begun: float | None = None) -> None:
+        """The expected move was played: the clock starts, at `begun` or now. No effect unless pondering."""
+        with self._changed:
+            if not self._pondering:
+                return
+            self._clock_start = time.perf_counter() if begun is None else begun
+            self._pondering, self._limits, self._infinite = False, limits, infinite
+            self._set_deadline(self._moment(limits.maximum))
+            if limits.optimum is not None and self._stop_on_ponderhit:
+                self._bring_forward(0 if self._without_minimum else limits.search_end(0))
+            self._changed.notify_all()
+
+    def try_stop(self, without_minimum: bool = False) -> bool:
+        """Ask whether the search may end now. False: it goes on, until its second is full, or until ponderhit.
+
+        `without_minimum`: more time would change nothing (a forced move, a proved mate), so neither the minimum time
+        nor a full second applies.
+        """
+        with self._changed:
+            if self._pondering or self._infinite:
+                self._stop_on_ponderhit = True
+                self._without_minimum = self._without_minimum or without_minimum
+                return False
+            elapsed = self.elapsed
+            end = elapsed if without_minimum else self._limits.search_end(elapsed)
+            self._bring_forward(end)
+            return end <= elapsed
+
+    def wait_to_answer(self) -> None:
+        """Block until the answer may be given."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self.must_wait)
+
+    def answer_sent(self) -> None:
+        """The answer is written. Measures how late, unless `stop` ended the search."""
+        now = time.perf_counter()
+        with self._changed:
+            self._answered_at = now
+            if self._deadline is not None and not self._stopped:
+                self._lateness = max(now - self._deadline, 0.0)
+
+    @property
+    def lateness(self) -> float | None:
+        """Milliseconds from the deadline to the answer, 0 where it came sooner; None where there was no deadline."""
+        return None if self._lateness is None else self._lateness * 1000
+
+    @property
+    def answered_at(self) -> float:
+        """When the answer was written, by time.perf_counter; before that, when the go arrived."""
+        return self._answered_at
+
+    def _moment(self, milliseconds: int | None) -> float | None:
+        return None if milliseconds is None else self._clock_start + milliseconds / 1000
+
+    def _bring_forward(self, milliseconds: int) -> None:
+        moment = self._clock_start + milliseconds / 1000
+        self._set_deadline(moment if self._deadline is None else min(self._deadline, moment))
+
+    def _set_deadline(self, moment: float | None) -> None:
+        self._deadline = moment
+        if moment is not None:
+            self._stop.set_in(moment - time.perf_counter())

@@ -1,0 +1,291 @@
+"""Time management: how long one move may take, from the clocks of a `go`, the ply and the options.
+
+All times are milliseconds since the clock of this move started. The options have YaneuraOu's names and meanings:
+
+- NetworkDelay: the usual delay between engine and server; subtracted where thinking is rounded up to a full second.
+- NetworkDelay2: the worst delay; every move ends at least this long before the flag falls. Where little time is left,
+  less is kept: a twentieth of it, a quarter of what is beyond a second, and more after late answers.
+- MinimumThinkingTime: on clocks that count whole seconds, the least time of a move (book and forced moves aside).
+- SlowMover: percent of the usual optimum time.
+- RoundUpToFullSecond: on clocks that count whole seconds, rounding down, use up the second that has begun.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass, replace
+
+from usi_engine.usi.options import Options
+from usi_engine.usi.protocol import Go, Times
+
+# The usual margin: printing the answer, the pipe and the GUI take a few milliseconds.
+MIN_MARGIN = 5
+MARGIN_SHARE = 0.05
+# Clocks of more than this may be those of a server: of what is beyond it, this share is added, up to NetworkDelay2.
+LOCAL_TIME = 1000
+SERVER_SHARE = 0.2
+# The most that is taken off a movetime.
+MOVETIME_MARGIN = 30
+MIN_TIME = 10
+# The time of a move where only the reserve is left (RESERVED_MOVES).
+EMERGENCY_TIME = 2
+# What a move costs beyond its thinking time, and for how many moves a clock without increment reserves that.
+MOVE_OVERHEAD = 5
+RESERVED_MOVES = 80
+# Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies;
+# these are more, as many a move takes longer than its optimum time.
+MOVES_AT_START = 84
+MOVES_AT_LEAST = 50
+PONDER_FACTOR = 1.25
+# Of the optimum time, for a true score of the only legal move.
+FORCED_SHARE = 0.05
+# The maximum time as a multiple of the optimum time, and the shares of the main time that either may use.
+MAXIMUM_RATIO = 5.0
+MAXIMUM_SHARE = 0.3
+OPTIMUM_SHARE = 0.10
+
+# Answers whose lateness is kept. The second greatest of them counts: one halt of the process is no habit.
+RECENT_ANSWERS = 100
+# The engine measures its own lateness only, not the delay between its output and the GUI's clock; and the fewer the
+# answers, the less of the worst they have shown.
+LATENESS_FACTOR = 2.0
+FEW_ANSWERS = 16
+MAX_LATENESS = 400
+# A late answer by itself makes the next moves cautious, less so at each.
+MAX_SHOCK = 100
+SHOCK_DECAY = 0.75
+# Assumed before the first move.
+INITIAL_LATENESS = 30.0
+# The margin leaves at least this share of the usable time.
+MIN_USED_SHARE = 0.25
+
+# The factors of TimeScale, which are Stockfish's. Falling value: what a centipawn counts below the value of the move
+# before, and below that of so many iterations before; a value that does not fall at all gives the least factor.
+FALL_BASE = 0.113
+FALL_SINCE_MOVE, FALL_SINCE_DEPTH = 0.0212, 0.0099
+FALL_DEPTHS = 4
+MIN_FALL, MAX_FALL = 0.57, 1.57
+# Firmness of the best move: least, more of it, and after how many iterations without a change half of that is reached.
+FIRM_LEAST, FIRM_MORE, FIRM_DEPTHS, FIRM_STEEPNESS = 0.72, 0.79, 11.6, 0.52
+# The factor of firmness: (FIRM_BASE + that of the move before) / (FIRM_SCALE * that of this move).
+FIRM_BASE, FIRM_SCALE = 1.44, 2.24
+# Each change of the best move adds CHANGE to the factor, half as much after every iteration.
+CHANGE_BASE, CHANGE, CHANGE_DECAY = 1.04, 1.9, 0.5
+# Where the best move had this share of all nodes, from this iteration on, the alternatives were refuted quickly.
+CLEAR_SHARE, CLEAR_DEPTH, CLEAR_FACTOR = 0.924, 10, 0.67
+# The next iteration takes longer than all before: none is begun after this share of the time.
+NEW_ITERATION_SHARE = 0.6
+
+
+class Lateness:
+    """How late after their deadlines recent answers came, and the safety margin that follows from it.
+
+    On a loaded machine a thread waits for a processor. The answers of earlier games count too, as it is a property of
+    the machine. `initial`: milliseconds assumed before the first move.
+    """
+
+    def __init__(self, initial: float = 0.0) -> None:
+        self._recent: deque[float] = deque(maxlen=RECENT_ANSWERS)
+        self._shock = initial
+
+    def record(self, milliseconds: float) -> None:
+        """Add one answer, this long after its deadline; 0 for one in time."""
+        late = min(max(milliseconds, 0.0), MAX_LATENESS)
+        self._recent.append(late)
+        self._shock = max(self._shock * SHOCK_DECAY, min(late, MAX_SHOCK))
+
+    def margin(self, most: int) -> int:
+        """Milliseconds to keep besides the usual margin, at most `most`: delays beyond it cannot be made up for."""
+        coverable = sorted(late for late in self._recent if late <= most)
+        habit = coverable[-2] if len(coverable) > 1 else 0.0
+        factor = LATENESS_FACTOR + FEW_ANSWERS / max(len(self._recent), 1)
+        return min(math.ceil(max(habit * factor, self._shock)), MAX_LATENESS, max(most, 0))
+
+    @property
+    def overhead(self) -> int:
+        """Milliseconds that a move is expected to cost beyond its thinking time."""
+        mean = sum(self._recent) / max(len(self._recent), FEW_ANSWERS)
+        return MOVE_OVERHEAD + math.ceil(mean * LATENESS_FACTOR)
+
+
+ON_TIME = Lateness()
+
+
+@dataclass(frozen=True)
+class TimeLimits:
+    """Optimum, maximum and minimum time of one move. None = no such limit.
+
+    `forced`: the time of the only legal move of a game, whose search serves the score alone. None: no less than others.
+    """
+
+    optimum: int | None = None
+    maximum: int | None = None
+    minimum: int = 0
+    forced: int | None = None
+    round_up: bool = False
+    delay: int = 0
+
+    def search_end(self, elapsed: int) -> int:
+        """When a search that is done at `elapsed` should end: at once, or just before its second is full."""
+        end = max(elapsed, self.minimum)
+        if self.round_up:
+            full = -(-(end + self.delay) // 1000) * 1000 - self.delay
+            end = max(end, full)
+        return end if self.maximum is None else min(end, max(self.maximum, elapsed))
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The clock of one side: main time, byoyomi, increment; whether the GUI counts whole seconds only."""
+
+    main: int
+    byoyomi: int
+    increment: int
+    whole_seconds: bool
+
+    @property
+    def renews(self) -> bool:
+        """Whether each move brings new time."""
+        return bool(self.byoyomi or self.increment)
+
+    @property
+    def usable(self) -> int:
+        """Time this move may use. Some GUIs have added the increment to the main time: it is not counted twice."""
+        if self.byoyomi == 0 and self.main < self.increment:
+            return self.main + self.increment
+        return self.main + self.byoyomi
+
+
+def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
+    """Limits of this go for the side to move at game ply `ply`; `lateness` is that of the answers so far."""
+    if go.movetime is not None:
+        margin = min(MIN_MARGIN + int(go.movetime * MARGIN_SHARE), MOVETIME_MARGIN)
+        return _fixed(max(go.movetime - margin, MIN_TIME))
+    if not go.times.given() or go.infinite:
+        return TimeLimits()
+    limits = _clock_limits(read_clock(go.times, black), ply, options, lateness)
+    if limits.optimum is None or go.searchmoves or go.nodes or go.depth:
+        return limits
+    return replace(limits, forced=int(limits.optimum * FORCED_SHARE))
+
+
+def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
+    cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
+    if clock.byoyomi and clock.main < clock.byoyomi:
+        return _fixed(cap)
+    if not clock.renews and clock.main <= RESERVED_MOVES * lateness.overhead:
+        return _fixed(EMERGENCY_TIME)
+    return _allocated(clock, cap, ply, options, lateness.overhead)
+
+
+def read_clock(times: Times, black: bool) -> Clock:
+    """The clock of one side."""
+    main = (times.btime if black else times.wtime) or 0
+    increment = (times.binc if black else times.winc) or 0
+    byoyomi = times.byoyomi or 0
+    whole = all(time % 1000 == 0 for time in (main, increment, byoyomi))
+    return Clock(main, byoyomi, increment, whole)
+
+
+def moves_to_go(ply: int, max_moves: int) -> int:
+    """How many moves of this side the main time must last for."""
+    expected = max(MOVES_AT_START - ply // 4, MOVES_AT_LEAST)
+    if max_moves:
+        expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
+    return expected
+
+
+def _fixed(milliseconds: int) -> TimeLimits:
+    return TimeLimits(optimum=milliseconds, maximum=milliseconds, minimum=milliseconds)
+
+
+def _margin(usable: int, options: Options, lateness: Lateness) -> int:
+    here = MIN_MARGIN + int(min(usable, LOCAL_TIME) * MARGIN_SHARE)
+    elsewhere = int(max(usable - LOCAL_TIME, 0) * (MARGIN_SHARE + SERVER_SHARE))
+    usual = max(min(options.number("NetworkDelay2"), here + elsewhere), MIN_MARGIN)
+    most = int(usable * (1 - MIN_USED_SHARE)) - here
+    return max(usual, here + lateness.margin(most))
+
+
+def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
+    """Divides the main time by the moves to go, and adds what each move renews: byoyomi, most of the increment."""
+    moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
+    renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
+    main = clock.main if clock.renews else clock.main - RESERVED_MOVES * overhead
+    share = min(main / moves, max(main * OPTIMUM_SHARE, main / moves if moves < 10 else 0))
+    scaled = (share + renewed) * options.number("SlowMover") / 100
+    if options.flag("USI_Ponder"):
+        scaled *= PONDER_FACTOR
+    longest = min(scaled * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / moves) + renewed, cap)
+    optimum = max(int(min(scaled, longest)), MIN_TIME)
+    # Where nothing is renewed, the last second would be used up by one move if the clock counts milliseconds after all.
+    rounded = clock.whole_seconds and (clock.renews or clock.main > 1000) and options.flag("RoundUpToFullSecond")
+    maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
+    minimum = _minimum(clock, maximum, options)
+    return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))
+
+
+def _minimum(clock: Clock, maximum: int, options: Options) -> int:
+    if not clock.whole_seconds:
+        return 0
+    minimum = max(options.number("MinimumThinkingTime") - options.number("NetworkDelay"), 0)
+    return min(minimum, maximum, max(clock.usable // 20, clock.byoyomi))
+
+
+@dataclass
+class LastMove:
+    """What is kept from one move's search for the next one's time: its value, and how firm its best move was."""
+
+    value: int | None = None
+    firmness: float = 1.0
+
+
+class TimeScale:
+    """Scales the optimum time of one move by four factors (Stockfish).
+
+    More time where the value falls below that of the move before and of some iterations before, where the best move
+    has changed lately, and where the search of the move before saved time; less where the best move has long been the
+    same, or takes nearly all nodes. `last` is kept up to date.
+    """
+
+    def __init__(self, last: LastMove) -> None:
+        self._before = replace(last)
+        self._last = last
+        self._move = ""
+        self._values: list[int] = []
+        self._changes = 0.0
+        self._changed_at = 0
+        self._share = 0.0
+
+    def iteration_done(self, move: str, value: int, share: float) -> None:
+        """Add the best move and the value of one finished iteration; `share`: of all nodes, that of the best move."""
+        changed = bool(self._values) and move != self._move
+        self._values.append(value)
+        self._changes = self._changes * CHANGE_DECAY + changed
+        if move != self._move:
+            self._move, self._changed_at = move, len(self._values)
+        self._share = share
+        self._last.value, self._last.firmness = value, self._firmness()
+
+    def factor(self) -> float:
+        """What to multiply the optimum time by."""
+        firmness = (FIRM_BASE + self._before.firmness) / (FIRM_SCALE * self._last.firmness)
+        clear = self._share >= CLEAR_SHARE and len(self._values) >= CLEAR_DEPTH
+        return self._fall() * firmness * (CHANGE_BASE + CHANGE * self._changes) * (CLEAR_FACTOR if clear else 1)
+
+    def used_up(self, elapsed: int, optimum: int) -> bool:
+        """Whether too little time is left for another iteration."""
+        return elapsed >= optimum * self.factor() * NEW_ITERATION_SHARE
+
+    def _firmness(self) -> float:
+        same = len(self._values) - self._changed_at
+        return FIRM_LEAST + FIRM_MORE / (1.1 + math.exp(FIRM_STEEPNESS * (FIRM_DEPTHS - same)))
+
+    def _fall(self) -> float:
+        before, value = self._before.value, self._values[-1]
+        if before is None:
+            return 1.0
+        earlier = self._values[-1 - FALL_DEPTHS] if len(self._values) > FALL_DEPTHS else before
+        fall = FALL_BASE + FALL_SINCE_MOVE * (before - value) + FALL_SINCE_DEPTH * (earlier - value)
+        return min(max(fall, MIN_FALL), MAX_FALL)

@@ -1,1 +1,0 @@
-"""Programs around the engine: measuring, checking, analysing."""

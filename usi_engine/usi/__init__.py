@@ -1,0 +1,1 @@
+"""The USI protocol's text: commands, options, output. Nothing here keeps state."""

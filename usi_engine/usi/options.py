@@ -1,0 +1,191 @@
+"""The USI options: kind, range, default and current value of each. Names are YaneuraOu's."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+
+# Of `Threads`: more cores are left to the GUI and the opponent.
+MOST_THREADS_BY_DEFAULT = 4
+ENTERING_KING_RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
+TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
+FALSE_WORDS = frozenset({"false", "0", "no", "off"})
+
+
+@dataclass(frozen=True)
+class Spin:
+    """An integer; numbers outside the range are clamped."""
+
+    default: int
+    least: int
+    most: int
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return f"spin default {self.default} min {self.least} max {self.most}"
+
+    def read(self, text: str) -> int:
+        """The clamped number. ValueError where the text is not a number."""
+        return min(max(int(float(text)), self.least), self.most)
+
+
+@dataclass(frozen=True)
+class Check:
+    """True or false."""
+
+    default: bool
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return f"check default {str(self.default).lower()}"
+
+    def read(self, text: str) -> bool:
+        """The value. ValueError where the text is in neither TRUE_WORDS nor FALSE_WORDS."""
+        word = text.lower()
+        if word not in TRUE_WORDS | FALSE_WORDS:
+            raise ValueError(text)
+        return word in TRUE_WORDS
+
+
+@dataclass(frozen=True)
+class Combo:
+    """One of several words."""
+
+    default: str
+    words: tuple[str, ...]
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return " ".join([f"combo default {self.default}", *(f"var {word}" for word in self.words)])
+
+    def read(self, text: str) -> str:
+        """The word as declared, found in any case. ValueError where it is none of them."""
+        for word in self.words:
+            if word.lower() == text.lower():
+                return word
+        raise ValueError(text)
+
+
+@dataclass(frozen=True)
+class Text:
+    """Any text; `<empty>` means empty. `kind`: the protocol's type, `string` or `filename`."""
+
+    default: str = ""
+    kind: str = "string"
+
+    def declaration(self) -> str:
+        """What follows `type` in the option line."""
+        return f"{self.kind} default {self.default or '<empty>'}"
+
+    def read(self, text: str) -> str:
+        """The text; every text option names a file, and where the locale knows ASCII alone, other letters of file names
+        are bytes for Python.
+        """
+        return os.fsdecode(text.encode("utf-8", "surrogateescape"))
+
+
+def usable_cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def default_threads() -> int:
+    """One for each core, but not more than MOST_THREADS_BY_DEFAULT."""
+    return min(usable_cores(), MOST_THREADS_BY_DEFAULT)
+
+
+Kind = Spin | Check | Combo | Text
+Value = int | bool | str
+
+# Output units of a network in a centipawn, unless the option says otherwise. YaneuraOu's default.
+FV_SCALE = 16
+
+DECLARED: dict[str, Kind] = {
+    "USI_Hash": Spin(256, 1, 262144),
+    "USI_Ponder": Check(False),
+    "Threads": Spin(default_threads(), 1, 512),
+    "MultiPV": Spin(1, 1, 593),
+    "USI_OwnBook": Check(True),
+    "BookFile": Text("<internal>", "filename"),
+    "EvalFile": Text("<internal>", "filename"),
+    "EvalDir": Text(),
+    "FV_SCALE": Spin(FV_SCALE, 1, 128),
+    "BookMoves": Spin(16, 0, 10000),
+    "BookEvalDiff": Spin(30, 0, 99999),
+    "BookEvalBlackLimit": Spin(-50, -99999, 99999),
+    "BookEvalWhiteLimit": Spin(-140, -99999, 99999),
+    "NarrowBook": Check(False),
+    "ConsiderBookMoveCount": Check(True),
+    "BookIgnoreRate": Spin(0, 0, 100),
+    "FlippedBook": Check(True),
+    "NetworkDelay": Spin(120, 0, 10000),
+    "NetworkDelay2": Spin(1120, 0, 10000),
+    "MinimumThinkingTime": Spin(2000, 0, 100000),
+    "SlowMover": Spin(100, 1, 1000),
+    "RoundUpToFullSecond": Check(True),
+    "SkillLevel": Spin(20, 0, 20),
+    "ResignValue": Spin(99999, 0, 99999),
+    "MaxMovesToDraw": Spin(0, 0, 100000),
+    "EnteringKingRule": Combo("CSARule27", ENTERING_KING_RULES),
+    "DrawValueBlack": Spin(-2, -30000, 30000),
+    "DrawValueWhite": Spin(-2, -30000, 30000),
+    "GenerateAllLegalMoves": Check(False),
+    "PvInterval": Spin(300, 0, 1000000),
+    "ConsiderationMode": Check(False),
+    "DepthLimit": Spin(0, 0, 1000),
+    "MateShortest": Check(True),
+    "NodesLimit": Spin(0, 0, 2**31 - 1),
+}
+
+
+class Options:
+    """The current values. Names are found in any case."""
+
+    def __init__(self) -> None:
+        self._kinds = DECLARED
+        self._names = {name.lower(): name for name in self._kinds}
+        self._values: dict[str, Value] = {name: kind.default for name, kind in self._kinds.items()}
+
+    def declarations(self) -> list[str]:
+        """The option lines that answer `usi`."""
+        return [f"option name {name} type {kind.declaration()}" for name, kind in self._kinds.items()]
+
+    def set(self, name: str, text: str) -> str | None:
+        """Set one option. Returns None, or one sentence with the reason why it was not set."""
+        known = self._names.get(name.lower())
+        if known is None:
+            return f"no option is named '{name}'"
+        try:
+            self._values[known] = self._kinds[known].read(text.strip())
+        except (ValueError, OverflowError):
+            return f"option {known} cannot be '{text}'; it stays {self.shown(known)}"
+        return None
+
+    def shown(self, name: str) -> str:
+        """The value as text. KeyError for an unknown option."""
+        value = self._values[name]
+        if isinstance(value, bool):
+            return str(value).lower()
+        return str(value) or "<empty>"
+
+    def listing(self, name: str = "") -> list[str]:
+        """Lines `NAME = VALUE`, of one option or of all; none where the name is unknown."""
+        if name:
+            known = self._names.get(name.lower())
+            names = [known] if known else []
+        else:
+            names = list(self._kinds)
+        return [f"{each} = {self.shown(each)}" for each in names]
+
+    def number(self, name: str) -> int:
+        """Value of a spin option."""
+        return int(self._values[name])
+
+    def flag(self, name: str) -> bool:
+        """Value of a check option."""
+        return bool(self._values[name])
+
+    def text(self, name: str) -> str:
+        """Value of a string or combo option."""
+        return str(self._values[name])
