@@ -29,7 +29,7 @@ from usi_engine.evaluation.kpp_file import (
     run_all,
     save_weights,
 )
-from usi_engine.evaluation.names import KPP, WeightsError
+from usi_engine.evaluation.names import KPP, MATERIAL, WeightsError
 
 
 def some_weights() -> Folded:
