@@ -49,11 +49,8 @@ class Steps(Progress):
         columns = TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         note = TextColumn("{task.fields[note]}", markup=False)
         super().__init__(*columns, note, console=Console(stderr=True), disable=not sys.stderr.isatty())
-        self._unit, self._task, self._printed = (
-            unit,
-            self.add_task(unit, total=total, completed=done, note=""),
-            time.monotonic(),
-        )
+        self._unit, self._printed = unit, time.monotonic()
+        self._task = self.add_task(unit, total=total, completed=done, note="")
 
     def step(self, note: str = "") -> None:
         """Count one unit, and show the note beside the count."""
