@@ -79,7 +79,7 @@ class ScriptedTable:
     def __init__(self, script: Script, megabytes: int) -> None:
         time.sleep(script.load_seconds)
         if megabytes > script.most_megabytes:
-            raise MemoryError(f"{megabytes} MB cannot be had")
+            raise MemoryError(f"{megabytes} MB do not fit")
         self.script, self.megabytes = script, megabytes
         script.made["tables"] += 1
 

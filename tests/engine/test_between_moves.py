@@ -13,13 +13,12 @@ from core_ext.board import Board
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, ScriptedSolver
 from tests.engine.transcripts import DECLARABLE
-from tests.engine.usi_transport import InProcess, Program
+from tests.engine.usi_transport import InProcess
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.network_file import read_network, write_network
-from usi_engine.game.mating import SMALLEST_TABLE, table_megabytes
+from usi_engine.game.mating import MIN_MEGABYTES, table_megabytes
 from usi_engine.learn.nnue.train import shifted
-from usi_engine.usi.protocol import GoMate
 
 MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 
@@ -109,52 +108,47 @@ def test_weights_that_could_not_be_read_are_tried_again(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_searchmoves_come_before_a_declaration(program: Program) -> None:
+def test_searchmoves_come_before_a_declaration(real: InProcess) -> None:
     """Who names the moves to search asks for one of them."""
-    program.send(f"position {DECLARABLE}", "go depth 1 searchmoves 8a9a")
-    program.expect("^bestmove 8a9a$")
+    real.send(f"position {DECLARABLE}", "go depth 1 searchmoves 8a9a")
+    real.expect("^bestmove 8a9a$")
 
 
-def test_a_mate_at_the_root_is_within_the_rules(program: Program) -> None:
+def test_a_mate_at_the_root_is_within_the_rules(real: InProcess) -> None:
     """It ends before MaxMovesToDraw, and a fourth repetition by check, which would lose, is no part of it."""
     place = "position sfen 9/2k6/9/3LG4/7S1/1R7/9/9/8K b G 1"
-    program.send(SMALL_TABLE, "isready")
-    program.expect("^readyok$")
+    real.send(SMALL_TABLE, "isready")
+    real.expect("^readyok$")
     for last_ply, mated in ((3, True), (2, False)):
-        program.send(f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 500")
-        program.expect("^bestmove")
-        assert (" score mate 3 " in program.seen[-2]) == mated
+        real.send(f"setoption name MaxMovesToDraw value {last_ply}", place, "go byoyomi 500")
+        real.expect("^bestmove")
+        assert (" score mate 3 " in real.seen[-2]) == mated
     repeated = " ".join(["5d6c 7b6a 6c5c 6a7b", *["5c6c 7b6a 6c5c 6a7b"] * 2])
-    program.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 500")
-    assert program.expect("^bestmove").split()[1] != "5c6c"
+    real.send("setoption name MaxMovesToDraw value 0", f"{place} moves {repeated}", "go byoyomi 500")
+    assert real.expect("^bestmove").split()[1] != "5c6c"
 
 
-def test_no_mate_at_the_root_under_the_try_rule(program: Program) -> None:
+def test_no_mate_at_the_root_under_the_try_rule(real: InProcess) -> None:
     """The king that is mated in five would step onto its square, 5i, in between, and win."""
-    program.send(SMALL_TABLE, "setoption name EnteringKingRule value TryRule", "isready")
-    program.expect("^readyok$")
-    program.send("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500")
-    assert program.expect("^bestmove").split()[1] != "8g7h"
+    real.send(SMALL_TABLE, "setoption name EnteringKingRule value TryRule", "isready")
+    real.expect("^readyok$")
+    real.send("position sfen K8/9/9/5+B3/9/9/1+R5R1/4kL3/9 b 2G 1", "go byoyomi 500")
+    assert real.expect("^bestmove").split()[1] != "8g7h"
 
 
-def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(program: Program) -> None:
+def test_an_analysis_says_at_once_that_the_game_can_be_declared_won(real: InProcess) -> None:
     """And shows a value; its bestmove comes after the stop alone."""
-    program.send(f"position {DECLARABLE}", "go infinite")
-    program.expect(r"^info depth 0 .*score cp \d{5} ")
-    program.expect("^info string the game is won by declaration under CSARule27$")
-    program.send("stop")
-    program.expect("^bestmove win$")
+    real.send(f"position {DECLARABLE}", "go infinite")
+    real.expect(r"^info depth 0 .*score cp \d{5} ")
+    real.expect("^info string the game is won by declaration under CSARule27$")
+    real.send("stop")
+    real.expect("^bestmove win$")
 
 
 @pytest.mark.parametrize(
-    ("go", "megabytes"),
-    [
-        (GoMate(), math.inf),
-        (GoMate(milliseconds=100), SMALLEST_TABLE),
-        (GoMate(milliseconds=2000), 256),
-        (GoMate(nodes=819200), 100),
-    ],
+    ("milliseconds", "nodes", "megabytes"),
+    [(None, None, math.inf), (100, None, MIN_MEGABYTES), (2000, None, 256), (None, 819200, 100)],
 )
-def test_size_of_a_mate_table(go: GoMate, megabytes: float) -> None:
-    """No larger than the search can fill."""
-    assert table_megabytes(go) == megabytes
+def test_size_of_a_mate_table(milliseconds: int | None, nodes: int | None, megabytes: float) -> None:
+    """The table is no larger than the search can fill."""
+    assert table_megabytes(milliseconds, nodes) == megabytes

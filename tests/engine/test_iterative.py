@@ -17,11 +17,12 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess, Lines
 from tests.programs import quickest
 from usi_engine.core import Core, load_core
+from usi_engine.game.thinking import RESIGN, Answer, answer_of, legal_part
 from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
-from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats, legal_part
+from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool
+from usi_engine.search.threads import ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer
@@ -39,7 +40,7 @@ def search(
     writer = Writer(Lines(queue.Queue()))  # type: ignore[arg-type]
     reporter = Reporter(writer, core, 300, lambda: SearchStats(pool.nodes, control.total, 0))
     board = Board()
-    count = pool.set_root(board, None, Options())
+    count = pool.set_root(board, None, game_rules(Options()))
     begun = time.perf_counter()
     result = Search(core, pool, control, limits or SearchLimits(60, 0, 1), reporter).run(board, count)
     return result, int((time.perf_counter() - begun) * 1000)
@@ -217,6 +218,19 @@ def test_legal_part(board: Board) -> None:
     assert board.moves() == []
 
 
+@pytest.mark.parametrize(
+    ("pv", "answer"),
+    [
+        (("7g7f", "3c3d", "2g2f"), Answer("7g7f", "3c3d")),
+        (("7g7f", "7g7f"), Answer("7g7f")),
+        (("7g7e", "3c3d"), Answer(Board().legal_moves()[0])),
+    ],
+)
+def test_best_move_and_ponder_move_are_checked(board: Board, pv: tuple[str, ...], answer: Answer) -> None:
+    assert answer_of(board, pv) == answer
+    assert answer_of(Board("7k1/7G1/7P1/9/9/9/9/9/4K4 w - 1"), pv) == RESIGN
+
+
 @pytest.fixture
 def engine(scripted: ScriptedEngine) -> InProcess:
     """An engine whose depths take 10 ms."""
@@ -293,7 +307,7 @@ def searched_by_the_core(sfen: str, nodes: int, lines: int = 1) -> SearchResult:
     pool = ThreadPool(core, stop, 1, 1)
     reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(0, 0, 0))
     board = Board(sfen)
-    count = pool.set_root(board, None, Options())
+    count = pool.set_root(board, None, game_rules(Options()))
     limits = SearchLimits(60, nodes, lines)
     result = Search(core, pool, SearchControl(stop, TimeLimits()), limits, reporter).run(board, count)
     assert board.is_legal(result.best.move)

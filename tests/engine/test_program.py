@@ -187,7 +187,7 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
         (["--bogus"], "unknown command '--bogus'"),
         (["go depth 2", "boo hoo"], "unknown command 'boo hoo'"),
         (["perft", "x"], "perft wants a depth from 1 on, not 'x'"),
-        (["position"], "position without a place"),
+        (["position"], "position needs 'startpos' or 'sfen ...'"),
         (["position", "startpos", "moves", "7g7g", "perft", "1"], "position refused: move 1 '7g7g': illegal move"),
         (["position sfen 9/9 b - 1", "d"], "position refused: "),
         (["b\nog"], "unknown command 'b\\x0aog'"),

@@ -17,7 +17,7 @@ from usi_engine.core import Core, CoreError, load_core
 from usi_engine.game import session
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
-from usi_engine.game.mating import PATIENCE_NODES
+from usi_engine.game.mating import MIN_SHORTEST_MATE_NODES
 
 
 def depth_of(line: str) -> int:
@@ -130,8 +130,8 @@ def test_memory_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     """The table is made smaller, one info string a step, and the game goes on."""
     engine = scripted(Script(most_megabytes=8))
     engine.send("setoption name USI_Hash value 32", "isready")
-    engine.expect("^info string 32 MB cannot be had")
-    engine.expect("^info string 16 MB cannot be had")
+    engine.expect("^info string 32 MB do not fit")
+    engine.expect("^info string 16 MB do not fit")
     engine.expect("^readyok$")
     engine.send("getoption USI_Hash", "go depth 1")
     engine.expect("^USI_Hash = 8$")
@@ -143,7 +143,7 @@ def test_workers_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     script = Script(most_workers=3)
     engine = scripted(script)
     engine.send("setoption name Threads value 8", "isready")
-    engine.expect("^info string 8 threads cannot be had; searching with 3$")
+    engine.expect("^info string could not start 8 threads; searching with 3$")
     engine.expect("^readyok$")
     engine.send("getoption Threads", "go depth 2", "isready")
     engine.expect("^Threads = 3$")
@@ -151,7 +151,7 @@ def test_workers_that_cannot_be_had(scripted: ScriptedEngine) -> None:
     engine.expect("^bestmove")
     engine.expect("^readyok$")
     assert script.made["workers"] == 3
-    assert sum("cannot be had" in line for line in engine.seen) == 1
+    assert sum("could not start" in line for line in engine.seen) == 1
 
 
 def test_memory_errors_without_a_text(scripted: ScriptedEngine) -> None:
@@ -177,7 +177,7 @@ def test_threads_that_cannot_be_started(scripted: ScriptedEngine, monkeypatch: p
     monkeypatch.setattr(threading.Thread, "start", start_some)
     engine = scripted(Script(solve_seconds=0.01))
     engine.send("setoption name Threads value 8", "isready")
-    engine.expect("^info string 8 threads cannot be had; searching with 3$")
+    engine.expect("^info string could not start 8 threads; searching with 3$")
     engine.expect("^readyok$")
     engine.send("position sfen 7k1/9/9/9/9/9/9/9/4K4 b 2G 1")
     for go in ("go depth 2", "go byoyomi 50", "go infinite", "go mate 50"):
@@ -352,7 +352,7 @@ def test_the_search_for_the_shortest_mate_has_a_limit(scripted: ScriptedEngine) 
     for go in ("go mate infinite", "go mate 1000"):
         engine.send(go)
         engine.expect("^checkmate G\\*2b$")
-    assert script.solved_within == [0, PATIENCE_NODES, 0, 0]
+    assert script.solved_within == [0, MIN_SHORTEST_MATE_NODES, 0, 0]
 
 
 def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:

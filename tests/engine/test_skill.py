@@ -11,7 +11,7 @@ import pytest
 from core_ext.board import Board
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
-from tests.engine.usi_transport import ROOT, InProcess, Program
+from tests.engine.usi_transport import ROOT, InProcess
 from usi_engine.core import load_core
 from usi_engine.game.skill import (
     BLIND_LEVEL,
@@ -170,7 +170,7 @@ def test_the_table_of_the_page() -> None:
 # ---- the engine ----
 
 
-def answer(engine: InProcess | Program, *lines: str) -> str:
+def answer(engine: InProcess, *lines: str) -> str:
     """The answer to a go, the last of these lines."""
     engine.send(*lines)
     return engine.expect("^bestmove")
@@ -232,26 +232,26 @@ def test_does_not_resign_by_the_move_it_takes_for_the_best(scripted: ScriptedEng
     assert any(" cp -480 " not in line for line in engine.seen if line.startswith("info depth"))
 
 
-def test_the_same_move_until_the_next_game(program: Program) -> None:
+def test_the_same_move_until_the_next_game(real: InProcess) -> None:
     """Whatever was searched in between; another game has other errors."""
-    program.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")
+    real.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")
     go = "go btime 60000 wtime 60000"
-    first = answer(program, "position startpos", go)
-    program.send("go infinite")
-    program.expect("^info depth 6 ")
-    program.send("stop")
-    program.expect("^bestmove")
-    assert answer(program, go) == first
-    others = [answer(program, "usinewgame", go) for _ in range(12)]
+    first = answer(real, "position startpos", go)
+    real.send("go infinite")
+    real.expect("^info depth 6 ")
+    real.send("stop")
+    real.expect("^bestmove")
+    assert answer(real, go) == first
+    others = [answer(real, "usinewgame", go) for _ in range(12)]
     assert set(others) != {first}
 
 
-def test_full_strength_ignores_the_level(program: Program) -> None:
+def test_full_strength_ignores_the_level(real: InProcess) -> None:
     """Level 20 is the same search as without the option."""
-    program.send("setoption name USI_Hash value 4", "setoption name Threads value 1", "isready", "usinewgame")
-    answer(program, "go nodes 20000")
-    last = program.seen[-2]
-    program.send("setoption name SkillLevel value 5", "setoption name SkillLevel value 20", "usinewgame")
-    answer(program, "go nodes 20000")
+    real.send("setoption name USI_Hash value 4", "setoption name Threads value 1", "isready", "usinewgame")
+    answer(real, "go nodes 20000")
+    last = real.seen[-2]
+    real.send("setoption name SkillLevel value 5", "setoption name SkillLevel value 20", "usinewgame")
+    answer(real, "go nodes 20000")
     strip = [" nps ", " hashfull "]
-    assert [line.partition(strip[0])[0] for line in (last, program.seen[-2])] == [last.partition(strip[0])[0]] * 2
+    assert [line.partition(strip[0])[0] for line in (last, real.seen[-2])] == [last.partition(strip[0])[0]] * 2

@@ -10,10 +10,10 @@ import pytest
 
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.transcripts import TRANSCRIPTS
-from tests.engine.usi_transport import Program, Transport
+from tests.engine.usi_transport import InProcess, Program
 
 
-def converse(engine: Transport, text: str) -> tuple[int, int]:
+def converse(engine: InProcess, text: str) -> tuple[int, int]:
     """Hold a conversation; returns how many goes and go mates were sent."""
     goes = mates = 0
     for step in textwrap.dedent(text).strip().splitlines():
@@ -35,7 +35,7 @@ def converse(engine: Transport, text: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_transcript(engine: Transport, name: str) -> None:
+def test_transcript(engine: InProcess, name: str) -> None:
     """The lines come as expected; every go has one answer; `quit` or the end of input ends the engine."""
     if name != "usi":
         engine.send(SMALL_TABLE)
@@ -58,13 +58,13 @@ def test_transcript(engine: Transport, name: str) -> None:
         b"\x00\xff\xfe\nusi\n",
     ],
 )
-def test_bytes(engine: Transport, data: bytes) -> None:
+def test_bytes(engine: InProcess, data: bytes) -> None:
     """BOM, line ends and encodings make no difference."""
     engine.send_bytes(data)
     engine.expect("^usiok$")
 
 
-def test_last_line_without_its_end(engine: Transport) -> None:
+def test_last_line_without_its_end(engine: InProcess) -> None:
     """Input may end in the middle of a line; what stands there counts."""
     engine.send_bytes(b"usi")
     engine.end_input()
