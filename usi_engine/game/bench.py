@@ -57,7 +57,7 @@ def count_nodes(
     *,
     stop: StopToken | None = None,
 ) -> int:
-    """Return the nodes of searching each position to `depth`, from a cleared state, with full windows; fewer if stopped.
+    """Return the nodes of searching each position from a cleared state, with full windows; fewer if stopped.
 
     MemoryError if the table does not fit.
     """

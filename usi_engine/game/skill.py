@@ -39,8 +39,8 @@ NODES = 100_000
 DEPTH_DIVISOR = 36
 # Moves considered at level 0, and how many fewer per level.
 MOVES, FEWER_MOVES = 40, 2
-# A level does not distinguish values beyond CERTAIN centipawns, or BLIND_CERTAIN if it overlooks mates. Each ply less to
-# mate adds MATE_PLY.
+# A level does not distinguish values beyond CERTAIN centipawns, or BLIND_CERTAIN if it overlooks mates. A mate adds
+# MATE_PLY for each ply by which it is shorter.
 CERTAIN, MATE_PLY, BLIND_CERTAIN = 3000, 20, 1000
 
 

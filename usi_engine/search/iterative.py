@@ -67,7 +67,7 @@ def iterative_deepening(
 ) -> Iterator[int]:
     """Search the worker's root to depth 1, 2, 3, ...; yield each depth when all its lines are finished.
 
-    It ends after `max_depth` or if the worker was stopped (`worker.stopped`). Without `aspiration` every window is full.
+    It ends after `max_depth` or if `worker.stopped`. Without `aspiration` every window is full.
     """
     for depth in range(1, max_depth + 1):
         for pv_index in range(multipv):

@@ -79,7 +79,7 @@ def lost_line(stats: SearchStats) -> str:
 
 
 def won_line(core: Core, stats: SearchStats) -> str:
-    """Return the info line of a win by declaration: the greatest evaluation, because no move can be named for a mate."""
+    """Return the info line of a win by declaration: the greatest evaluation, because a mate would need a move."""
     return f"info depth 0 seldepth 0 score cp {core.max_evaluation} {stats.text()}"
 
 

@@ -132,7 +132,7 @@ class TimeLimits:
     delay: int = 0
 
     def search_end(self, elapsed: int) -> int:
-        """Return the time at which a search that is done at `elapsed` should end: now, or just before its second is full."""
+        """Return when a search that is done at `elapsed` should end: now, or just before its second is full."""
         end = max(elapsed, self.minimum)
         if self.round_up:
             full = -(-(end + self.delay) // SECOND) * SECOND - self.delay
