@@ -92,7 +92,7 @@ class Player:
         return lines
 
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
-        """Return the best move (of `moves` if given) and its value for the side to move. `nodes` replaces the usual limit."""
+        """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: another limit."""
         limit = nodes or self.rules.nodes
         self.worker.set_root(board, moves)
         self.table.new_search()
