@@ -1,26 +1,21 @@
-"""Access to the core's internals for tests and benches: incremental values, and the same from scratch.
-
-Positions come in as sfen text and moves as USI text; nothing here is fast but the timed loops.
-"""
+"""Internals of the core for tests and benches: incremental values, and the same values from scratch."""
 
 from libc.stdint cimport uint64_t
 from libc.string cimport memset
 
 from core_ext.base.memory cimport release_large
-from core_ext.board cimport Board
+from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
 from core_ext.eval.evaluate cimport Evaluator, evaluate, evaluate_from_scratch, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
 from core_ext.shogi.movegen cimport (
-    CheckInfo, generate_captures, generate_checks, generate_drops, generate_evasions, generate_legal,
-    generate_pseudo_legal, generate_quiet_checks, generate_quiets, has_legal_move, init_check_info, is_dominated,
+    CheckInfo, generate_captures, generate_drops, generate_legal, generate_quiets, has_legal_move, init_check_info,
     is_legal,
 )
-from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
-    Dirty, DirtyPiece, GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
+    Dirty, GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
     REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position, do_move, do_null, find_dirty,
     find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
 )
@@ -35,11 +30,11 @@ from core_ext.search.tt cimport (
     BUCKET, TTData, TTEntry, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe,
     tt_store, value_from_table, value_to_table,
 )
-from core_ext.search.tune cimport TUNABLES, tune
-from core_ext.shogi.see cimport see, see_at_least
-from core_ext.shogi.sfen cimport format_move, format_sfen, format_square, parse_move, parse_sfen, piece_letters
+from core_ext.search.tune cimport Tune, tune
+from core_ext.shogi.see cimport see_at_least
+from core_ext.shogi.sfen cimport format_move, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
+    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
     captured_piece, from_square, int16_t, int32_t, is_drop, is_promotion, moved_piece, to_square, type_of,
 )
 
@@ -53,15 +48,8 @@ _REPETITIONS = {
 }
 
 
-cdef list square_names(Bitboard squares):
-    cdef list names = []
-    while some(squares):
-        names.append(format_square(pop(&squares)))
-    return names
-
-
 def piece_attacks(color: int, piece_type: int, square: int, occupied):
-    """Squares (0 to 80) that a piece attacks with the squares `occupied` taken."""
+    """Return the squares (0 to 80) that a piece attacks if the squares `occupied` are taken."""
     cdef Bitboard found = attacks(color, piece_type, square, to_bitboard(occupied))
     squares = []
     while some(found):
@@ -70,7 +58,7 @@ def piece_attacks(color: int, piece_type: int, square: int, occupied):
 
 
 def hand_facts(counts, other):
-    """(counts read back, whether the first hand covers the second, which kinds it holds); counts from pawn to gold."""
+    """Return (counts read back, does the first hand cover the second?, types in it); counts go from pawn to gold."""
     cdef Hand one = 0, two = 0
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):
@@ -81,28 +69,8 @@ def hand_facts(counts, other):
     return read, bool(hand_covers(one, two)), held
 
 
-cdef class Probe:
-    """A position with access to every field."""
-
-    cdef Position pos
-
-    def __cinit__(self, sfen: str):
-        allocate_position(&self.pos, 16)
-        parse_sfen(&self.pos, sfen)
-
-    def __dealloc__(self):
-        free_position(&self.pos)
-
-    def sfen(self):
-        return format_sfen(&self.pos)
-
-    def push(self, move: str):
-        cdef int parsed = parse_move(&self.pos, move)
-        reserve_plies(&self.pos, 1)
-        do_move(&self.pos, <Move>parsed)
-
-    def pop(self):
-        undo_move(&self.pos)
+cdef class Probe(Board):
+    """A Board with access to every field."""
 
     def push_null(self):
         reserve_plies(&self.pos, 1)
@@ -112,20 +80,20 @@ cdef class Probe:
         undo_null(&self.pos)
 
     def pawn_history_slot(self):
-        """The number of the position's table in the pawn history."""
+        """Return the index of the position's table in the pawn history."""
         return pawn_slot(&self.pos)
 
     def state(self):
-        """Everything a move changes, by name: keys, checkers, pinned, hands, bitboards, mailbox, kings."""
+        """Return everything that a move changes, by name."""
         return {
             "board_key": self.pos.state.board_key,
             "hand_key": self.pos.state.hand_key,
             "group_keys": [self.pos.state.group_keys[group] for group in range(GROUPS)],
-            "checkers": square_names(self.pos.state.checkers),
-            "pinned": square_names(self.pos.state.pinned),
+            "checkers": squares_of(self.pos.state.checkers),
+            "pinned": squares_of(self.pos.state.pinned),
             "hands": [self.pos.state.hand[0], self.pos.state.hand[1]],
-            "kinds": [square_names(self.pos.kind[kind]) for kind in range(PIECE_TYPES)],
-            "colors": [square_names(self.pos.color[color]) for color in range(COLORS)],
+            "kinds": [squares_of(self.pos.kind[kind]) for kind in range(PIECE_TYPES)],
+            "colors": [squares_of(self.pos.color[color]) for color in range(COLORS)],
             "board": [self.pos.board[square] for square in range(SQUARES)],
             "kings": [self.pos.king[color] for color in range(COLORS)],
             "side": self.pos.side,
@@ -133,77 +101,47 @@ cdef class Probe:
         }
 
     def dirty(self):
-        """What the last move changed: (piece, square, number in hand) before and after, six values a piece."""
+        """Return what the last move changed: for each piece (piece, square, number in hand) before and after."""
         cdef Dirty dirty
         find_dirty(self.pos.state, &dirty)
-        return [self._dirty_piece(dirty, i) for i in range(dirty.count)]
-
-    cdef tuple _dirty_piece(self, Dirty dirty, int i):
-        cdef DirtyPiece changed = dirty.changed[i]
-        return (
-            piece_letters(changed.old_piece), self._place(changed.old_square), changed.old_held,
-            piece_letters(changed.new_piece), self._place(changed.new_square), changed.new_held,
-        )
-
-    def _place(self, square: int):
-        return "hand" if square == NO_SQUARE else format_square(square)
+        places = [format_square(square) for square in range(SQUARES)] + ["hand"]
+        return [(piece_letters(changed.old_piece), places[changed.old_square], changed.old_held,
+                 piece_letters(changed.new_piece), places[changed.new_square], changed.new_held)
+                for changed in dirty.changed[:dirty.count]]
 
     def generate(self, kind: str, include_all: bool = True):
-        """The moves of one generator by its name, in its order."""
+        """Return the moves of the generator `captures`, `quiets` or `drops`. The side to move is not in check."""
         cdef Move moves[MAX_MOVES]
-        cdef Move *last = moves
-        cdef const Move *move = moves
+        cdef Move *last
         if kind == "captures":
             last = generate_captures(&self.pos, moves, include_all)
         elif kind == "quiets":
             last = generate_quiets(&self.pos, moves, include_all)
-        elif kind == "drops":
-            last = generate_drops(&self.pos, moves)
-        elif kind == "evasions":
-            last = generate_evasions(&self.pos, moves, include_all)
-        elif kind == "legal":
-            last = generate_legal(&self.pos, moves, include_all)
-        elif kind == "checks":
-            last = generate_checks(&self.pos, moves, include_all)
-        elif kind == "quiet_checks":
-            last = generate_quiet_checks(&self.pos, moves)
-        elif kind == "pseudo_legal":
-            last = generate_pseudo_legal(&self.pos, moves, include_all)
         else:
-            raise ValueError(f"no generator '{kind}'")
-        names = []
-        while move != last:
-            names.append(format_move(move[0]))
-            move += 1
-        return names
+            last = generate_drops(&self.pos, moves)
+        return names_of(moves, last)
 
     def legal_words(self):
-        """Every 16-bit word that is_legal takes for a legal move, as text."""
+        """Return every 16-bit word that is_legal accepts, as text."""
         cdef int word
         return [format_move(<Move>word) for word in range(1 << 16) if is_legal(&self.pos, <Move>word)]
 
     def word(self, move: str):
-        """The 16 bits of a move that can be read here."""
+        """Return the 16 bits of a legal move."""
         return parse_move(&self.pos, move)
 
     def has_legal_move(self):
         return bool(has_legal_move(&self.pos))
 
-    def is_dominated(self, move: str):
-        return bool(is_dominated(&self.pos, <Move>parse_move(&self.pos, move)))
-
     def see_at_least(self, move: str, threshold: int):
         return bool(see_at_least(&self.pos, <Move>parse_move(&self.pos, move), threshold))
 
-    def see(self, move: str):
-        return see(&self.pos, <Move>parse_move(&self.pos, move))
-
     def find_repetition(self, limit: int = 1000):
-        """The repetition as the search judges it: `none`, `draw`, `win`, `lose`, `superior`, `inferior`."""
+        """Return the repetition as the search judges it."""
         return _REPETITIONS[find_repetition(&self.pos, limit)]
 
     def time_legal(self, calls: int, include_all: bool = True):
-        """Moves written in `calls` whole legal generations; the caller takes the time."""
+        """Generate the legal moves `calls` times and return the number of moves written."""
         cdef Move moves[MAX_MOVES]
         cdef uint64_t written = 0
         cdef long long _, times = calls
@@ -213,44 +151,27 @@ cdef class Probe:
                 written += generate_legal(&self.pos, moves, every) - moves
         return written
 
-    def time_perft(self, depth: int):
-        """Leaves at `depth`."""
-        cdef uint64_t leaves
-        cdef int plies = depth
-        reserve_plies(&self.pos, plies)
-        with nogil:
-            leaves = perft(&self.pos, plies)
-        return leaves
-
-
-# ---- the evaluation ----
 
 def bonapieces(sfen: str):
-    """The piece lists of a position from Black's view and from White's, without the padding."""
-    cdef Position pos
+    """Return the piece lists of a position from Black's view and from White's, without the padding."""
+    cdef Board board = Board(sfen)
     cdef PieceLists lists
-    cdef int count, i
-    allocate_position(&pos, 4)
-    try:
-        parse_sfen(&pos, sfen)
-        count = list_pieces(&pos, &lists)
-    finally:
-        free_position(&pos)
+    cdef int count = list_pieces(&board.pos, &lists), i
     return [lists.numbers[BLACK][i] for i in range(count)], [lists.numbers[WHITE][i] for i in range(count)]
 
 
 def bonapiece_tables():
-    """(inverse, mirror) by number."""
+    """Return (inverse, mirror) by number."""
     return [features.inverse[i] for i in range(BONAPIECES)], [features.mirror[i] for i in range(BONAPIECES)]
 
 
 cdef struct Walk:
     Position pos
     Evaluator evaluator
-    uint64_t state          # of the random numbers
+    uint64_t state          # of random_word
     uint64_t evaluated
     uint64_t wrong
-    uint64_t kings          # moves of each sort on the way
+    uint64_t kings          # numbers of moves by sort
     uint64_t captures
     uint64_t promotions
     uint64_t drops
@@ -264,10 +185,6 @@ cdef uint64_t random_word(uint64_t *state) noexcept nogil:
     state[0] ^= state[0] << 25
     state[0] ^= state[0] >> 27
     return state[0] * <uint64_t>0x2545F4914F6CDD1D
-
-
-cdef uint64_t draw(Walk *walk) noexcept nogil:
-    return random_word(&walk.state)
 
 
 cdef void check_value(Walk *walk) noexcept nogil:
@@ -284,17 +201,17 @@ cdef void count_sorts(Walk *walk, Move move) noexcept nogil:
 
 
 cdef void step_somewhere(Walk *walk) noexcept nogil:
-    """A random legal move, captures and king moves preferred; now and then a null move."""
+    """Make a random legal move, preferably a capture or king move; sometimes a null move."""
     cdef Move moves[MAX_MOVES]
     cdef Move *last = generate_legal(&walk.pos, moves, True)
     cdef Move move
     cdef int tries = 3
-    if draw(walk) % 16 == 0 and not some(walk.pos.state.checkers):
+    if random_word(&walk.state) % 16 == 0 and not some(walk.pos.state.checkers):
         do_null(&walk.pos)
         walk.nulls += 1
         return
     while True:
-        move = moves[draw(walk) % <uint64_t>(last - moves)]
+        move = moves[random_word(&walk.state) % <uint64_t>(last - moves)]
         tries -= 1
         if not tries or walk.pos.board[to_square(move)] or \
                 (not is_drop(move) and type_of(walk.pos.board[from_square(move)]) == KING):
@@ -304,10 +221,10 @@ cdef void step_somewhere(Walk *walk) noexcept nogil:
 
 
 cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
-    """Up and down a tree at random, evaluating only some of the positions."""
+    """Walk up and down the tree at random and evaluate only some positions."""
     cdef int depth = 0
     while walk.evaluated < positions:
-        if depth < plies and has_legal_move(&walk.pos) and (depth == 0 or draw(walk) % 4):
+        if depth < plies and has_legal_move(&walk.pos) and (depth == 0 or random_word(&walk.state) % 4):
             step_somewhere(walk)
             depth += 1
         elif depth == 0:
@@ -319,12 +236,12 @@ cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
                 undo_null(&walk.pos)
             else:
                 undo_move(&walk.pos)
-        if draw(walk) % 3:
+        if random_word(&walk.state) % 3:
             check_value(walk)
 
 
 def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 200):
-    """Random walks from a position: compares updated values with values from scratch; counts of moves by sort."""
+    """Compare incremental values with values from scratch on random walks; return counts, also of moves by sort."""
     cdef Walk walk
     cdef uint64_t wanted = positions
     cdef int deepest = plies
@@ -345,28 +262,24 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
     }
 
 
-# ---- the search's move picker ----
-
 def first_greatest(bint portable, const int32_t[:, ::1] pairs):
-    """Row of the first pair whose first number is the greatest; there must be one."""
+    """Return the row of the first pair with the greatest first number; there must be one."""
     if portable:
         return portable_greatest(&pairs[0, 0], <int>pairs.shape[0])
     return greatest(&pairs[0, 0], <int>pairs.shape[0])
 
 
-_PURPOSES = {
-    "main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "probcut": PICK_PROBCUT,
-}
+_PURPOSES = {"main": PICK_MAIN, "quiescence": PICK_QUIESCENCE, "probcut": PICK_PROBCUT}
 
 
 cdef class PickerProbe:
     """The staged move picker over histories filled at random, so that its order differs from seed to seed."""
 
     cdef Histories *histories
-    cdef void *block            # their memory
-    cdef uint64_t state         # of the random numbers
-    cdef readonly list scores   # of the moves picked last, but for the hash move, which has none
-    cdef readonly list peeked   # with `peek`: what was announced before each of them; None where nothing was
+    cdef void *block            # for release_large
+    cdef uint64_t state         # of random_word
+    cdef readonly list scores   # scores of the last moves picked, except the hash move, which has none
+    cdef readonly list peeked   # with `peek`: the move announced before each of them, or None
 
     def __cinit__(self, seed: int):
         cdef size_t i
@@ -382,7 +295,7 @@ cdef class PickerProbe:
 
     def pick(self, Probe probe not None, purpose: str, hash_move: str = "", ply: int = 9, threshold: int = 0,
              skip_quiets_after: int = 1000, peek: bool = False):
-        """The moves in order. skip_quiets is set after so many moves; `peek` asks for the next move before each."""
+        """Return the moves in order; set skip_quiets after some; `peek` asks for the next move before each."""
         cdef Picker picker
         cdef CheckInfo check
         cdef ScoredMove scored[2 * MAX_MOVES]
@@ -412,8 +325,6 @@ cdef class PickerProbe:
                 self.scores.append((picker.current - 1).score)
 
 
-# ---- the transposition table ----
-
 cdef entry_tuple(const TTData *data):
     if not data.hit:
         return None
@@ -441,13 +352,13 @@ cdef class TableProbe:
         tt_store(&self.table, key, <Move><int>move, value, static_value, depth, bound, on_pv)
 
     def probe(self, key: int):
-        """(move, value, static value, depth, bound, on_pv), or None."""
+        """Return (move, value, static value, depth, bound, on_pv), or None."""
         cdef TTData data
         tt_probe(&self.table, key, &data)
         return entry_tuple(&data)
 
     def bucket(self, key: int):
-        """The (check, data) words of the key's bucket. Keys that differ only in the lower 32 bits share one."""
+        """Return the (check, data) words of the key's bucket. Keys that differ only in the lower 32 bits share one."""
         cdef TTEntry *entry = tt_bucket(&self.table, key)
         return [(entry[i].check, entry[i].data) for i in range(BUCKET)]
 
@@ -459,7 +370,7 @@ cdef class TableProbe:
 
 
 cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise) noexcept nogil:
-    """Store two values that differ as the parts of the key do; whether those then found for the key do not."""
+    """Store two values whose difference follows from the key; return whether the key finds two that do not fit."""
     cdef TTData data
     tt_store(table, key, <Move>(noise | 1), <int16_t>(key ^ noise), <int16_t>(key >> 16 ^ noise), noise >> 60,
              1 + (noise >> 32) % 3, 0)
@@ -468,9 +379,7 @@ cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise
 
 
 def wrong_finds(Table table not None, seed: int, count: int, keys: int):
-    """Store and probe so many times, without the GIL, under a few keys of one bucket; how many finds were of no
-    single store. Several threads at once tear entries.
-    """
+    """Store and probe `count` times in one bucket, without the GIL; return how many entries found mix two stores."""
     cdef uint64_t state = <unsigned long long>seed, key
     cdef int _, stores = count, wrong = 0, different = keys
     with nogil:
@@ -498,7 +407,7 @@ cdef void scramble_below(TranspositionTable *table, Position *pos, int depth, ui
 
 
 def scramble_table(Table table not None, Board board not None, depth: int, seed: int):
-    """Store random words as the results of all positions up to `depth` plies on, without the GIL."""
+    """Store random words as the results of all positions up to `depth` plies below, without the GIL."""
     cdef Position pos
     cdef uint64_t state = <unsigned long long>seed
     cdef int plies = depth
@@ -520,19 +429,17 @@ def fill_table(Table table not None, seed: int):
 
 
 def table_entry(Table table not None, Board board not None):
-    """What the table holds of a position, as TableProbe.probe gives it, or None."""
+    """Return the table's entry of a position as TableProbe.probe does."""
     cdef TTData data
     tt_probe(&table.table, full_key(&board.pos), &data)
     return entry_tuple(&data)
 
 
 def table_value(value: int, ply: int):
-    """(what the table stores for a value found at the ply, what a probe at the ply makes of that)."""
+    """Return the value stored for a value at this ply, and the value that a probe at this ply returns for it."""
     cdef int stored = value_to_table(value, ply)
     return stored, value_from_table(stored, ply)
 
-
-# ---- histories and constants ----
 
 HISTORY_LIMITS = {
     "butterfly": BUTTERFLY_LIMIT, "capture": CAPTURE_LIMIT, "continuation": CONTINUATION_LIMIT,
@@ -541,16 +448,16 @@ HISTORY_LIMITS = {
 
 
 def updated_entry(value: int, bonus: int, limit: int):
-    """A history entry after one update."""
+    """Return a history entry after one update."""
     cdef int16_t entry = value
     update_entry(&entry, bonus, limit)
     return entry
 
 
 def tune_fields():
-    """Some constants as the search reads them, the first and the last among them; and how many there are."""
+    """Return some constants as the search reads them, with the first and the last; and the number of constants."""
     return {
         "hindsight_deeper": tune.hindsight_deeper, "null_verify_share": tune.null_verify_share,
         "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
-        "low_ply_order": tune.low_ply_order, "mate_scout": tune.mate_scout,
-    }, TUNABLES
+        "low_ply_order": tune.low_ply_order, "mate_in_one": tune.mate_in_one,
+    }, sizeof(Tune) // sizeof(int)

@@ -1,14 +1,17 @@
-"""The C side of Board, for the other public modules."""
+"""C declarations of Board for the other public modules."""
 
+from core_ext.shogi.bitboard cimport Bitboard
 from core_ext.shogi.position cimport Position
+from core_ext.shogi.types cimport Move
 
 cdef int declaration_rule(str rule) except -1
+cdef list names_of(const Move *first, const Move *last)
+cdef list squares_of(Bitboard squares)
 
 
 cdef class Board:
     cdef Position pos
-    cdef list played        # of the moves pushed since set-up, as ints
+    cdef list played        # moves pushed since the set-up, as ints
     cdef Board _copy(self, kind)
-    cdef bint _can_move(self) noexcept
     cdef str _last_square(self)
     cdef list _hands(self)

@@ -2,7 +2,7 @@
 
 Moves and squares are USI text: `7g7f`, `7g7f+`, `P*5e`; `5e`. Colours are BLACK (sente, moves first) and WHITE.
 
-Threads may share a Board: each call leaves it in a legal state. Between two calls of one thread another may change it.
+Threads may share a Board: each call leaves it in a legal state, but another thread may change it between two calls.
 
     >>> board = Board()
     >>> board.push("7g7f")
@@ -16,7 +16,9 @@ from core_ext.shogi.bitboard cimport Bitboard, pop, some
 from core_ext.shogi.diagram import ascii_diagram, kanji_diagram, svg_diagram
 from core_ext.shogi.hand cimport hand_count
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
-from core_ext.shogi.movegen cimport CheckInfo, generate_checks, generate_legal, gives_check, init_check_info
+from core_ext.shogi.movegen cimport (
+    CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, has_legal_move, init_check_info,
+)
 from core_ext.shogi.notation import csa_text, find_csa, find_kif, kif_text
 from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.perft cimport perft
@@ -46,9 +48,9 @@ _REPETITIONS = {REPETITION_DRAW: "draw", REPETITION_WIN: "win", REPETITION_LOSS:
 
 
 cdef int declaration_rule(str rule) except -1:
-    """The rule named by a value of the USI option EnteringKingRule."""
+    """Return the rule named by a value of the USI option EnteringKingRule."""
     if rule not in _RULES:
-        raise ValueError(f"unknown entering-king rule '{rule}'; one of {', '.join(_RULES)}")
+        raise ValueError(f"unknown entering-king rule '{rule}': use one of {', '.join(_RULES)}")
     return _RULES[rule]
 
 
@@ -74,12 +76,12 @@ cdef list squares_of(Bitboard squares):
 
 
 cdef str mover(const Position *pos, Move move):
-    """The letters of the piece that makes a move, as it stands before."""
+    """Return the letters of the moving piece before the move."""
     return piece_letters(make_piece(pos.side, dropped_type(move)) if is_drop(move) else pos.board[from_square(move)])
 
 
 cdef list with_movers(const Position *pos):
-    """Every legal move with the letters of its piece."""
+    """Return every legal move with the letters of its piece."""
     cdef Move moves[MAX_MOVES]
     cdef int count = <int>(generate_legal(pos, moves, True) - moves), i
     return [(format_move(moves[i]), mover(pos, moves[i])) for i in range(count)]
@@ -92,12 +94,12 @@ cdef list played_moves(Board board):
 cdef class Board:
     """A position together with the moves that led to it.
 
-    `Board(sfen="startpos")` sets up an sfen of 3 or 4 fields; `startpos` and a leading `sfen` are accepted, too. Text
-    that is no sfen, no legal move or no square raises a ValueError that quotes it and leaves the board as it was.
+    `Board(sfen="startpos")` sets up `startpos` or an sfen of 3 or 4 fields, with or without a leading `sfen`. A text
+    that is not an sfen, a legal move or a square raises a ValueError that quotes it; the board does not change.
 
-    Boards are equal where pieces, hands and side to move are; how the position was reached and the number of the move
-    do not count. As a Board changes, it has no hash: use `key` or `sfen()` in sets and dictionaries. It can be copied
-    and pickled with its moves.
+    Boards are equal if pieces, hands and side to move are equal; earlier moves and the move number do not count. A
+    Board can change, so it has no hash: use `key` or `sfen()` in sets and dictionaries. Copies and pickles keep its
+    moves.
     """
 
     def __cinit__(self, *args, **kwargs):
@@ -112,7 +114,7 @@ cdef class Board:
 
     @classmethod
     def from_moves(cls, moves, sfen: str = "startpos"):
-        """The board after `moves`, an iterable of USI texts, from an sfen. ValueError where one is not legal."""
+        """Return the board after `moves`, an iterable of USI texts. ValueError if one is illegal."""
         cdef Board board = Board.__new__(cls)
         board.set_sfen(sfen)
         for move in moves:
@@ -121,11 +123,7 @@ cdef class Board:
 
     @classmethod
     def from_record(cls, record, plies: int | None = None):
-        """The board after a game, or after its first `plies` moves; `record` is a `Record` of the library rsshogi.
-
-        rsshogi reads KIF, KI2, CSA and JKF; `usi_engine.load_games` reads files with it. ValueError where a move is
-        not legal.
-        """
+        """Return the board after an rsshogi `Record` or its first `plies` moves; ValueError if one is illegal."""
         moves = [str(entry.move) for entry in record.moves]
         return cls.from_moves(moves if plies is None else moves[:plies], record.init_position_sfen)
 
@@ -146,18 +144,18 @@ cdef class Board:
                 and memcmp(self.pos.board, board.pos.board, SQUARES) == 0)
 
     def copy(self):
-        """An independent copy of the position and its moves."""
+        """Return an independent copy of the position and its moves."""
         return self._copy(type(self))
 
     cdef Board _copy(self, kind):
-        """A Board, whatever a subclass makes of `copy`."""
+        """Copy without calling a subclass's `copy`."""
         cdef Board other = Board.__new__(kind)
         copy_position(&other.pos, &self.pos, 64)
         other.played = list(self.played)
         return other
 
     def set_sfen(self, sfen: str):
-        """Set up a position as the constructor does; the moves before are forgotten."""
+        """Set up a position as the constructor does, and forget the earlier moves."""
         cdef Board spare = Board.__new__(Board)
         text = sfen.strip()
         if text.startswith("sfen "):
@@ -173,7 +171,7 @@ cdef class Board:
 
     @property
     def ply(self):
-        """Number of the next move, as an sfen counts it: 1 at the start position."""
+        """Number of the next move as in an sfen: 1 at the start position."""
         return self.pos.ply
 
     @property
@@ -182,35 +180,35 @@ cdef class Board:
         return full_key(&self.pos)
 
     def sfen(self):
-        """The position as an sfen of four fields, hands in the order R B G S N L P."""
+        """Return the position as an sfen of four fields, hands in the order R B G S N L P."""
         return format_sfen(&self.pos)
 
     def push(self, move: str):
-        """Make a legal move, dominated or not. ValueError for any other text."""
+        """Make a legal move, dominated or not; ValueError for any other text."""
         cdef int parsed = parse_move(&self.pos, move)
         reserve_plies(&self.pos, 1)
         do_move(&self.pos, <Move>parsed)
         self.played.append(parsed)
 
     def pop(self):
-        """Unmake the last move and return it. IndexError if no move has been pushed."""
+        """Unmake the last move and return it; IndexError if no move has been pushed."""
         if not self.played:
             raise IndexError("no move to take back")
         undo_move(&self.pos)
         return format_move(<Move><int>self.played.pop())
 
     def peek(self):
-        """The last move. IndexError if no move has been pushed."""
+        """Return the last move; IndexError if no move has been pushed."""
         if not self.played:
             raise IndexError("no move has been made")
         return format_move(<Move><int>self.played[len(self.played) - 1])
 
     def moves(self):
-        """The moves pushed since the position was set up."""
+        """Return the moves pushed since the set-up."""
         return played_moves(self)
 
     def legal_moves(self, include_all: bool = False):
-        """The legal moves, without the dominated ones unless `include_all`.
+        """Return the legal moves, without dominated moves unless `include_all`.
 
         A dominated move is a non-promotion that is never better than the promotion: of a pawn, bishop or rook, or of a
         lance to the second rank.
@@ -218,8 +216,13 @@ cdef class Board:
         cdef Move moves[MAX_MOVES]
         return names_of(moves, generate_legal(&self.pos, moves, include_all))
 
+    def pseudo_legal_moves(self, include_all: bool = False):
+        """Return the legal moves and moves that leave the king in check or mate by a pawn drop (see `is_legal`)."""
+        cdef Move moves[MAX_MOVES]
+        return names_of(moves, generate_pseudo_legal(&self.pos, moves, include_all))
+
     def is_legal(self, move: str):
-        """Whether the text is a legal move here, dominated or not."""
+        """Return whether the text is a legal move, dominated or not."""
         try:
             parse_move(&self.pos, move)
         except ValueError:
@@ -227,46 +230,48 @@ cdef class Board:
         return True
 
     def checking_moves(self, include_all: bool = False):
-        """The legal moves that give check, without the dominated ones unless `include_all`."""
+        """Return the legal moves that give check, without dominated moves unless `include_all`."""
         cdef Move moves[MAX_MOVES]
         return names_of(moves, generate_checks(&self.pos, moves, include_all))
 
+    def quiet_checks(self, include_all: bool = False):
+        """Return the checking moves that are neither captures nor pawn promotions."""
+        return [move for move in self.checking_moves(include_all)
+                if move[1] == "*" or not (self.piece_at(move[2:4])
+                                          or (move.endswith("+") and self.piece_at(move[:2]) in ("P", "p")))]
+
     def is_check(self):
-        """Whether the side to move is in check."""
+        """Return whether the side to move is in check."""
         return in_check(&self.pos)
 
     def checkers(self):
-        """Squares of the pieces that give check to the side to move."""
+        """Return the squares of the pieces that give check to the side to move."""
         return squares_of(self.pos.state.checkers)
 
     def attackers(self, color: int, square: str):
-        """Squares of a colour's pieces that attack a square, occupied or not; pinned pieces count."""
+        """Return the squares of a colour's pieces, pinned ones included, that attack a square, occupied or not."""
         cdef int owner = checked_color(color)
         return squares_of(attackers(&self.pos, parse_square(square), owner, occupied(&self.pos)))
 
-    cdef bint _can_move(self) noexcept:
-        cdef Move moves[MAX_MOVES]
-        return generate_legal(&self.pos, moves, False) != moves
-
     def is_checkmate(self):
-        """Whether the side to move is in check and has no legal move."""
-        return bool(in_check(&self.pos)) and not self._can_move()
+        """Return whether the side to move is in check and has no legal move."""
+        return bool(in_check(&self.pos)) and not has_legal_move(&self.pos)
 
     def is_game_over(self, declaration: str = "NoEnteringKing", max_moves: int = 0):
-        """Whether the game has ended, see `outcome`."""
+        """Return whether the game has ended (see `outcome`)."""
         return self.outcome(declaration, max_moves) is not None
 
     def outcome(self, declaration: str = "NoEnteringKing", max_moves: int = 0):
-        """Why the game has ended and who has won, or None while it goes on.
+        """Return why the game has ended and who has won, or None while it goes on.
 
-        It ends by checkmate, without a legal move, and by fourfold repetition; also where the side to move can declare
-        a win under the rule `declaration` (words as for `can_declare`; under TryRule where the opponent's king has
-        reached its square), and after `max_moves` moves (0: no limit). ValueError for another rule.
+        It ends by checkmate, without a legal move, by fourfold repetition, after `max_moves` moves (0: no limit), or if
+        the side to move can declare a win under the rule `declaration` (a value as for `can_declare`; under TryRule, if
+        the opponent's king has reached its square). ValueError for another rule.
         """
         cdef int us = self.pos.side, them = us ^ 1, rule = declaration_rule(declaration)
         if rule == RULE_TRY and has_tried(&self.pos, them):
             return Outcome(Termination.TRY, them)
-        if not self._can_move():
+        if not has_legal_move(&self.pos):
             return Outcome(Termination.CHECKMATE if in_check(&self.pos) else Termination.NO_MOVES, them)
         repetition = game_repetition(&self.pos)
         if repetition == REPETITION_DRAW:
@@ -278,19 +283,19 @@ cdef class Board:
         return Outcome(Termination.MOVE_LIMIT, None) if 0 < max_moves < self.pos.ply else None
 
     def gives_check(self, move: str):
-        """Whether a legal move gives check. ValueError for any other text."""
+        """Return whether a legal move gives check; ValueError for any other text."""
         cdef CheckInfo info
         cdef int parsed = parse_move(&self.pos, move)
         init_check_info(&self.pos, &info)
         return gives_check(&info, to_move32(&self.pos, <Move>parsed))
 
     def mate_in_one(self):
-        """A move that mates at once, or None. Exact."""
+        """Return a move that mates at once, or None. Exact."""
         cdef Move move = mate_in_one(&self.pos)
         return None if move == NO_MOVE else format_move(move)
 
     def mate_in_three(self, max_escapes: int = 8):
-        """A mate in three plies by checks, as [check, evasion, mate]; [] if none is found or there is a mate in one.
+        """Return a mate in three plies as [check, evasion, mate]; [] if none is found or there is a mate in one.
 
         Not exact: dominated moves, and checks after which the king seems to have more than `max_escapes` escape
         squares, are not tried.
@@ -301,17 +306,16 @@ cdef class Board:
         return names_of(line, line + 3) if mate_in_three(&self.pos, max_escapes, line, &made) else []
 
     def repetition(self):
-        """Fourfold repetition, for the side to move: `none`, `draw`, `win` or `lose`.
-
-        `win` means that the opponent gave perpetual check, `lose` that the side to move did.
+        """Return the result of fourfold repetition for the side to move: `none`, `draw`, `win` (the opponent gave
+        perpetual check) or `lose` (the side to move did).
         """
         return _REPETITIONS.get(game_repetition(&self.pos), "none")
 
     def can_declare(self, rule: str = "CSARule27"):
-        """Whether the side to move can win by declaration (entering king) under `rule`.
+        """Return whether the side to move can win by declaration (entering king) under `rule`.
 
         `rule` is a value of the USI option EnteringKingRule: NoEnteringKing, CSARule24, CSARule24H, CSARule27,
-        CSARule27H or TryRule. For TryRule: whether the king's move to 5a (White: 5i) is legal, see `declaration_move`.
+        CSARule27H or TryRule (is the king's move to 5a, for White 5i, legal? See `declaration_move`).
         """
         cdef int parsed = declaration_rule(rule)
         if parsed == RULE_TRY:
@@ -319,33 +323,33 @@ cdef class Board:
         return can_declare(&self.pos, parsed)
 
     def declaration_move(self, rule: str = "CSARule27"):
-        """`win` if the side to move can declare, the king's move under TryRule, or None."""
+        """Return `win` if the side to move can declare, under TryRule the king's move; else None."""
         if not self.can_declare(rule):
             return None
         return format_move(try_move(&self.pos)) if rule == "TryRule" else "win"
 
     def see(self, move: str):
-        """Static exchange evaluation of a legal move, in centipawns for the side that moves.
+        """Return the static exchange evaluation of a legal move, in centipawns for the side to move.
 
-        The balance of all captures on its square if each side stops when it likes; a piece that is pinned after the
-        move captures along the pin only. ValueError for any other text.
+        It is the balance of the captures on the move's square if each side may stop at any time; pinned pieces capture
+        only along the pin. ValueError for any other text.
         """
         cdef int parsed = parse_move(&self.pos, move)
         return see(&self.pos, <Move>parsed)
 
     def piece_at(self, square: str):
-        """The sfen letters of the piece on a square: `P` black pawn, `+r` white dragon; None if it is empty."""
+        """Return the sfen letters of the piece on a square (`P` black pawn, `+r` white dragon), or None."""
         cdef int piece = self.pos.board[parse_square(square)]
         return piece_letters(piece) if piece else None
 
     def piece_map(self):
-        """The sfen letters of every piece on the board, by square."""
+        """Return the sfen letters of every piece on the board by square."""
         cdef int square
         return {format_square(square): piece_letters(self.pos.board[square])
                 for square in range(SQUARES) if self.pos.board[square]}
 
     def hand(self, color: int):
-        """The number of pieces in a colour's hand by letter (`P L N S B R G`); types not held are left out."""
+        """Return the numbers of pieces in a colour's hand by letter (`P L N S B R G`), without zeros."""
         cdef int owner = checked_color(color), piece_type
         held = {}
         for piece_type in range(PAWN, GOLD + 1):
@@ -355,76 +359,76 @@ cdef class Board:
         return held
 
     def king_square(self, color: int):
-        """The square of a colour's king, or None if it has none (mate problems)."""
+        """Return the square of a colour's king, or None if it has none (mate problems)."""
         cdef int square = self.pos.king[checked_color(color)]
         return None if square == NO_SQUARE else format_square(square)
 
     def perft(self, depth: int):
-        """The number of leaves of the tree of all legal moves, 0 to 64 plies deep. Releases the GIL."""
+        """Count the leaves of the tree of all legal moves, 0 to 64 plies deep. Releases the GIL."""
         cdef uint64_t leaves
         cdef int plies = depth
         cdef Board own = self._copy(Board)  # other threads may change this one meanwhile
         if not 0 <= plies <= 64:
-            raise ValueError(f"perft depth {depth} is not within 0 and 64")
+            raise ValueError(f"perft depth {depth} is not between 0 and 64")
         reserve_plies(&own.pos, plies)
         with nogil:
             leaves = perft(&own.pos, plies)
         return leaves
 
     def csa(self, move: str):
-        """A legal move as CSA text: `+7776FU`. ValueError for any other text."""
+        """Return a legal move as CSA text (`+7776FU`); ValueError for any other text."""
         cdef int parsed = parse_move(&self.pos, move)
         return csa_text(move, mover(&self.pos, <Move>parsed), self.pos.side)
 
     def parse_csa(self, text: str):
-        """The legal move that a CSA text means, with or without its sign. ValueError where it means none."""
+        """Return the legal move that a CSA text means, with or without its sign; ValueError if there is none."""
         return find_csa(text, self.pos.side, with_movers(&self.pos))
 
     def push_csa(self, text: str):
-        """Make a move given as CSA text, and return it. ValueError as `parse_csa`."""
+        """Make a move given as CSA text and return it; ValueError as in `parse_csa`."""
         move = self.parse_csa(text)
         self.push(move)
         return move
 
     def kif(self, move: str):
-        """A legal move as KIF text: `７六歩(77)`, `同　銀(31)`, `５五角打`. ValueError for any other text."""
+        """Return a legal move as KIF text (`７六歩(77)`, `同　銀(31)`, `５五角打`); ValueError for any other text."""
         cdef int parsed = parse_move(&self.pos, move)
         return kif_text(move, mover(&self.pos, <Move>parsed), self._last_square())
 
     def parse_kif(self, text: str):
-        """The legal move that a KIF text means. ValueError where it means none or several.
+        """Return the legal move that a KIF text means; ValueError if it means none or several.
 
-        Read as well: the mark of the side (`▲７六歩`), half-width digits, no origin where one move alone fits.
+        The text may have the mark of the side (`▲７六歩`) and half-width digits, and lack the origin if one move fits.
         """
         return find_kif(text, self.pos.side, self._last_square(), with_movers(&self.pos))
 
     def push_kif(self, text: str):
-        """Make a move given as KIF text, and return it. ValueError as `parse_kif`."""
+        """Make a move given as KIF text and return it; ValueError as in `parse_kif`."""
         move = self.parse_kif(text)
         self.push(move)
         return move
 
     cdef str _last_square(self):
-        """The destination of the last move; empty where there is none."""
+        """Return the destination of the last move, empty if there is none."""
         if not self.played:
             return ""
         return format_square(to_square(<Move><int>self.played[len(self.played) - 1]))
 
     def ascii(self):
-        """The board and hands as text, with sfen letters; Black at the bottom."""
+        """Return the board and hands as text with sfen letters, Black at the bottom."""
         return ascii_diagram(self.piece_map(), self._hands())
 
     def kanji(self):
-        """The board and hands in Japanese, as shogi books print them; White's pieces are marked `v`."""
+        """Return the board and hands in Japanese, as shogi books print them; `v` marks White's pieces."""
         return kanji_diagram(self.piece_map(), self._hands())
 
     def svg(self):
-        """A picture of the board and the hands as SVG text; the squares of the last move are marked."""
+        """Return a picture of the board and hands as SVG text, with the squares of the last move marked."""
         move = self.peek() if self.played else ""
         return svg_diagram(self.piece_map(), self._hands(), [name for name in (move[:2], move[2:4]) if name.islower()])
 
     def _repr_svg_(self):
-        """The picture that Jupyter shows."""
+        """Return the picture that Jupyter shows."""
         return self.svg()
 
     def __str__(self):

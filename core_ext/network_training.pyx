@@ -6,5 +6,4 @@ from core_ext.learn.nnue import model as _model
 NetworkTrainer = _model.NetworkTrainer
 half_kp_shared_rows = _half_kp.shared_rows
 STEP_PHASES = _model.STEP
-GRADIENT_PHASES = _model.GRADIENT
 VALUE_PHASES = _model.VALUES

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 LOGIT: int  # 600
 SIZES: dict[str, int]  # parameters of each term
 ROW_SIZE: int  # 8, of which a zone of five kings uses six
-TEMPO_OF: dict[str, str]
 
 def coalesce_pairs(pairs: NDArray[np.float32], relative: NDArray[np.float32]) -> NDArray[np.float32]: ...
 def coalesce_pieces(values: NDArray[np.float32]) -> NDArray[np.float32]: ...

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import KppWeights, MateSolver, StopToken, Table, Worker, set_tunable, tunables
+from core_ext.engine import INFINITE, KppWeights, MateSolver, StopToken, Table, Worker, set_tunable, tunables
 from tests.positions import data_rows
 from usi_engine.evaluation.kpp_file import load_weights
 from usi_engine.evaluation.names import KPP
@@ -36,11 +36,21 @@ def weights() -> KppWeights:
     return loaded
 
 
+def deepen(worker: Worker, root: str | Board, depth: int, node_limit: int = 0) -> int:
+    """Search depth by depth from a new root; return the value of the last finished depth."""
+    worker.set_root(root if isinstance(root, Board) else Board(root))
+    value = 0
+    for plies in range(1, depth + 1):
+        found = worker.search(plies, -INFINITE, INFINITE, 0, node_limit)
+        if worker.stopped:
+            break
+        value = found
+    return value
+
+
 @pytest.fixture
 def new_worker() -> NewWorker:
-    """Makes a worker with a new table, and a new stop token unless one is given; without weights it uses material
-    values.
-    """
+    """Make a worker with a new table, and a new stop token unless one is given; without weights it uses material."""
 
     def make(weights: KppWeights | None = None, megabytes: int = 1, stop: StopToken | None = None) -> Worker:
         worker = Worker(Table(megabytes), stop or StopToken(), weights)
@@ -70,7 +80,7 @@ def mate_problems() -> list[MateProblem]:
 
 @pytest.fixture
 def usual_constants() -> Iterator[None]:
-    """Puts every search constant back to its default after the test."""
+    """Restore the default of every search constant after the test."""
     yield
     for name, _, default, *_ in tunables():
         set_tunable(name, default)
@@ -78,7 +88,7 @@ def usual_constants() -> Iterator[None]:
 
 @pytest.fixture
 def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty cache of unfolded weights for this test; the folder is not made yet."""
+    """The folder of an empty cache of unfolded weights; it does not exist yet."""
     folder = tmp_path / "with space 駒鳥"
     monkeypatch.setenv("KOMADORI_CACHE", str(folder))
     return folder
@@ -86,5 +96,5 @@ def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def cshogi() -> Any:
-    """The module cshogi, an independent oracle of the rules; skips where it has no wheel."""
+    """The module cshogi, an independent oracle of the rules; skips if it is not installed."""
     return pytest.importorskip("cshogi")

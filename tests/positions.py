@@ -1,13 +1,16 @@
-"""Positions for the tests: fixed ones, seeded random walks from them, and rotation with colours swapped."""
+"""Positions for the tests: fixed ones, seeded random walks, flipped and mirrored positions; values of pieces."""
 
 from __future__ import annotations
 
+import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from core_ext.board import Board
-from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position
+from tests.shogi.slow_shogi import HAND_ORDER, RANKS, START, Game, Position, name, other, to_square
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -20,75 +23,81 @@ HANDS = "4k4/9/9/9/9/9/9/9/4K4 b RBGSNL9Prbgsnl9p 1"
 TWO_PIECE_HANDICAP = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 STARTS = (START, START, MATSURI, MIDGAME, ENTERED, HANDS, TWO_PIECE_HANDICAP)
 
+MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
+HARD_MATE = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
+DECLARABLE = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b RB 1"
 
-def data_file(name: str) -> Path:
-    """A file of tests/data."""
-    return DATA / name
 
-
-def data_rows(name: str) -> list[list[str]]:
-    """The fields of each line of a `.tsv` file of tests/data; comment lines are left out."""
-    lines = data_file(name).read_text(encoding="utf-8").splitlines()
+def data_rows(file: str) -> list[list[str]]:
+    """Return the fields of each line of a `.tsv` file of tests/data, without comment lines."""
+    lines = (DATA / file).read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines if not line.startswith("#")]
 
 
-def random_boards(seed: int, plies: int) -> Iterator[Board]:
-    """The board after each random move; starts a new game if one has ended."""
-    rng = random.Random(seed)
-    board = Board()
+def random_boards(
+    seed: int, plies: int, starts: Sequence[str] = (START,), checks: float = 0.0, include_all: bool = False
+) -> Iterator[Board]:
+    """Yield the board after each random move, this share of them checks; the next game begins at the next start."""
+    rng, games = random.Random(seed), itertools.cycle(starts)
+    board = Board(next(games))
     for _ in range(plies):
-        moves = board.legal_moves()
-        if moves:
-            board.push(rng.choice(moves))
-            yield board
-        else:
-            board = Board()
+        moves = board.legal_moves(include_all)
+        if not moves or len(board.moves()) > 200:
+            board = Board(next(games))
+            moves = board.legal_moves(include_all)
+        checking = board.checking_moves() if rng.random() < checks else []
+        board.push(rng.choice(checking or moves))
+        yield board
 
 
-def lively(rng: random.Random, position: Position, moves: list[str]) -> str:
+class Scene(NamedTuple):
+    """A position of a random game, by the rulebook twin."""
+
+    position: Position
+    moves: list[str]  # all legal moves
+    checks: set[str]  # those that give check
+    played: str  # empty if there is no legal move
+
+
+def lively(rng: random.Random, position: Position, moves: list[str], checks: set[str]) -> str:
     """A random move, often a capture, a promotion or a check, so that walks exercise the rules."""
     draw = rng.random()
     if draw < 0.25:
-        taken = {f"{file}{RANKS[rank - 1]}" for file, rank in position.board}
+        taken = set(map(name, position.board))
         chosen = [move for move in moves if move[2:4] in taken]
     elif draw < 0.35:
         chosen = [move for move in moves if move.endswith("+")]
-    elif draw < 0.55:
-        chosen = [move for move in rng.sample(moves, min(12, len(moves))) if position.gives_check(move)]
     else:
-        chosen = moves
+        chosen = sorted(checks) if draw < 0.5 else moves
     return rng.choice(chosen or moves)
 
 
-def walk(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, list[str]]]:
-    """The positions of one random game with their legal moves, by the rulebook twin; ends without a legal move."""
-    rng = random.Random(seed)
-    position = Position(start)
+def walk(seed: int, plies: int, start: str = START) -> Iterator[Scene]:
+    """Yield the positions of one random game; it ends early if there is no legal move."""
+    rng, position = random.Random(seed), Position(start)
     for _ in range(plies):
         moves = position.legal_moves()
-        yield position, moves
+        checks = {move for move in moves if position.gives_check(move)}
+        scene = Scene(position, moves, checks, lively(rng, position, moves, checks) if moves else "")
+        yield scene
         if not moves:
             return
-        position = position.after(lively(rng, position, moves))
+        position = position.after(scene.played)
 
 
-def random_game(seed: int, plies: int, start: str = START) -> Iterator[tuple[Position, str]]:
-    """Each position of a random game with the move played there."""
-    rng = random.Random(seed)
-    position = Position(start)
-    for _ in range(plies):
-        moves = position.legal_moves()
-        if not moves:
-            return
-        move = lively(rng, position, moves)
-        yield position, move
-        position = position.after(move)
+SEEDS = range(14)
 
 
-def sampled(seed: int, games: int, plies: int) -> Iterator[tuple[Position, list[str]]]:
-    """Positions of `games` random games from different starts."""
-    for game in range(games):
-        yield from walk(seed * 1000 + game, plies, STARTS[game % len(STARTS)])
+@cache
+def scenes(seed: int) -> list[Scene]:
+    """One random game from one of the starts; the same objects for all tests, because the twin is slow."""
+    return list(walk(seed, 40, STARTS[seed % len(STARTS)]))
+
+
+def all_scenes(every: int = 1) -> list[Scene]:
+    """Every n-th position of all games."""
+    return [scene for seed in SEEDS for scene in scenes(seed)][::every]
 
 
 SPARSE = (
@@ -98,11 +107,9 @@ SPARSE = (
 )
 
 
+@cache
 def cycling_game(seed: int) -> tuple[Game, list[str]]:
-    """A game of few pieces that runs into a repetition, with its moves.
-
-    It plays the same move whenever it meets the same position, mostly a check.
-    """
+    """A game of few pieces that ends in a repetition, with its moves: one for each position, often a check."""
     rng = random.Random(seed)
     game, played = Game(SPARSE[seed % len(SPARSE)]), list[str]()
     replies: dict[str, str] = {}
@@ -116,44 +123,63 @@ def cycling_game(seed: int) -> tuple[Game, list[str]]:
     return game, played
 
 
-def turned_square(text: str) -> str:
+def flipped_square(text: str) -> str:
     return f"{10 - int(text[0])}{RANKS[8 - RANKS.index(text[1])]}"
 
 
-def turned_move(move: str) -> str:
+def flipped_move(move: str) -> str:
     """The same move seen from the other side of the board."""
     if move[1] == "*":
-        return move[:2] + turned_square(move[2:])
-    return turned_square(move) + turned_square(move[2:]) + move[4:]
+        return move[:2] + flipped_square(move[2:])
+    return flipped_square(move) + flipped_square(move[2:]) + move[4:]
 
 
-def turned_sfen(sfen: str) -> str:
+def flipped(sfen: str) -> str:
     """The position rotated by 180 degrees with colours swapped."""
+    position, result = Position(sfen), Position(START)
+    result.board = {(10 - file, 10 - rank): piece.swapcase() for (file, rank), piece in position.board.items()}
+    result.hands = {"b": position.hands["w"], "w": position.hands["b"]}
+    result.turn, result.ply = other(position.turn), position.ply
+    return result.sfen()
+
+
+def mirrored(sfen: str) -> str:
+    """The position with its files reversed."""
     position = Position(sfen)
-    turned = Position(START)
-    turned.board = {(10 - file, 10 - rank): piece.swapcase() for (file, rank), piece in position.board.items()}
-    turned.hands = {"b": position.hands["w"], "w": position.hands["b"]}
-    turned.turn = "w" if position.turn == "b" else "b"
-    turned.ply = position.ply
-    return turned.sfen()
-
-
-def hand_dict(position: Position, color: str) -> dict[str, int]:
-    return {kind: position.hands[color][kind] for kind in HAND_ORDER if position.hands[color][kind]}
+    position.board = {(10 - file, rank): piece for (file, rank), piece in position.board.items()}
+    return position.sfen()
 
 
 ALL_SQUARES = [(file, rank) for file in range(1, 10) for rank in range(1, 10)]
 
 
-def square_name(square: tuple[int, int]) -> str:
-    return f"{square[0]}{RANKS[square[1] - 1]}"
-
-
 def every_move_text() -> Iterator[str]:
     """Every well-formed move text."""
-    names = [square_name(square) for square in ALL_SQUARES]
+    names = list(map(name, ALL_SQUARES))
     for target in names:
         yield from (f"{kind}*{target}" for kind in HAND_ORDER)
         for origin in names:
             yield origin + target
             yield origin + target + "+"
+
+
+def is_quiet(position: Position, move: str) -> bool:
+    """Return whether a move is neither a capture nor a pawn's promotion."""
+    if move[1] == "*":
+        return True
+    promotes_pawn = move.endswith("+") and position.board[to_square(move)].upper() == "P"
+    return to_square(move[2:]) not in position.board and not promotes_pawn
+
+
+# Of each piece, in centipawns.
+VALUES = {"P": 90, "L": 315, "N": 405, "S": 495, "G": 540, "B": 855, "R": 990, "+P": 540, "+L": 540, "+N": 540,
+          "+S": 540, "+B": 945, "+R": 1395}  # fmt: skip
+
+
+def material(sfen: str, values: Mapping[str, int] = VALUES) -> int:
+    """The sum of the piece values for the side to move."""
+    position = Position(sfen)
+    pieces = list(position.board.values()) + list(position.hands["b"].elements())
+    pieces += [kind.lower() for kind in position.hands["w"].elements()]
+    total = sum(values.get(piece.upper(), 0) * (1 if piece.isupper() else -1) for piece in pieces)
+    return total if position.turn == "b" else -total

@@ -18,7 +18,7 @@ from usi_engine.usi.options import FV_SCALE
 
 CASES = {
     "start position": (
-        "startpos",
+        Board().sfen(),
         {"YaneuraOu 9.70 material": 1.74, "YaneuraOu KPPT": 1.10, "GPSShogi": 0.48, "Fairy-Stockfish": 0.47},
         1.7,
     ),

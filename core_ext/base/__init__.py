@@ -1,1 +1,1 @@
-"""Memory, processor features, time, stop flag: what is not about shogi."""
+"""Memory, processor features, time and the stop flag: nothing here is about shogi."""

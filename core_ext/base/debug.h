@@ -1,4 +1,4 @@
-/* ASSERT(condition): checked in the debug profile, nothing otherwise. */
+/* ASSERT(condition): abort if it is false in the debug profile; no code otherwise. */
 #ifndef KOMADORI_DEBUG_H
 #define KOMADORI_DEBUG_H
 #ifdef CORE_EXT_DEBUG

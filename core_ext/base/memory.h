@@ -1,4 +1,4 @@
-/* Large zeroed blocks of memory, on huge pages if the system grants them. */
+/* Implementation of memory.pxd. */
 #ifndef KOMADORI_MEMORY_H
 #define KOMADORI_MEMORY_H
 #include <stddef.h>
@@ -13,7 +13,6 @@
 #define KOMADORI_HUGE_PAGE ((size_t)2 << 20)
 #define KOMADORI_SMALL_PAGE ((size_t)4 << 10)
 
-/* Returns memory aligned to a huge page, or NULL; *block gets the pointer for release_large. */
 static inline void *allocate_large(size_t bytes, void **block)
 {
     uintptr_t start;
@@ -27,7 +26,6 @@ static inline void *allocate_large(size_t bytes, void **block)
     return (void *)start;
 }
 
-/* Makes the system back a block that nothing was written to yet with memory now, and not at the first writes. */
 static inline void touch_large(void *start, size_t bytes)
 {
     volatile char *byte = (volatile char *)start;
@@ -36,7 +34,7 @@ static inline void touch_large(void *start, size_t bytes)
         byte[at] = 0;
 }
 
-/* Zeroes a block. Pages of zeros are only read: the system backs what was never written to by one shared page. */
+/* Pages of zeros are only read: the system backs pages that were never written by one shared page. */
 static inline void clear_large(void *start, size_t bytes)
 {
     char *page = start, *end = page + bytes;

@@ -14,7 +14,7 @@ static inline int64_t monotonic_ns(void)
     LARGE_INTEGER count, frequency;
     QueryPerformanceFrequency(&frequency);
     QueryPerformanceCounter(&count);
-    /* In two parts, for count * 10^9 overflows after a long uptime. */
+    /* Two parts, because count * 10^9 overflows after a long uptime. */
     return count.QuadPart / frequency.QuadPart * 1000000000
         + count.QuadPart % frequency.QuadPart * 1000000000 / frequency.QuadPart;
 }

@@ -1,5 +1,5 @@
-/* Whether this processor has the instruction sets that the other modules were compiled for. The module that includes
- * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_... for what the others use. */
+/* Check for the instruction sets that the other modules were compiled for. The module that includes
+ * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_... for each set they use. */
 #ifndef KOMADORI_PROCESSOR_H
 #define KOMADORI_PROCESSOR_H
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #elif defined(_M_X64)
 #include <intrin.h>
 #include <string.h>
-/* The builds by MSVC use the levels v2 and v3 only: leaf 1 for SSE4.2 and POPCNT, leaf 7 for AVX2 and BMI2. */
+/* MSVC builds use only the levels v2 and v3: leaf 1 has SSE4.2 and POPCNT, leaf 7 has AVX2 and BMI2. */
 static int lacks_leaf(const char *feature)
 {
     int one[4], seven[4];
@@ -26,7 +26,7 @@ static int lacks_leaf(const char *feature)
 #define LACKS(feature) 0
 #endif
 
-/* The name of the first instruction set that is missing, or NULL. */
+/* Return the name of the first missing instruction set, or NULL. */
 static const char *missing_instructions(void)
 {
 #ifdef CORE_EXT_NEEDS_POPCNT

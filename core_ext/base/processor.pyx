@@ -1,11 +1,11 @@
-"""Whether this processor can run the core: import this module, and call it, before any other of the core."""
+"""Processor check: import this module and call it before importing any other module of the core."""
 
 cdef extern from "base/processor.h":
     const char *missing_instructions()
 
 
 def processor_error() -> str | None:
-    """A sentence that names an instruction set the core needs and this processor lacks; None if it has all."""
+    """Return a message that names an instruction set that this processor lacks, or None if it has all."""
     cdef const char *missing = missing_instructions()
     if missing == NULL:
         return None

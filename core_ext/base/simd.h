@@ -1,5 +1,4 @@
-/* Intrinsics: bit scan, popcount, prefetch, vector addition, the greatest of a list; for gcc and clang, for MSVC, and
- * in portable C. */
+/* Bit scan, popcount, prefetch, vector addition, maximum of a list: for gcc, clang and MSVC, and in portable C. */
 #ifndef KOMADORI_SIMD_H
 #define KOMADORI_SIMD_H
 #include <stdint.h>
@@ -16,7 +15,7 @@
 #include <immintrin.h>
 #endif
 
-/* Index of the lowest set bit; the word is not zero. */
+/* Return the index of the lowest set bit; the word is not zero. */
 static inline int lowest_bit(uint64_t word)
 {
 #if defined(CORE_EXT_PORTABLE)
@@ -59,7 +58,7 @@ static inline void prefetch(const void *address)
 #endif
 }
 
-/* A hint to the processor in a spin loop. */
+/* Tell the processor that this is a spin loop. */
 static inline void relax(void)
 {
 #if defined(KOMADORI_SSE2)
@@ -80,9 +79,8 @@ static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
 #endif
 }
 
-/* ---- the greatest of a list ----
- * A pair is two 32-bit words, of which the first counts. Index of the first of `count` > 0 pairs that has the greatest
- * one. */
+/* ---- maximum of a list ----
+ * Return the index of the first of `count` > 0 pairs of 32-bit words whose first word is the greatest. */
 
 static inline int portable_greatest(const int32_t *pairs, int count)
 {
@@ -133,7 +131,7 @@ static inline int greatest(const int32_t *pairs, int count)
     for (at = 0; at < whole; at += 4)
         best = _mm256_max_epi32(best, KOMADORI_PAIRS(at));
     half = _mm_max_epi32(_mm256_castsi256_si128(best), _mm256_extracti128_si256(best, 1));
-    half = _mm_max_epi32(half, _mm_unpackhi_epi64(half, half));     /* the first words of the two pairs left */
+    half = _mm_max_epi32(half, _mm_unpackhi_epi64(half, half));     /* first words of the last two pairs */
     most = _mm_cvtsi128_si32(half);
     wanted = _mm256_set1_epi32(most);
     for (at = 0; at < whole; at += 4) {

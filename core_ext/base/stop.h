@@ -1,6 +1,5 @@
-/* How one thread ends another's search: a flag and a deadline, written and read without a lock.
- * Each is an atomic word of its own. Loads are relaxed: a search has to read a new value soon, and nothing else that
- * it reads depends on the value. Stores are release stores, as in learn/rendezvous.h. */
+/* A stop flag and a deadline, each an atomic word, so that one thread can end another's search without a lock.
+ * Loads are relaxed: nothing else that a search reads depends on the value. Stores are release stores. */
 #ifndef KOMADORI_STOP_H
 #define KOMADORI_STOP_H
 #include "base/monotonic.h"
@@ -9,11 +8,10 @@
 #include <stdatomic.h>
 #endif
 
-/* All zero: neither requested nor a deadline. One serves all threads of a search. */
 typedef struct {
 #if defined(_MSC_VER)
     volatile int requested;
-    volatile long long deadline;    /* as monotonic_ns counts; 0: none. Aligned to 8 bytes, so x64 never tears it */
+    volatile long long deadline;    /* aligned to 8 bytes, so x64 never tears it */
 #else
     _Atomic int requested;
     _Atomic long long deadline;

@@ -6,8 +6,6 @@ from core_ext.eval.material cimport usual_values
 from core_ext.shogi.sfen cimport piece_letters
 from core_ext.shogi.types cimport BLACK, DRAGON, KING, PAWN, WHITE, make_piece
 
-HIGHEST = MAX_PIECE_VALUE
-
 _TYPES = {piece_letters(make_piece(BLACK, piece_type)): piece_type
           for piece_type in range(PAWN, DRAGON + 1) if piece_type != KING}
 
@@ -28,7 +26,7 @@ cdef class PieceValues:
     """Piece values in centipawns, an evaluation for a Worker: the material of the side to move minus the opponent's.
 
     `PieceValues({"P": 100, "+P": 600})`: by letters as in an sfen (`P L N S B R G +P +L +N +S +B +R`), each from 0 to
-    HIGHEST; other pieces keep their usual values. A piece in hand counts as on the board. Only the static value
+    MAX_PIECE_VALUE; other pieces keep their usual values. A piece in hand counts as on the board. Only the static value
     changes: static exchange, and with it move ordering, keeps the usual values. ValueError for other letters
     and values.
     """

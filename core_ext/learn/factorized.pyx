@@ -81,8 +81,8 @@ def coalesce_relative_kp(values):
     return result
 
 
-cdef bint occurs(int a, int b) noexcept:
-    """Say whether two numbers, a > b, can occur at once."""
+cdef bint can_occur(int a, int b) noexcept:
+    """Return whether two numbers, a > b, can occur at once."""
     if kinds.kind[a] < 0 or kinds.kind[b] < 0:
         return False
     return b < HAND_NUMBERS or kinds.square[a] != kinds.square[b]
@@ -109,7 +109,7 @@ cdef object coalesce(pairs, relative, bint for_black):
     cdef int a, b
     for a in range(BONAPIECES):
         for b in range(a):
-            if occurs(a, b) and (for_black or canonical_pair(a, b, &sign) == pair_index(a, b)):
+            if can_occur(a, b) and (for_black or canonical_pair(a, b, &sign) == pair_index(a, b)):
                 out[pair_index(a, b)] = weight_of(&own[0], &shared[0], a, b, for_black)
     return result
 

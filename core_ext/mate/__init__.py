@@ -1,1 +1,1 @@
-"""Mate search: mate in one and in three, df-pn, the line of a mate."""
+"""Mate search: mate in one and in three, df-pn, mating lines."""

@@ -1,22 +1,22 @@
 """Depth-first proof-number search (df-pn; A. Nagai, 2002) for mates by checks.
 
 Extensions of the plain algorithm:
-- 1 + epsilon thresholds, epsilon 3/16 (J. Pawlewicz and L. Lew, 2007), against frequent switching between siblings.
+- 1 + epsilon thresholds, epsilon 3/16 (J. Pawlewicz and L. Lew, 2007), to switch less often between siblings.
 - Dominance by pieces in hand: a proof is stored with its proof pieces, a disproof with its disproof pieces.
-- A repetition counts as no mate. Against the graph history interaction problem a disproof that rests on a repetition is
-  stored for the path on which it was found only (A. Kishimoto and M. Mueller, 2004). A proof never rests on one.
+- A repetition counts as no mate. A disproof that depends on a repetition is stored only for its path (A. Kishimoto and
+  M. Mueller, 2004), which solves the graph history interaction problem. A proof never depends on one.
 - Nearly equal moves (promotion or not; interposing drops on one square) form a group that counts once, with the
-  greatest number of its members, against overestimated sums.
+  greatest number of its members, so that sums are not overestimated.
 - Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
 
-phi and delta are Nagai's: phi is pn at an OR node and dn at an AND node, delta the other one. A node's phi is the least
-delta of its children, its delta the sum of their phis.
+Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
+children, its delta the sum of their phis.
 """
 
 from libc.stdlib cimport free, malloc
 
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
-from core_ext.shogi.bitboard cimport Bitboard, count, lowest, some
+from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
@@ -38,15 +38,14 @@ from core_ext.shogi.types cimport (
 )
 from core_ext.shogi.zobrist cimport zobrist
 
-# Initial proof and disproof numbers; 2 is the weight of a node without heuristics. They and the thresholds' epsilon
-# were tuned by random search for the fewest nodes on short problems and on 250 hard positions from games
-# (docs/findings.md).
+# Initial proof and disproof numbers; 2 is the weight of a node without heuristics. These and epsilon were tuned by
+# random search for the fewest nodes on short problems and on 250 hard positions from games (docs/findings.md).
 cdef enum:
     OR_PN = 2               # OR node: pn
-    ESCAPE_PN = 1           # and for each escape square of the king
-    CHECK_DN = 3            # dn, for each check
-    EVASION_PN = 3          # AND node: pn, for each evasion by a board move
-    INTERPOSITION_PN = 2    # and for each square of an interposing drop
+    ESCAPE_PN = 1           # plus this for each escape square of the king
+    CHECK_DN = 3            # dn: for each check
+    EVASION_PN = 3          # AND node: pn: for each evasion by a board move
+    INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
 
 
@@ -58,13 +57,13 @@ cdef inline uint64_t node_key(const Solver *s, uint64_t board_key, int remaining
 
 
 cdef inline uint64_t extend_path(uint64_t path_key, uint64_t key, Hand hand) noexcept nogil:
-    """The path key with one position more."""
+    """Return the path key with another position."""
     cdef uint64_t mixed = (path_key ^ key ^ (<uint64_t>hand << 20)) * <uint64_t>0xBF58476D1CE4E5B9
     return mixed ^ (mixed >> 29)
 
 
 cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexcept nogil:
-    """The attacker's hand after a move of either side."""
+    """Return the attacker's hand after a move of either side."""
     cdef Hand hand = hand_of(&s.pos, s.attacker)
     if not attacking:
         return hand
@@ -76,15 +75,12 @@ cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexce
 
 
 cdef void make_move(Solver *s, Move move, bint returned) noexcept nogil:
+    cdef int attacker = s.attacker, piece_type
     do_move(&s.pos, move)
     s.nodes += 1
-    if returned:
-        return_captured(s, raw_type(type_of(captured_piece(s.pos.state.move))))
-
-
-cdef void return_captured(Solver *s, int piece_type) noexcept nogil:
-    """Move a piece from the attacker's hand to the defender's."""
-    cdef int attacker = s.attacker
+    if not returned:
+        return
+    piece_type = raw_type(type_of(captured_piece(s.pos.state.move)))
     s.pos.state.hand[attacker] -= hand_one(piece_type)
     s.pos.state.hand[attacker ^ 1] += hand_one(piece_type)
     s.pos.state.hand_key -= zobrist.hand[attacker][piece_type]
@@ -92,7 +88,7 @@ cdef void return_captured(Solver *s, int piece_type) noexcept nogil:
 
 
 cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept nogil:
-    """The depth of an earlier position on the line with this board and an attacker's hand that covers `hand`, or -1."""
+    """Return the depth of an earlier position with this board whose attacker's hand covers `hand`, or -1."""
     cdef int plies
     if s.pos.seen[board_key & (SEEN_SLOTS - 1)] == 0:
         return -1
@@ -105,31 +101,19 @@ cdef int repeated_depth(const Solver *s, uint64_t board_key, Hand hand) noexcept
 # ---- initial proof and disproof numbers ----
 
 cdef inline PnResult unsolved(uint32_t pn, uint32_t dn) noexcept nogil:
-    cdef PnResult result
-    result.pn = pn
-    result.dn = dn
-    result.hand = 0
-    result.length = 0
-    result.repetition_depth = PATH_INDEPENDENT
-    return result
+    return PnResult(pn, dn, 0, 0, PATH_INDEPENDENT)
 
 
 cdef inline PnResult proved(Hand hand, int length) noexcept nogil:
-    cdef PnResult result = unsolved(0, PROOF_INFINITE)
-    result.hand = hand
-    result.length = <uint16_t>length
-    return result
+    return PnResult(0, PROOF_INFINITE, hand, <uint16_t>length, PATH_INDEPENDENT)
 
 
 cdef inline PnResult disproved(Hand hand, int repetition_depth) noexcept nogil:
-    cdef PnResult result = unsolved(PROOF_INFINITE, 0)
-    result.hand = hand
-    result.repetition_depth = <uint16_t>repetition_depth
-    return result
+    return PnResult(PROOF_INFINITE, 0, hand, 0, <uint16_t>repetition_depth)
 
 
 cdef PnResult initial_and_node(Solver *s, int remaining) noexcept nogil:
-    """The defender to move. A node without check is disproved."""
+    """Return the initial result of an AND node; without check it is disproved."""
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last
@@ -174,12 +158,6 @@ cdef PnResult initial_or_node(Solver *s, int remaining, int blocked_slider) noex
 
 # ---- expanding a node ----
 
-cdef inline int checking_slider(const Solver *s) noexcept nogil:
-    """1 + the square of the checker, if a drop can be interposed; else 0."""
-    cdef Bitboard between = interposition_squares(&s.pos)
-    return 1 + lowest(s.pos.state.checkers) if some(between) else 0
-
-
 cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, uint64_t path_key) noexcept nogil:
     cdef PnResult result
     if proof_table_probe(&s.table, child.key, child.hand, path_key, &result):
@@ -218,9 +196,7 @@ cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint
 
 
 cdef int leader_of(const Solver *s, const PnNode *node, Move move) noexcept nogil:
-    """The first child of the move's group: the same move with or without promotion, or a drop of the defender on the
-    same square.
-    """
+    """Return the first child of the move's group: the same move but for promotion, or defending drops on one square."""
     cdef int i
     cdef Move other
     for i in range(node.first, node.first + node.count):
@@ -233,9 +209,7 @@ cdef int leader_of(const Solver *s, const PnNode *node, Move move) noexcept nogi
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
-    """The blocked slider captures the interposed piece, which goes back to the defender's hand: if that mates at once,
-    the interposition was futile.
-    """
+    """Add captures of the interposed piece, which returns to the defender's hand: if one mates, the drop was futile."""
     cdef int origin = node.blocked_slider - 1, target = to_square(s.pos.state.move)
     if is_legal(&s.pos, board_move(origin, target)):
         add_child(s, node, board_move(origin, target), 0, True)
@@ -251,8 +225,8 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     node.count = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
-        if node.remaining != UNLIMITED and not s.count_all_interpositions:
-            blocked_slider = checking_slider(s)
+        if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
+            blocked_slider = 1 + lowest(s.pos.state.checkers)
     elif node.remaining >= 1:
         last = generate_checks(&s.pos, moves, True)
     while move != last:
@@ -265,7 +239,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
 
 
 cdef inline bint solves_node(const PnNode *node, const PnResult *result) noexcept nogil:
-    """Whether this result of one child solves the node finally."""
+    """Return whether this result of one child solves the node for good."""
     if node.attacking:
         return result.pn == 0 and result.length == 0
     return result.dn == 0 and result.repetition_depth == PATH_INDEPENDENT
@@ -274,17 +248,15 @@ cdef inline bint solves_node(const PnNode *node, const PnResult *result) noexcep
 # ---- results of a node from its children ----
 
 cdef inline uint32_t child_delta(const PnNode *node, const PnResult *result) noexcept nogil:
-    """delta of a child: the node's phi is the least of them."""
     return result.pn if node.attacking else result.dn
 
 
 cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexcept nogil:
-    """phi of a child: the node's delta is the sum of them."""
     return result.dn if node.attacking else result.pn
 
 
 cdef uint32_t sum_phi(Solver *s, const PnNode *node) noexcept nogil:
-    """The node's delta: the sum over the groups of their greatest phi."""
+    """Return the node's delta: the sum over the groups of their greatest phi."""
     cdef uint64_t total = 0
     cdef int i
     cdef Child *child
@@ -299,7 +271,7 @@ cdef uint32_t sum_phi(Solver *s, const PnNode *node) noexcept nogil:
 
 
 cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcept nogil:
-    """Set the child to search: the one with the least delta, then the least phi. Returns the second least delta."""
+    """Choose the child with the least delta, then the least phi; return the second least delta."""
     cdef uint32_t best = PROOF_INFINITE, second_delta = PROOF_INFINITE, number
     cdef uint32_t best_phi = PROOF_INFINITE
     cdef int i
@@ -318,17 +290,20 @@ cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcep
     return second_delta
 
 
-cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
-    """A mate through the child with the shortest one."""
+cdef Child *shortest_mate_child(Solver *s, const PnNode *node) noexcept nogil:
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
-    cdef Hand hand
     for i in range(node.first, node.first + node.count):
         child = s.children + i
         if child.result.pn == 0 and (best == NULL or child.result.length < best.result.length):
             best = child
-    hand = best.result.hand
+    return best
+
+
+cdef PnResult or_node_proof(Solver *s, const PnNode *node) noexcept nogil:
+    cdef Child *best = shortest_mate_child(s, node)
+    cdef Hand hand = best.result.hand
     if not best.returned:
         hand = proof_hand_before(hand, to_move32(&s.pos, best.move))
     return proved(hand, best.result.length + 1)
@@ -344,7 +319,7 @@ cdef PnResult and_node_proof(Solver *s, const PnNode *node) noexcept nogil:
 
 
 cdef inline PnResult disproved_above(const Solver *s, Hand hand, int repetition_depth) noexcept nogil:
-    """A disproof of the current node; it depends on the path only if an earlier position is repeated."""
+    """Return a disproof of the current node; it depends on the path only if an earlier position is repeated."""
     return disproved(hand, repetition_depth if repetition_depth < s.depth else PATH_INDEPENDENT)
 
 
@@ -363,7 +338,7 @@ cdef PnResult or_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
 
 
 cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
-    """No mate through the disproved child with the latest repetition, or none."""
+    """Choose the disproved child with the latest repetition, or without one."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
@@ -375,7 +350,7 @@ cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
 
 
 cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
-    """Set the node's result and the child to search; returns the second least delta."""
+    """Set the node's result and the child to search; return the second least delta."""
     cdef uint32_t best, second_delta = select_child(s, node, &best), total
     cdef bint attacking = node.attacking
     if best == 0:
@@ -392,9 +367,7 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
 # ---- the search, on an explicit stack ----
 
 cdef inline uint32_t remaining_threshold(uint32_t limit, uint32_t total, uint32_t max_phi) noexcept nogil:
-    """The threshold of a child's phi at which the node's sum `total` reaches its threshold `limit`; `max_phi` is the
-    group's part of the sum.
-    """
+    """Return the phi of a child, now `max_phi` for its group, at which the node's sum `total` reaches `limit`."""
     if limit >= PROOF_INFINITE:
         return PROOF_INFINITE
     return limit - min(total - max_phi, limit)
@@ -435,7 +408,7 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
 
 
 cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
-    """Store the result in the table and in the parent, and unmake the move."""
+    """Store the result in the table and the parent, and unmake the move."""
     if node.result.pn == 0 or node.result.dn == 0 or not s.stopped:
         proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result, s.nodes - node.nodes_before)
     if s.depth == s.base:
@@ -445,12 +418,8 @@ cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     s.children[s.stack[s.depth].chosen].result = node.result
 
 
-cdef inline bint stack_full(const Solver *s, const PnNode *node) noexcept nogil:
-    return s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN
-
-
 cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
-    """Take over the table's result for the chosen child and return True if it has since been solved on another path."""
+    """If the chosen child has since been solved on another path, copy its result and return True."""
     cdef Child *child = s.children + node.chosen
     cdef PnResult result
     cdef uint64_t path_key = extend_path(node.path_key, child.key, child.hand)
@@ -463,8 +432,10 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
 
 
 cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
-    """The flag is read at every step, the clock at every CHECK_INTERVAL of nodes."""
-    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit) or stack_full(s, node):
+    """Check the flag at every step, the clock every CHECK_INTERVAL nodes."""
+    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit):
+        return True
+    if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
         return True
     if s.nodes < s.next_check:
         return False
@@ -508,8 +479,6 @@ cdef PnResult prove(Solver *s, bint attacking, int remaining, int blocked_slider
     return s.stack[s.base].result
 
 
-# ---- the solver ----
-
 cdef int allocate_solver(Solver *s, int megabytes) except -1:
     allocate_position(&s.pos, 16)
     s.stack = <PnNode *>malloc(MAX_MATE_PLY * sizeof(PnNode))
@@ -535,7 +504,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     if s.table.rehash_aborted:
         proof_table_clear(&s.table)
     s.attacker = pos.side
-    # Board and attacker's hand determine the defender's hand only together with the set of pieces in play.
+    # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
     s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
     s.salt ^= <uint64_t>(1 + 2 * s.count_all_interpositions + pos.side) << 50
     s.nodes = 0
@@ -546,7 +515,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
 
 
 cdef uint64_t piece_counts(const Position *pos) noexcept nogil:
-    """The number of pieces of each type, in the hands and on the board."""
+    """Count the pieces of each type, in both hands and on the board."""
     cdef Hand total = both_hands(pos)
     cdef int square, piece
     for square in range(SQUARES):

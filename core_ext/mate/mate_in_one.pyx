@@ -1,9 +1,8 @@
 """Mate in one, found on bitboards without making a move, and mate in three, which makes the check and the evasions.
 
-The escape squares are those next to the enemy king that it could go to now. A drop that leaves an escape square
-unattacked cannot mate; a board move can only by discovering a slider. Every move that passes this test is verified
-exactly on the occupancy after the move: escapes, captures of the checker by pieces that are not pinned, interpositions
-by board moves and by drops.
+An escape square is one to which the enemy king could go now. A drop that leaves one unattacked cannot mate; a board
+move can only by discovering a slider. Every move that passes this test is verified exactly on the occupancy after it:
+escapes, captures of the checker by pieces that are not pinned, interpositions by board moves and by drops.
 """
 
 from libc.string cimport memcpy
@@ -25,28 +24,28 @@ from core_ext.shogi.types cimport (
 )
 
 cdef enum:
-    NO_ORIGIN = NO_SQUARE   # of a drop: its bitboard is empty
+    NO_ORIGIN = NO_SQUARE   # origin of a drop: its bitboard is empty
 
-# Squares from which a piece of a type may check the king with one move on some board: [colour][king][type].
+# Squares from which a piece may give check with one move on some board: [colour][king][type].
 cdef Bitboard check_origins[COLORS][SQUARES][PIECE_TYPES]
 
-# The enemy king and what our moves can do to it, computed once for a position. `us` is the side to move.
+# The enemy king and its surroundings, computed once for a position. `us` is the side to move.
 cdef struct KingInfo:
     int us
     int king
-    Bitboard occ            # `xray` below: without the king, for it does not shield the squares behind it
+    Bitboard occ            # `xray` below lacks the king, which does not shield the squares behind it
     Bitboard neighbours     # the squares next to the king
-    Bitboard escapes        # those of them that it could go to now
-    Bitboard straight       # a rook's and a bishop's attacks from its square
+    Bitboard escapes        # neighbours to which the king could go now
+    Bitboard straight       # attacks of a rook and a bishop from its square
     Bitboard diagonal
-    Bitboard straight_reach     # the lines of our rooks and dragons, and of our bishops and horses, behind the king too
+    Bitboard straight_reach     # lines of our rooks and dragons, and of our bishops and horses, also behind the king
     Bitboard diagonal_reach
-    Bitboard discoverers    # our pieces that give a discovered check when they leave their line
-    Bitboard allowed        # where our pieces may go: everywhere, or if we are in check where they parry it
+    Bitboard discoverers    # our pieces that give check when they leave their line
+    Bitboard allowed        # targets of our pieces: all squares, or those that meet a check
 
 
 cdef Bitboard origins_to(int them, int piece_type, Bitboard targets) noexcept nogil:
-    """The squares from which a piece of the other colour attacks one of `targets` on an empty board."""
+    """Return the squares from which a piece of the other colour attacks one of `targets` on an empty board."""
     cdef Bitboard found = empty()
     while some(targets):
         found = either(found, attacks(them, piece_type, pop(&targets), empty()))
@@ -72,10 +71,7 @@ cdef void init_check_origins() noexcept nogil:
             check_origins[us][king][KING] = empty()
 
 
-# ---- around the king ----
-
 cdef inline void init_reach(const Position *pos, KingInfo *info, Bitboard occ) noexcept nogil:
-    """`occ` is without the king: the lines go on behind it."""
     cdef Bitboard men = both(pos.color[info.us], diagonal_sliders(pos))
     info.diagonal_reach = info.straight_reach = empty()
     while some(men):
@@ -86,7 +82,7 @@ cdef inline void init_reach(const Position *pos, KingInfo *info, Bitboard occ) n
 
 
 cdef inline Bitboard attacks_around(const Position *pos, const KingInfo *info, Bitboard occ) noexcept nogil:
-    """The attacks of our pieces that may attack one of the neighbours: within these exactly what we attack."""
+    """Return attacks of our pieces that are exact on the neighbours of the king."""
     cdef int us = info.us, square
     cdef Bitboard mine = pos.color[us], found = either(info.diagonal_reach, info.straight_reach), men
     men = both(mine, tables.near_king[us ^ 1][info.king])
@@ -124,7 +120,7 @@ cdef inline void init_king_info(const Position *pos, KingInfo *info) noexcept no
 
 
 cdef inline Bitboard check_squares(const KingInfo *info, int piece_type) noexcept nogil:
-    """The squares from which a piece of the type checks the king on the present board."""
+    """Return the squares from which a piece of the type checks the king on the current board."""
     if piece_type == LANCE:
         return both(info.straight, tables.forward[info.us ^ 1][info.king])
     if piece_type == BISHOP:
@@ -140,13 +136,9 @@ cdef inline Bitboard check_squares(const KingInfo *info, int piece_type) noexcep
     return tables.step[info.us ^ 1][piece_type][info.king]
 
 
-# ---- is it mate? ----
-
 cdef bint has_escape(const Position *pos, const KingInfo *info, int origin, Bitboard escapes,
                      Bitboard occ) noexcept nogil:
-    """Whether one of `escapes` is attacked by none of our pieces, the one from `origin` left out; `occ` is without the
-    king.
-    """
+    """Return whether only the piece from `origin`, or none, attacks one of `escapes`; `occ` lacks the king."""
     cdef int us = info.us, square
     cdef Bitboard moved = tables.square[origin]
     while some(escapes):
@@ -159,7 +151,7 @@ cdef bint has_escape(const Position *pos, const KingInfo *info, int origin, Bitb
 
 cdef Bitboard pinned_after(const Position *pos, const KingInfo *info, int origin, int target, int placed,
                            Bitboard occ) noexcept nogil:
-    """The pieces that alone block a line to the king once the move is made; those of the defender are pinned."""
+    """Return the pieces that alone block a line to the king after the move; the defender's are pinned."""
     cdef Bitboard direct
     cdef Bitboard sliders = without(aligned_sliders(pos, info.king, info.us), tables.square[origin])
     if has(attacks(info.us ^ 1, placed, info.king, empty()), target):
@@ -168,7 +160,7 @@ cdef Bitboard pinned_after(const Position *pos, const KingInfo *info, int origin
 
 
 cdef bint can_interpose_drop(const Position *pos, const KingInfo *info, int target, Bitboard between) noexcept nogil:
-    """Whether the defender can drop a piece on one of `between`, including a pawn that would (illegally) mate us."""
+    """Return whether the defender can drop a piece on one of `between`, even a pawn that would (illegally) mate us."""
     cdef int them = info.us ^ 1
     cdef Hand hand = hand_of(pos, them)
     cdef Bitboard pawns
@@ -187,7 +179,7 @@ cdef bint can_interpose_drop(const Position *pos, const KingInfo *info, int targ
 
 cdef bint can_move_to(const Position *pos, const KingInfo *info, int origin, int target, int placed, Bitboard squares,
                       Bitboard occ) noexcept nogil:
-    """Whether a piece of the defender, the king apart, can go to one of `squares` after the move."""
+    """Return whether a piece of the defender, except the king, can go to one of `squares` after the move."""
     cdef Bitboard movers, gone = either(tables.square[info.king], tables.square[target]), pinned
     cdef bint known = False
     while some(squares):
@@ -203,7 +195,7 @@ cdef bint can_move_to(const Position *pos, const KingInfo *info, int origin, int
 
 
 cdef bint may_be_drop_pawn_mate(const Position *pos, const KingInfo *info, Bitboard between) noexcept nogil:
-    """Whether the only interposing drop might be a drop-pawn mate against us, which is illegal."""
+    """Return whether the only interposing drop might be an illegal drop-pawn mate against us."""
     cdef int king = pos.king[info.us]
     if hand_of(pos, info.us ^ 1) & ~<Hand>HAND_PAWNS or king == NO_SQUARE:
         return False
@@ -211,7 +203,7 @@ cdef bint may_be_drop_pawn_mate(const Position *pos, const KingInfo *info, Bitbo
 
 
 cdef bint mates_on_copy(const Position *pos, Move move) noexcept nogil:
-    """Whether the move mates, found by making it on a copy: slow, for a very rare case."""
+    """Make the move on a copy and return whether it mates: slow, for a very rare case."""
     cdef Position copy
     cdef State states[2]
     memcpy(&copy, pos, sizeof(Position))
@@ -224,7 +216,7 @@ cdef bint mates_on_copy(const Position *pos, Move move) noexcept nogil:
 
 
 cdef Move verify(const Position *pos, const KingInfo *info, Move move, int placed, bint discovers) noexcept nogil:
-    """`move` if it mates, else NO_MOVE. It is legal and gives check; `discovers`: (also) a discovered check."""
+    """Return `move`, a legal check, if it mates, else NO_MOVE; `discovers` if it gives a discovered check (too)."""
     cdef int us = info.us, king = info.king, target = to_square(move)
     cdef int origin = NO_ORIGIN if is_drop(move) else from_square(move), checker
     cdef Bitboard occ = either(without(info.occ, tables.square[origin]), tables.square[target])
@@ -249,16 +241,14 @@ cdef Move verify(const Position *pos, const KingInfo *info, Move move, int place
     return move if may_be_drop_pawn_mate(pos, info, between) and mates_on_copy(pos, move) else NO_MOVE
 
 
-# ---- drops ----
-
 cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type) noexcept nogil:
     cdef int us = info.us, target
     cdef Bitboard targets = both(both(check_squares(info, piece_type), tables.drop_ranks[us][piece_type]), info.allowed)
     cdef Bitboard xray = without(info.occ, tables.square[info.king]), escapes = info.escapes
     cdef Move move
-    # Not on an escape square: the king could capture there. A drop takes no other escape square by blocking a line.
+    # The king could capture on an escape square. Elsewhere a drop takes no other escape square by blocking a line.
     targets = without(targets, either(info.occ, info.escapes))
-    while some(targets) and some(escapes):      # only where the drop attacks every escape square
+    while some(targets) and some(escapes):      # the drop must attack every escape square
         targets = both(targets, attacks(us ^ 1, piece_type, pop(&escapes), xray))
     while some(targets):
         target = pop(&targets)
@@ -269,7 +259,7 @@ cdef Move mate_by_drop(const Position *pos, const KingInfo *info, int piece_type
 
 
 cdef inline Move mate_by_drops(const Position *pos, const KingInfo *info) noexcept nogil:
-    """Without pawns: a pawn drop may not mate."""
+    """Try all drops except pawns: a pawn drop may not mate."""
     cdef Hand hand = hand_of(pos, info.us)
     cdef int piece_type
     cdef Move move
@@ -283,10 +273,8 @@ cdef inline Move mate_by_drops(const Position *pos, const KingInfo *info) noexce
     return NO_MOVE
 
 
-# ---- board moves ----
-
 cdef inline Bitboard off_line_targets(const KingInfo *info, int origin, Bitboard targets) noexcept nogil:
-    """Those of `targets` where the piece from `origin` gives a discovered check."""
+    """Return the squares of `targets` on which the piece from `origin` gives a discovered check."""
     if not has(info.discoverers, origin):
         return empty()
     return without(targets, tables.line[info.king][origin])
@@ -294,7 +282,7 @@ cdef inline Bitboard off_line_targets(const KingInfo *info, int origin, Bitboard
 
 cdef Move mate_among(const Position *pos, const KingInfo *info, int origin, Bitboard targets, Bitboard checking,
                      Bitboard discovering, int placed) noexcept nogil:
-    """A mate by a move of the piece on `origin` to one of `targets`; its type after the move is `placed`."""
+    """Find a mate by the piece on `origin` on one of `targets`; its type after the move is `placed`."""
     cdef int target, piece_type = type_of(pos.board[origin])
     cdef Move move
     targets = both(targets, either(checking, discovering))
@@ -326,7 +314,7 @@ cdef Move mate_by_piece(const Position *pos, const KingInfo *info, int origin) n
 
 
 cdef Move mate_by_king(const Position *pos, const KingInfo *info) noexcept nogil:
-    """A mate by a discovered check that our king gives."""
+    """Find a mate by a king move that discovers a check."""
     cdef int us = info.us, king = pos.king[us], target
     cdef Bitboard targets = without(tables.step[us][KING][king], pos.color[us])
     cdef Bitboard occ = without(info.occ, tables.square[king])
@@ -343,7 +331,7 @@ cdef Move mate_by_king(const Position *pos, const KingInfo *info) noexcept nogil
 
 
 cdef inline Bitboard checking_pieces(const Position *pos, const KingInfo *info) noexcept nogil:
-    """Our pieces that may be able to give check with one move."""
+    """Return our pieces that may be able to give check with one move."""
     cdef const Bitboard *origins = check_origins[info.us][info.king]
     cdef Bitboard found = both(origins[PAWN], pos.kind[PAWN])
     found = either(found, both(origins[LANCE], pos.kind[LANCE]))
@@ -393,20 +381,8 @@ cdef Move mate_in_one(const Position *pos) noexcept nogil:
     return mate_in_one_and_escapes(pos, &escapes)
 
 
-# ---- mate in three ----
-
-cdef Move mate_after(Position *pos, Move evasion, uint64_t *nodes) noexcept nogil:
-    """The mate in one after an evasion, or NO_MOVE."""
-    cdef Move mate
-    do_move(pos, evasion)
-    nodes[0] += 1
-    mate = mate_in_one(pos)
-    undo_move(pos)
-    return mate
-
-
 cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcept nogil:
-    """Whether a mate in one follows every evasion, of which there must be one; `line` gets the last and its mate."""
+    """Return whether there are evasions and each allows a mate in one; `line` gets the last evasion and its mate."""
     cdef Move moves[MAX_MOVES]
     cdef Move *evasion = moves
     cdef Move *last = generate_evasions(pos, moves, True)
@@ -414,7 +390,10 @@ cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcep
         return False
     while evasion != last:
         line[0] = evasion[0]
-        line[1] = mate_after(pos, evasion[0], nodes)
+        do_move(pos, evasion[0])
+        nodes[0] += 1
+        line[1] = mate_in_one(pos)
+        undo_move(pos)
         if not line[1]:
             return False
         evasion += 1
@@ -422,7 +401,7 @@ cdef bint mates_all_evasions(Position *pos, Move *line, uint64_t *nodes) noexcep
 
 
 cdef inline int escapes_after(const Position *pos, const KingInfo *info, Move32 check) noexcept nogil:
-    """An estimate of the number of escape squares after a check: lines that the move opens or blocks are ignored."""
+    """Estimate the number of escape squares after a check, ignoring lines that the move opens or blocks."""
     cdef int target = to_square(check)
     cdef Bitboard xray = without(info.occ, tables.square[info.king])
     return count(without(info.escapes, attacks(info.us, type_of(placed_piece(check)), target, xray)))

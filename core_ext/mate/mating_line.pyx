@@ -1,9 +1,11 @@
-"""The line of a mate: the one of the proof itself, or the shortest mate against the longest defence."""
+"""Mating lines: the line of the proof itself, or the shortest mate against the longest defence."""
 
 from libc.string cimport memcpy
 
 from core_ext.base.stop cimport Stop, clear_stop
-from core_ext.mate.dfpn cimport Child, MAX_MATE_PLY, Solver, UNLIMITED, search_root, make_move, prove
+from core_ext.mate.dfpn cimport (
+    Child, MAX_MATE_PLY, Solver, UNLIMITED, make_move, prove, search_root, shortest_mate_child,
+)
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport generate_evasions
 from core_ext.shogi.position cimport undo_move
@@ -11,12 +13,12 @@ from core_ext.mate.proof_table cimport PnResult
 from core_ext.shogi.types cimport MAX_MOVES, Move, NO_MOVE, uint64_t
 
 cdef enum:
-    EXTRA_NODES = 100000    # beyond the proof, for a shortest mate or for a line without repetition
-    MAX_ESCAPES = 4         # escape squares after the first check, in the search for a mate in three
+    EXTRA_NODES = 100000    # after the proof, for a shortest mate or a line without repetition
+    MAX_ESCAPES = 4         # escape squares after the first check of a mate in three
 
 
 cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
-    """The length of the shortest mate, which is at most `longest`; 0 if stopped."""
+    """Return the length of the shortest mate, which is at most `longest`; 0 if stopped."""
     cdef int plies
     for plies in range(1, longest + 1, 2):
         if prove(s, True, plies, 0).pn == 0:
@@ -27,25 +29,20 @@ cdef int shortest_mate(Solver *s, int longest) noexcept nogil:
 
 
 cdef Move shortest_attack(Solver *s, int remaining, int base) noexcept nogil:
-    """The check with the shortest proved mate that does not repeat a position of the last `base` plies."""
-    cdef int i
-    cdef Child *best = NULL
-    cdef Child *child
+    """Return the check with the shortest proved mate that repeats no position of the last `base` plies, or NO_MOVE."""
+    cdef Child *best
     s.base = base
     search_root(s, True, remaining, 0)
     s.base = 0
-    for i in range(s.stack[base].count):
-        child = s.children + i
-        if child.result.pn == 0 and (best == NULL or child.result.length < best.result.length):
-            best = child
+    best = shortest_mate_child(s, s.stack + base)
     return NO_MOVE if best == NULL else best.move
 
 
 cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
-    """The check that continues a line of `played` plies.
+    """Return the check that continues a line of `played` plies.
 
-    Stored lengths need not agree if parts of the proof were garbage-collected and proved again, so the line may run
-    into a repetition; a check without one is preferred.
+    Stored lengths may disagree after a garbage collection, so that the line runs into a repetition; prefer a check
+    without one.
     """
     cdef Move move = mate_in_one(&s.pos)
     if not move and played and remaining == UNLIMITED:
@@ -57,7 +54,7 @@ cdef Move attack_of_line(Solver *s, int remaining, int played) noexcept nogil:
 
 
 cdef Move longest_defence(Solver *s) noexcept nogil:
-    """The evasion with the longest proved mate, or NO_MOVE if there is no evasion."""
+    """Return the evasion with the longest proved mate, or NO_MOVE if there is no evasion."""
     cdef int i
     cdef Child *best = NULL
     cdef Child *child
@@ -70,9 +67,7 @@ cdef Move longest_defence(Solver *s) noexcept nogil:
 
 
 cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
-    """The evasion with the longest of the shortest mates; `remaining` gets its length. NO_MOVE if all are futile, or if
-    stopped.
-    """
+    """Return the evasion with the longest shortest mate (`remaining` plies); NO_MOVE if all are futile or stopped."""
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last = generate_evasions(&s.pos, moves, True)
@@ -82,7 +77,7 @@ cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
         make_move(s, move[0], False)
         plies = shortest_mate(s, remaining[0] - 1)
         undo_move(&s.pos)
-        if s.stopped:       # now, as the proof for the next evasion forgets it
+        if s.stopped:       # the next proof would clear it
             return NO_MOVE
         if plies > most:
             most = plies
@@ -112,7 +107,7 @@ cdef int mating_line(Solver *s, Move *line, int room, int remaining) noexcept no
 
 
 cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
-    """The line of the proof itself; takes little time, so it ignores the stop flag."""
+    """Find the line of the proof itself. This is quick, so it ignores the stop flag."""
     cdef const Stop *stop = s.stop
     cdef Stop never
     cdef int length
@@ -125,7 +120,7 @@ cdef int proved_line(Solver *s, Move *line, int room) noexcept nogil:
 
 
 cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil:
-    """A mate in one or in three, found without the table."""
+    """Find a mate in one or three without the table."""
     solution.line[0] = mate_in_one(&s.pos)
     solution.length = solution.line[0] != NO_MOVE
     solution.shortest = solution.length == 1
@@ -142,9 +137,7 @@ cdef bint find_short_mate(Solver *s, Solution *solution, int aim) noexcept nogil
 
 
 cdef void shorten(Solver *s, Solution *solution, int aim, uint64_t limit, int longest) noexcept nogil:
-    """Replace the line by that of the shortest mate, at most `longest` plies, if it is found within the nodes that the
-    aim and `limit` (0: none) allow.
-    """
+    """Replace the line by a shortest mate of at most `longest` plies, within the nodes that aim and limit allow."""
     cdef Move line[MAX_MATE_PLY]
     cdef int plies
     if aim == AIM_SHORTER:

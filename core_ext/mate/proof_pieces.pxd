@@ -1,6 +1,4 @@
-"""Proof pieces and disproof pieces: the least hand of the attacker that a proof needs, and the greatest that a disproof
-holds for.
-"""
+"""Proof and disproof pieces: the attacker's least hand for a proof, its greatest for a disproof."""
 
 from core_ext.shogi.bitboard cimport Bitboard, empty, lowest, many, some, tables
 from core_ext.shogi.hand cimport hand_count, hand_has, hand_one
@@ -11,7 +9,7 @@ from core_ext.shogi.types cimport (
 
 
 cdef inline Hand both_hands(const Position *pos) noexcept nogil:
-    """All pieces in hand, of both sides. No field overflows: each holds a full set."""
+    """Return the pieces in both hands. No field overflows: each has room for a full set."""
     return hand_of(pos, BLACK) + hand_of(pos, WHITE)
 
 
@@ -20,7 +18,7 @@ cdef inline Hand with_count(Hand hand, int piece_type, int number) noexcept nogi
 
 
 cdef inline Hand hand_max(Hand a, Hand b) noexcept nogil:
-    """The greater count of each type."""
+    """Return the greater count of each type."""
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):
         if hand_count(b, piece_type) > hand_count(a, piece_type):
@@ -29,16 +27,12 @@ cdef inline Hand hand_max(Hand a, Hand b) noexcept nogil:
 
 
 cdef inline Hand hand_min(Hand a, Hand b) noexcept nogil:
-    """The smaller count of each type."""
-    cdef int piece_type
-    for piece_type in range(PAWN, GOLD + 1):
-        if hand_count(b, piece_type) < hand_count(a, piece_type):
-            a = with_count(a, piece_type, hand_count(b, piece_type))
-    return a
+    """Return the smaller count of each type."""
+    return a + b - hand_max(a, b)
 
 
 cdef inline Bitboard interposition_squares(const Position *pos) noexcept nogil:
-    """The squares between the king of the side to move, which is in check, and the checker; empty in double check."""
+    """Return the squares between the checked king of the side to move and the checker; empty in double check."""
     cdef Bitboard checkers = pos.state.checkers
     if many(checkers):
         return empty()
@@ -46,8 +40,8 @@ cdef inline Bitboard interposition_squares(const Position *pos) noexcept nogil:
 
 
 cdef inline Hand with_exclusive_types(const Position *pos, int attacker, Hand hand) noexcept nogil:
-    """`hand` with all the attacker's pieces of the types that the defender does not hold, if the check could be met by
-    an interposing drop: with any of them in hand the defender might interpose.
+    """Add to `hand` all the attacker's pieces of types that the defender lacks, if an interposing drop could meet the
+    check: with one of them in hand the defender might interpose.
     """
     cdef Hand ours = hand_of(pos, attacker), theirs = hand_of(pos, attacker ^ 1)
     cdef int piece_type
@@ -60,7 +54,7 @@ cdef inline Hand with_exclusive_types(const Position *pos, int attacker, Hand ha
 
 
 cdef inline Hand proof_hand_before(Hand hand, Move32 move) noexcept nogil:
-    """The proof pieces before a move of the attacker, from those after it."""
+    """Return the proof pieces before a move of the attacker, given those after it."""
     cdef int captured = captured_piece(move)
     if is_drop(move):
         return hand + hand_one(dropped_type(move))
@@ -70,7 +64,7 @@ cdef inline Hand proof_hand_before(Hand hand, Move32 move) noexcept nogil:
 
 
 cdef inline Hand disproof_hand_before(Hand hand, Move32 move) noexcept nogil:
-    """The disproof pieces before a move of the attacker, from those after it."""
+    """Return the disproof pieces before a move of the attacker, given those after it."""
     cdef int captured = captured_piece(move)
     if is_drop(move):
         return hand + hand_one(dropped_type(move))
@@ -78,9 +72,7 @@ cdef inline Hand disproof_hand_before(Hand hand, Move32 move) noexcept nogil:
 
 
 cdef inline Hand clip_disproof_hand(const Position *pos, int attacker, Hand hand) noexcept nogil:
-    """`hand` without the types that the attacker does not hold, whose drops were not searched, and with no more pieces
-    than there are in both hands.
-    """
+    """Limit `hand` to the pieces in both hands, and to types that the attacker holds: other drops were not searched."""
     cdef Hand ours = hand_of(pos, attacker)
     cdef int piece_type
     for piece_type in range(PAWN, GOLD + 1):

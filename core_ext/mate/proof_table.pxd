@@ -1,4 +1,4 @@
-"""The table of the mate search: proof and disproof numbers, proofs and disproofs with the hands they hold for."""
+"""Table of the mate search: proof and disproof numbers, and solved nodes with the hands for which they hold."""
 
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
@@ -8,10 +8,8 @@ cdef enum:
     PATH_INDEPENDENT = 65535
 
 # `hand` is the attacker's. pn = 0: proved for every hand that covers it (the proof pieces). dn = 0: disproved for every
-# hand that it covers (the disproof pieces).
-# A disproof that rests on a repetition is valid only on the path whose hash is `path_key` (the graph history
-# interaction problem): `repetition_depth` is then the depth of the earliest position repeated, and pn and dn are the
-# numbers for other paths.
+# hand that it covers (the disproof pieces). A disproof by a repetition holds only on the path with the hash `path_key`:
+# `repetition_depth` is then the depth of the earliest repeated position, and pn and dn are the numbers for other paths.
 cdef struct ProofEntry:
     uint64_t key
     uint64_t path_key
@@ -20,7 +18,7 @@ cdef struct ProofEntry:
     uint32_t dn
     uint16_t length             # of the mate found, in plies
     uint16_t repetition_depth   # or PATH_INDEPENDENT
-    uint32_t work               # nodes searched below, for the garbage collection; 0 marks a free entry
+    uint32_t work               # nodes searched below, for garbage collection; 0 marks a free entry
 
 cdef struct ProofTable:
     ProofEntry *entries
@@ -28,9 +26,9 @@ cdef struct ProofTable:
     uint64_t capacity
     uint64_t used
     const Stop *stop        # aborts a garbage collection
-    bint rehash_aborted     # a garbage collection was aborted: clear the table before the next search
+    bint rehash_aborted     # clear the table before the next search
 
-# The result of a node: from its table entry, its initial numbers or its children.
+# Result of a node, from its table entry, its initial numbers or its children.
 cdef struct PnResult:
     uint32_t pn
     uint32_t dn
@@ -41,11 +39,11 @@ cdef struct PnResult:
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1
 cdef void proof_table_free(ProofTable *table) noexcept nogil
 cdef void proof_table_clear(ProofTable *table) noexcept nogil
-# Permille of the entries in use.
+# Return the permille of entries in use.
 cdef int proof_table_fullness(const ProofTable *table) noexcept nogil
-# The stored result of a node reached on the path `path_key`; False if there is none.
+# Find the stored result of a node reached on the path `path_key`; return False if there is none.
 cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
                             PnResult *found) noexcept nogil
-# `work`: the nodes searched for the result. May collect garbage.
+# `work` is the number of nodes searched for the result. May collect garbage.
 cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t path_key, const PnResult *result,
                             uint64_t work) noexcept nogil

@@ -1,4 +1,4 @@
-"""Open addressing with linear probing; the entries of one key, with all their hands, stand in one run."""
+"""Open addressing with linear probing; one run has all entries of a key, whatever their hands."""
 
 from libc.string cimport memset
 
@@ -8,11 +8,11 @@ from core_ext.base.stop cimport past_deadline, stop_requested
 from core_ext.shogi.types cimport Hand, uint32_t, uint64_t
 
 cdef enum:
-    SAMPLE = 1 << 16    # entries sampled for the garbage threshold; entries moved between two checks of the stop
+    SAMPLE = 1 << 16    # entries sampled for the garbage threshold; entries moved between two checks of the stop flag
 
 
 cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
-    # No more entries than the half of the key that slot_of uses can tell apart.
+    # slot_of uses half of the key, which cannot address more entries.
     cdef uint64_t capacity = min((<uint64_t>megabytes << 20) // sizeof(ProofEntry), <uint64_t>1 << 32)
     table.entries = <ProofEntry *>allocate_large(capacity * sizeof(ProofEntry), &table.block)
     if table.entries == NULL:
@@ -23,7 +23,7 @@ cdef int proof_table_allocate(ProofTable *table, int megabytes) except -1:
 
 
 cdef inline uint64_t slot_of(const ProofTable *table, uint64_t key) noexcept nogil:
-    # Maps the high half of the key to 0 .. capacity - 1 by a multiplication.
+    # Map the high half of the key to 0 .. capacity - 1 by a multiplication.
     return ((key >> 32) * table.capacity) >> 32
 
 
@@ -32,7 +32,7 @@ cdef inline uint64_t next_slot(const ProofTable *table, uint64_t slot) noexcept 
 
 
 cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key) noexcept nogil:
-    """Whether the entry is a disproof for this hand, on this path at least."""
+    """Return whether the entry is a disproof for this hand, at least on this path."""
     if entry.dn == 0:
         return hand_covers(entry.hand, hand)
     return entry.hand == hand and entry.repetition_depth != PATH_INDEPENDENT and entry.path_key == path_key
@@ -40,11 +40,8 @@ cdef inline bint disproves(const ProofEntry *entry, Hand hand, uint64_t path_key
 
 cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, uint64_t path_key,
                             PnResult *found) noexcept nogil:
-    """The result of the node's own entry, or of an entry with another hand that solves it; of several proofs the
-    shortest mate.
-
-    Hence a stored mate never becomes longer than it was when the parent was proved by it, and a line of shortest mates
-    ends.
+    """Find the node's own entry, or one with another hand that solves it; of several proofs the shortest mate.
+    So a stored mate never becomes longer than when its parent was proved, and a line of shortest mates ends.
     """
     cdef uint64_t slot = slot_of(table, key)
     cdef const ProofEntry *entry
@@ -71,17 +68,11 @@ cdef bint proof_table_probe(const ProofTable *table, uint64_t key, Hand hand, ui
 
 
 cdef inline PnResult result_of(const ProofEntry *entry) noexcept nogil:
-    cdef PnResult result
-    result.pn = entry.pn
-    result.dn = entry.dn
-    result.hand = entry.hand
-    result.length = entry.length
-    result.repetition_depth = entry.repetition_depth
-    return result
+    return PnResult(entry.pn, entry.dn, entry.hand, entry.length, entry.repetition_depth)
 
 
 cdef ProofEntry *entry_for(ProofTable *table, uint64_t key, Hand hand, bint solved) noexcept nogil:
-    """The node's own entry, unsolved or (with the same hand) solved; else a free one."""
+    """Return the node's own entry, unsolved or (with the same hand) solved; else a free one."""
     cdef uint64_t slot = slot_of(table, key)
     cdef ProofEntry *entry
     while True:
@@ -121,9 +112,7 @@ cdef void proof_table_store(ProofTable *table, uint64_t key, Hand hand, uint64_t
 
 
 cdef void collect_garbage(ProofTable *table) noexcept nogil:
-    """Small-tree garbage collection (SmallTreeGC, A. Nagai): drop the half of the entries, or more, with the least work
-    below them.
-    """
+    """Drop at least half of the entries, those with the least work (SmallTreeGC, A. Nagai)."""
     cdef uint64_t slot, kept = 0
     cdef uint32_t threshold = garbage_threshold(table)
     for slot in range(table.capacity):
@@ -136,7 +125,7 @@ cdef void collect_garbage(ProofTable *table) noexcept nogil:
 
 
 cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
-    """The least power of two that exceeds the work of at least half of a sample of the entries."""
+    """Return the least power of two that exceeds the work of at least half of a sample of the entries."""
     cdef uint64_t slot, sampled = min(table.capacity, <uint64_t>SAMPLE), used, kept
     cdef uint32_t threshold = 1
     while True:
@@ -150,9 +139,8 @@ cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
 
 
 cdef void rehash(ProofTable *table) noexcept nogil:
-    """Move every entry as near to its home slot as possible; starts behind a free slot, so that no run is split.
-
-    A stop aborts it and leaves the table unusable until it is cleared (rehash_aborted).
+    """Move every entry as near to its home slot as possible, starting behind a free slot so that no run is split.
+    A stop leaves the table unusable until it is cleared (rehash_aborted).
     """
     cdef uint64_t start = 0, step, slot, home
     cdef ProofEntry entry

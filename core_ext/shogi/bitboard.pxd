@@ -1,12 +1,12 @@
 """Bitboards of two 64-bit words, and the attacks of every piece.
 
-Layout: `low` holds the files 1 to 7 (squares 0 to 62), `high` the files 8 and 9 (squares 63 to 80 in bits 0 to 17).
-A file is nine neighbouring bits, rank a lowest, so Black's forward step is a shift down by one.
+Layout: `low` holds files 1 to 7 (squares 0 to 62), `high` files 8 and 9 (squares 63 to 80 in bits 0 to 17). A file is
+nine neighbouring bits, rank a lowest, so Black's forward step is a shift down by one.
 
-Sliding attacks fit into the first-level cache and need no PEXT. A diagonal crosses each rank at most once, so the sum
-of its nine-bit file groups (one multiplication; the two groups of `high` fall into free bits) is its occupancy by rank.
-A table of 9 x 128 words maps this occupancy to the attacked ranks, repeated in every group; the mask of the diagonal
-selects the squares. This is the multiplication of chess's kindergarten bitboards (G. McCarthy, 2006) in groups of nine.
+The tables of sliding attacks fit into the first-level cache and need no PEXT. A diagonal crosses a rank at most once,
+so the sum of its nine-bit file groups (one multiplication; the two groups of `high` fall into free bits) is its
+occupancy by rank. A table of 9 x 128 words maps this occupancy to the attacked ranks, repeated in every group; the mask
+of the diagonal selects the squares. These are chess's kindergarten bitboards (G. McCarthy, 2006) in groups of nine.
 """
 
 from core_ext.shogi.types cimport (
@@ -28,24 +28,24 @@ cdef struct Bitboard:
 
 cdef struct BitboardTables:
     Bitboard square[SQUARES + 1]            # [NO_SQUARE] is empty
-    Bitboard step[2][PIECE_TYPES][SQUARES]  # attacks of the pieces that step; a slider's entry holds its steps only
-    Bitboard forward[2][SQUARES]            # the squares ahead on the file: a lance on an empty board
+    Bitboard step[2][PIECE_TYPES][SQUARES]  # attacks by a step; a slider's entry has its first steps only
+    Bitboard forward[2][SQUARES]            # a lance on an empty board
     Bitboard rook_lines[SQUARES]            # rook and bishop on an empty board
     Bitboard bishop_lines[SQUARES]
-    Bitboard rising[SQUARES]                # the two diagonals without the square itself
+    Bitboard rising[SQUARES]                # the two diagonals, without the square itself
     Bitboard falling[SQUARES]
-    Bitboard between[SQUARES][SQUARES]      # squares strictly between two on a line; empty where there is no line
-    Bitboard line[SQUARES][SQUARES]         # the whole line through two squares; empty where there is none
-    Bitboard near_king[2][SQUARES]          # from where an enemy step can reach a square next to the colour's king
+    Bitboard between[SQUARES][SQUARES]      # squares strictly between two on a line; else empty
+    Bitboard line[SQUARES][SQUARES]         # the whole line through two squares; else empty
+    Bitboard near_king[2][SQUARES]          # origins of enemy steps to a square next to the colour's king
     Bitboard promotion_zone[2]
-    Bitboard drop_ranks[2][PIECE_TYPES]     # where a piece of the type has a move left
+    Bitboard drop_ranks[2][PIECE_TYPES]     # squares from which the piece has a move left
     uint64_t spread[9][128]                 # [rank][occupancy of ranks b-h]: attacked ranks, repeated in seven groups
     Bitboard rank_attacks[9][128]           # [file][occupancy of files 2-8]: attacked squares on rank a
     uint16_t file_attacks[9][128]           # [rank][occupancy of ranks b-h]: attacked ranks
 
 cdef BitboardTables tables
 
-# The set of an iterable of squares. Slow: for tables and tests.
+# Return the set of an iterable of squares. Slow: for tables and tests.
 cdef Bitboard to_bitboard(object squares)
 
 cdef extern from *:
@@ -76,35 +76,31 @@ cdef inline Bitboard all_squares() noexcept nogil:
     return make(LOW_MASK, HIGH_MASK)
 
 
-# ---- set operations ----
-
 cdef inline Bitboard both(Bitboard a, Bitboard b) noexcept nogil:
-    """Intersection."""
+    """Return the intersection."""
     return make(a.low & b.low, a.high & b.high)
 
 
 cdef inline Bitboard either(Bitboard a, Bitboard b) noexcept nogil:
-    """Union."""
+    """Return the union."""
     return make(a.low | b.low, a.high | b.high)
 
 
 cdef inline Bitboard differ(Bitboard a, Bitboard b) noexcept nogil:
-    """Exclusive or."""
+    """Return the symmetric difference."""
     return make(a.low ^ b.low, a.high ^ b.high)
 
 
 cdef inline Bitboard without(Bitboard a, Bitboard b) noexcept nogil:
-    """The squares of `a` that are not in `b`."""
+    """Return the squares of `a` that are not in `b`."""
     return make(a.low & ~b.low, a.high & ~b.high)
 
 
 cdef inline bint some(Bitboard a) noexcept nogil:
-    """Whether there is a square."""
     return (a.low | a.high) != 0
 
 
 cdef inline bint meet(Bitboard a, Bitboard b) noexcept nogil:
-    """Whether the two have a square in common."""
     return ((a.low & b.low) | (a.high & b.high)) != 0
 
 
@@ -113,7 +109,7 @@ cdef inline bint same(Bitboard a, Bitboard b) noexcept nogil:
 
 
 cdef inline bint many(Bitboard a) noexcept nogil:
-    """Whether there are two squares or more."""
+    """Return whether there are at least two squares."""
     return (a.low & (a.low - 1)) != 0 or (a.high & (a.high - 1)) != 0 or (a.low != 0 and a.high != 0)
 
 
@@ -126,12 +122,12 @@ cdef inline bint has(Bitboard a, int square) noexcept nogil:
 
 
 cdef inline int lowest(Bitboard a) noexcept nogil:
-    """The lowest square; the set is not empty."""
+    """Return the lowest square of a set that is not empty."""
     return lowest_bit(a.low) if a.low else LOW_SQUARES + lowest_bit(a.high)
 
 
 cdef inline int pop(Bitboard *a) noexcept nogil:
-    """Take the lowest square out of the set, which is not empty."""
+    """Remove and return the lowest square of a set that is not empty."""
     cdef int square
     if a.low:
         square = lowest_bit(a.low)
@@ -141,8 +137,6 @@ cdef inline int pop(Bitboard *a) noexcept nogil:
     a.high &= a.high - 1
     return square
 
-
-# ---- sliding attacks ----
 
 cdef inline int diagonal_index(Bitboard occupied, Bitboard diagonal) noexcept nogil:
     cdef uint64_t cells = (occupied.low & diagonal.low) | (occupied.high & diagonal.high)
@@ -189,16 +183,11 @@ cdef inline Bitboard lance_attacks(int color, int square, Bitboard occupied) noe
 
 
 cdef inline Bitboard promotion_targets(int color, int origin, Bitboard targets) noexcept nogil:
-    """Those of `targets` where a piece that comes from `origin` may promote."""
+    """Return the squares of `targets` on which a piece from `origin` may promote."""
     return targets if has(tables.promotion_zone[color], origin) else both(targets, tables.promotion_zone[color])
 
 
-cdef inline Bitboard step_attacks(int color, int piece_type, int square) noexcept nogil:
-    return tables.step[color][piece_type][square]
-
-
 cdef inline Bitboard attacks(int color, int piece_type, int square, Bitboard occupied) noexcept nogil:
-    """What a piece of any type attacks."""
     if piece_type == LANCE:
         return lance_attacks(color, square, occupied)
     if piece_type == BISHOP:
@@ -213,21 +202,19 @@ cdef inline Bitboard attacks(int color, int piece_type, int square, Bitboard occ
 
 
 cdef inline Bitboard shift_forward(int color, Bitboard a) noexcept nogil:
-    """Every square one rank ahead. None may be on the last rank, from which it would move to the next file."""
+    """Move every square one rank ahead. A square on the last rank would wrap to the next file: there must be none."""
     if color == BLACK:
         return make(a.low >> 1, a.high >> 1)
     return make(a.low << 1, a.high << 1)
 
 
 cdef inline uint64_t open_groups(uint64_t pawns, uint64_t last_rank) noexcept nogil:
-    """The nine-bit groups without a pawn. Adding 255 to the eight lower bits of a group carries into the ninth where
-    one is set.
-    """
+    """Return the nine-bit groups without a pawn: adding 255 to a group's low eight bits carries if one is set."""
     cdef uint64_t taken = ((pawns & ~last_rank) + (last_rank - (last_rank >> 8))) | pawns
     cdef uint64_t top = last_rank & ~taken
     return top | (top - (top >> 8))
 
 
 cdef inline Bitboard files_without(Bitboard pawns) noexcept nogil:
-    """All squares of the files that hold none of `pawns`."""
+    """Return all squares of the files without any of `pawns`."""
     return make(open_groups(pawns.low, GROUP_SUM << 8), open_groups(pawns.high, (GROUP_SUM << 8) & HIGH_MASK))

@@ -35,7 +35,7 @@ cdef Bitboard to_bitboard(object squares):
 
 
 def _walk(square, direction):
-    """The squares from `square` (not included) to the edge."""
+    """Yield the squares from `square` (excluded) to the edge."""
     file, rank = file_of(square) + direction[0], rank_of(square) + direction[1]
     while 0 <= file < 9 and 0 <= rank < 9:
         yield make_square(file, rank)
@@ -43,7 +43,7 @@ def _walk(square, direction):
 
 
 def _steps(square, steps, color):
-    """The squares one step away; for White the steps are rotated by 180 degrees."""
+    """Yield the squares one step away; White's steps are rotated by 180 degrees."""
     for file, rank in steps:
         if color == WHITE:
             file, rank = -file, -rank
@@ -87,9 +87,7 @@ cdef void init_pairs():
 
 
 cdef void init_near_king():
-    """An enemy knight attacks a square next to the king from up to three ranks ahead of it; every other step comes from
-    at most two squares away.
-    """
+    """Include three ranks ahead for knights; every other step comes from at most two squares away."""
     for square in range(SQUARES):
         for color in range(2):
             ahead, behind = (3, 2) if color == BLACK else (2, 3)
@@ -108,7 +106,7 @@ cdef void init_ranks():
 
 
 def _attacked(cell, occupied):
-    """Cells a slider attacks on a line of nine; bit i of `occupied` is set where cell i holds a piece."""
+    """Yield the cells that a slider attacks on a line of nine; bit i of `occupied` is set if cell i has a piece."""
     for step in (-1, 1):
         other = cell + step
         while 0 <= other < 9:

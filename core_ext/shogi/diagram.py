@@ -1,27 +1,24 @@
-"""A position as text and as SVG.
+"""A position as text and as SVG, Black at the bottom.
 
-Pieces are given by square, by their letters as in an sfen; hands by colour (Black's first), each the number of pieces
-by letter. Black is at the bottom.
+`pieces` maps squares to sfen letters; `hands` has Black's hand and White's, each mapping letters to numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from core_ext.shogi.notation import KANJI_RANKS, KIF_PIECES, WIDE_FILES
+
 Pieces = Mapping[str, str]
 Hands = Sequence[Mapping[str, int]]
 
 FILES, RANKS = "987654321", "abcdefghi"
-WIDE_FILES, KANJI_RANKS = "９８７６５４３２１", "一二三四五六七八九"
-# Names of one kanji.
-KANJI = {
-    "P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
-    "+P": "と", "+L": "杏", "+N": "圭", "+S": "全", "+B": "馬", "+R": "龍",
-}  # fmt: skip
+# One-kanji names.
+KANJI = {**KIF_PIECES, "+L": "杏", "+N": "圭", "+S": "全"}
 HAND_ORDER = "RBGSNLP"
 SIDES = ("先手", "後手")
 
-# Of the SVG, in its own units.
+# SVG sizes, in SVG units.
 CELL, LEFT, TOP = 40, 50, 26
 WIDTH, HEIGHT = 9 * CELL + 2 * LEFT, 9 * CELL + TOP + 12
 STYLE = (
@@ -30,11 +27,8 @@ STYLE = (
 )
 
 
-# ---- text ----
-
-
 def ascii_diagram(pieces: Pieces, hands: Hands) -> str:
-    """With sfen letters."""
+    """Draw the position with sfen letters."""
     rows = ["  " + "  ".join(FILES)]
     for rank in RANKS:
         rows.append("".join(f"{pieces.get(file + rank, '.'):>3}" for file in FILES) + f"  {rank}")
@@ -43,9 +37,9 @@ def ascii_diagram(pieces: Pieces, hands: Hands) -> str:
 
 
 def kanji_diagram(pieces: Pieces, hands: Hands) -> str:
-    """As shogi books print it; White's pieces are marked `v`."""
+    """Draw the position as shogi books print it; `v` marks White's pieces."""
     border = f"+{'-' * 27}+"
-    rows = ["  " + " ".join(WIDE_FILES), border]
+    rows = ["  " + " ".join(reversed(WIDE_FILES)), border]
     for rank, numeral in zip(RANKS, KANJI_RANKS, strict=True):
         cells = "".join(kanji_cell(pieces.get(file + rank)) for file in FILES)
         rows.append(f"|{cells}|{numeral}")
@@ -54,23 +48,20 @@ def kanji_diagram(pieces: Pieces, hands: Hands) -> str:
 
 
 def kanji_cell(letters: str | None) -> str:
-    """Two columns and a half of a terminal."""
+    """Return a cell two and a half terminal columns wide."""
     if letters is None:
         return " ・"
     return ("v" if letters.islower() else " ") + KANJI[letters.upper()]
 
 
 def hand_text(hand: Mapping[str, int]) -> str:
-    """`飛 歩2`, or なし."""
+    """Return `飛 歩2`, or なし for an empty hand."""
     counts = ((KANJI[letter], hand[letter]) for letter in HAND_ORDER if letter in hand)
     return " ".join(f"{name}{number}" if number > 1 else name for name, number in counts) or "なし"
 
 
-# ---- SVG ----
-
-
 def svg_diagram(pieces: Pieces, hands: Hands, marked: Collection[str] = ()) -> str:
-    """A picture of about 5 kB that needs no other file; the `marked` squares have another colour."""
+    """Draw a self-contained picture of about 5 kB; the `marked` squares have another colour."""
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}">'
     parts = [head, f"<style>{STYLE}</style>", rectangle(0, 0, WIDTH, HEIGHT, "#fff")]
     parts.append(rectangle(LEFT, TOP, 9 * CELL, 9 * CELL, "#f7d9a0"))
@@ -82,35 +73,35 @@ def svg_diagram(pieces: Pieces, hands: Hands, marked: Collection[str] = ()) -> s
 
 
 def corner(square: str) -> tuple[int, int]:
-    """The upper left corner of a square."""
+    """Return the upper left corner of a square."""
     return LEFT + FILES.index(square[0]) * CELL, TOP + RANKS.index(square[1]) * CELL
 
 
 def rectangle(x: int, y: int, width: int, height: int, colour: str) -> str:
-    """A filled one."""
+    """Draw a filled rectangle."""
     return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{colour}"/>'
 
 
 def grid() -> str:
-    """The lines of the board."""
+    """Draw the lines of the board."""
     lines = [f"M{LEFT} {TOP + at * CELL}h{9 * CELL}M{LEFT + at * CELL} {TOP}v{9 * CELL}" for at in range(10)]
     return f'<path d="{"".join(lines)}" stroke="#000" fill="none"/>'
 
 
 def letter(x: float, y: float, size: int, text: str, attributes: str = "") -> str:
-    """Text around a point."""
+    """Draw text centred on a point."""
     return f'<text x="{x:g}" y="{y:g}" font-size="{size}"{attributes}>{text}</text>'
 
 
 def coordinates() -> Iterator[str]:
-    """Files above, ranks to the right."""
+    """Draw the files above the board, the ranks to the right."""
     for at, (file, numeral) in enumerate(zip(FILES, KANJI_RANKS, strict=True)):
         yield letter(LEFT + (at + 0.5) * CELL, TOP / 2, 14, file)
         yield letter(LEFT + 9 * CELL + 10, TOP + (at + 0.5) * CELL, 14, numeral)
 
 
 def piece_text(x: int, y: int, letters: str) -> str:
-    """A piece on the square with this corner; White's stand on their heads."""
+    """Draw a piece on the square with this corner, White's upside down."""
     across, down = x + CELL // 2, y + CELL // 2
     turned = f' transform="rotate(180 {across} {down})"' if letters.islower() else ""
     promoted = ' class="promoted"' if letters.startswith("+") else ""
@@ -118,7 +109,7 @@ def piece_text(x: int, y: int, letters: str) -> str:
 
 
 def hand_texts(hand: Mapping[str, int], *, black: bool) -> Iterator[str]:
-    """A column of kanji: Black's at the right, White's at the left and on its head."""
+    """Draw a hand as a column of kanji: Black's at the right, White's at the left and upside down."""
     turned = "" if black else f' transform="rotate(180 {WIDTH // 2} {TOP + 9 * CELL // 2})"'
     names = [("☗" if black else "☖", 1), *((KANJI[name], hand[name]) for name in HAND_ORDER if name in hand)]
     for at, (name, number) in enumerate(names):

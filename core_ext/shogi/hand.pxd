@@ -1,6 +1,6 @@
 """A hand packed into 32 bits.
 
-One field per piece type, each below a zero bit, so that one subtraction compares all of them:
+Each piece type has a field below a zero bit, so that one subtraction compares all fields:
     bits 0-4 pawn, 6-8 lance, 10-12 knight, 14-16 silver, 18-19 bishop, 21-22 rook, 24-26 gold
 """
 
@@ -28,10 +28,10 @@ cdef inline bint hand_has(Hand hand, int piece_type) noexcept nogil:
 
 
 cdef inline Hand hand_one(int piece_type) noexcept nogil:
-    """A hand of one piece: add it to a hand, or subtract it."""
+    """Return a hand of one piece, to be added to a hand or subtracted from it."""
     return <Hand>1 << hand_shift[piece_type]
 
 
 cdef inline bint hand_covers(Hand hand, Hand other) noexcept nogil:
-    """Whether `hand` holds at least as many pieces of every type as `other`: no field of the difference borrows."""
+    """Return whether `hand` has at least as many pieces of each type as `other`: no field of the difference borrows."""
     return ((hand - other) & HAND_BORROWS) == 0

@@ -1,8 +1,8 @@
-"""Legal move generation. One source serves both colours; the C compiler specialises it for each constant `us`."""
+"""Move generation. One source serves both colours; the C compiler specialises it for each constant `us`."""
 
 from core_ext.shogi.bitboard cimport (
     Bitboard, LOW_SQUARES, all_squares, attacks, bishop_attacks, both, either, empty, files_without, has, lowest,
-    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, step_attacks, store_sums, tables,
+    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, store_sums, tables,
     without,
 )
 from core_ext.base.debug cimport ASSERT
@@ -14,14 +14,14 @@ from core_ext.shogi.position cimport (
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN,
     PIECE_TYPES, PROMOTED, PROMOTION, ROOK, SILVER, WHITE, can_promote, color_of, dropped_type, from_square,
-    in_promotion_zone, is_drop, is_promotion, relative_rank, to_square, type_of, uint64_t,
+    in_promotion_zone, is_drop, is_promotion, to_square, type_of, uint64_t,
 )
 
 
 # ---- writing moves ----
 
 cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept nogil:
-    """One move per target: `base` (origin and promotion bits) plus the square."""
+    """Write one move per target: `base` (origin and promotion bits) plus the square."""
     cdef uint64_t low = targets.low, high = targets.high
     while low:
         out[0] = <Move>(base + lowest_bit(low))
@@ -36,9 +36,7 @@ cdef inline Move *write_moves(Move *out, int base, Bitboard targets) noexcept no
 
 cdef inline Bitboard plain_targets(int us, int piece_type, Bitboard targets, Bitboard promotable,
                                    bint include_all) noexcept nogil:
-    """Targets where the piece may go without promoting: it must have a move left there, and unless `include_all` the
-    move must not be dominated.
-    """
+    """Return the targets of non-promotions that leave the piece a move; unless `include_all`, no dominated moves."""
     if include_all or piece_type == SILVER or piece_type == KNIGHT:
         return both(targets, tables.drop_ranks[us][piece_type])
     if piece_type == LANCE:
@@ -48,7 +46,7 @@ cdef inline Bitboard plain_targets(int us, int piece_type, Bitboard targets, Bit
 
 cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bitboard targets,
                               bint include_all) noexcept nogil:
-    """All moves of one piece to `targets`, promotions first."""
+    """Write all moves of one piece to `targets`, promotions first."""
     cdef int base = origin << 7
     cdef Bitboard promotable
     if not can_promote(piece_type):
@@ -64,7 +62,7 @@ cdef inline Move *write_piece(Move *out, int us, int piece_type, int origin, Bit
 
 cdef inline Move *unpinned_moves(const Position *pos, Move *out, int us, int piece_type, Bitboard movers, Bitboard occ,
                                  Bitboard target, bint include_all) noexcept nogil:
-    """Moves of the pieces in `movers`, all of one type and none of them pinned."""
+    """Write the moves of the pieces in `movers`, which have one type and are not pinned."""
     cdef Bitboard targets
     cdef int origin
     while some(movers):
@@ -76,7 +74,7 @@ cdef inline Move *unpinned_moves(const Position *pos, Move *out, int us, int pie
 
 
 cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint include_all) noexcept nogil:
-    """Pawn moves to `targets`; the origin is one rank behind each."""
+    """Write pawn moves to `targets`; the origin is one rank behind each."""
     cdef int behind = (1 if us == BLACK else -1) << 7
     cdef Bitboard promotable = both(targets, tables.promotion_zone[us])
     cdef Bitboard plain = plain_targets(us, PAWN, targets, promotable, include_all)
@@ -94,7 +92,7 @@ cdef inline Move *write_pawns(Move *out, int us, Bitboard targets, bint include_
 
 cdef Move *pinned_moves(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
                         bint include_all) noexcept nogil:
-    """Moves of the pinned pieces, which stay on the line through their king."""
+    """Write moves of the pinned pieces, which stay on the line through their king."""
     cdef Bitboard pinned = pos.state.pinned, occ = occupied(pos), targets
     cdef int origin, piece_type
     while some(pinned):
@@ -108,10 +106,10 @@ cdef Move *pinned_moves(const Position *pos, Move *out, int us, Bitboard target,
 
 cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard target, Bitboard pawn_target,
                               bint include_all) noexcept nogil:
-    """Legal moves of all pieces but the king to `target` (pawns: to `pawn_target`)."""
+    """Write legal moves of all pieces except the king to `target` (pawns: to `pawn_target`)."""
     cdef Bitboard movers = without(pos.color[us], pos.state.pinned)
     cdef Bitboard occ = occupied(pos), pawns
-    # A published problem may hold a pawn on its last rank: shifting it would wrap round to the next file.
+    # A published problem may have a pawn on its last rank: shifting it would wrap to the next file.
     pawns = both(both(movers, pos.kind[PAWN]), tables.drop_ranks[us][PAWN])
     out = write_pawns(out, us, both(shift_forward(us, pawns), pawn_target), include_all)
     out = unpinned_moves(pos, out, us, LANCE, both(movers, pos.kind[LANCE]), occ, target, include_all)
@@ -128,7 +126,7 @@ cdef inline Move *piece_moves(const Position *pos, Move *out, int us, Bitboard t
 
 
 cdef inline Bitboard safe_squares(const Position *pos, int us, Bitboard targets, Bitboard occ) noexcept nogil:
-    """The squares of `targets`, all next to the king of `us`, that the enemy does not attack on the occupancy `occ`."""
+    """Return the squares of `targets`, all next to the king of `us`, that the enemy does not attack given `occ`."""
     cdef Bitboard safe = empty()
     cdef int target
     cdef bint steppers = meet(tables.near_king[us][pos.king[us]], pos.color[us ^ 1])
@@ -142,12 +140,12 @@ cdef inline Bitboard safe_squares(const Position *pos, int us, Bitboard targets,
 
 
 cdef inline Move *king_moves(const Position *pos, Move *out, int us, Bitboard target) noexcept nogil:
-    """Legal king moves to `target`; the king does not shield the square behind it from a slider."""
+    """Write legal king moves to `target`; the king does not shield the square behind it from a slider."""
     cdef int king = pos.king[us]
     cdef Bitboard targets, occ
     if king == NO_SQUARE:
         return out
-    targets = both(step_attacks(us, KING, king), target)
+    targets = both(tables.step[us][KING][king], target)
     occ = without(occupied(pos), tables.square[king])
     return write_moves(out, king << 7, safe_squares(pos, us, targets, occ))
 
@@ -155,7 +153,7 @@ cdef inline Move *king_moves(const Position *pos, Move *out, int us, Bitboard ta
 # ---- drops ----
 
 cdef inline int drop_words(Hand hand, int first, Move *words) noexcept nogil:
-    """One drop for each type in hand, in the order P L N S B R G from `first` on, with the target square left 0."""
+    """Write one drop for each type in hand, in the order P L N S B R G from `first` on, with 0 as its target."""
     cdef int piece_type, held = 0
     for piece_type in range(first, GOLD + 1):
         words[held] = <Move>((DROP_ORIGIN + piece_type) << 7)
@@ -164,7 +162,7 @@ cdef inline int drop_words(Hand hand, int first, Move *words) noexcept nogil:
 
 
 cdef inline Move *write_drops(Move *out, const Move *words, int held, Bitboard targets) noexcept nogil:
-    """Every drop of `words` to every target; one store writes eight moves."""
+    """Write every drop of `words` to every target; one store writes eight moves."""
     cdef uint64_t low = targets.low, high = targets.high
     while low:
         store_sums(out, words, lowest_bit(low))
@@ -178,7 +176,7 @@ cdef inline Move *write_drops(Move *out, const Move *words, int held, Bitboard t
 
 
 cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) noexcept nogil:
-    """Where a pawn may be dropped: no other pawn of ours on the file (nifu), a move left, no mate by the drop."""
+    """Return the squares of legal pawn drops: no own pawn on the file (nifu), a move left, no mate by the drop."""
     cdef int king = pos.king[us ^ 1]
     cdef Bitboard front
     targets = both(both(targets, files_without(pieces(pos, us, PAWN))), tables.drop_ranks[us][PAWN])
@@ -190,7 +188,7 @@ cdef inline Bitboard pawn_drops(const Position *pos, int us, Bitboard targets) n
 
 
 cdef inline Move *far_drops(Hand hand, Move *out, int us, Bitboard targets) noexcept nogil:
-    """Drops of all types but pawns to the last two ranks: no lance to the last, no knight to either."""
+    """Write drops of all types except pawns to the last two ranks: no lance to the last, no knight to either."""
     cdef Move words[16]
     cdef Bitboard second = both(targets, tables.drop_ranks[us][LANCE])
     cdef int held = drop_words(hand, SILVER, words)
@@ -202,7 +200,7 @@ cdef inline Move *far_drops(Hand hand, Move *out, int us, Bitboard targets) noex
 
 
 cdef inline Move *drops_to(const Position *pos, Move *out, int us, Bitboard targets) noexcept nogil:
-    """All legal drops on the empty squares `targets`."""
+    """Write all legal drops on the empty squares `targets`."""
     cdef Hand hand = hand_of(pos, us)
     cdef Move words[16]
     cdef Bitboard near, pawns
@@ -224,6 +222,7 @@ cdef inline Move *drops_to(const Position *pos, Move *out, int us, Bitboard targ
 
 
 cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil:
+    """Return whether a pawn dropped on the empty `square` in front of the enemy king mates it. Exact."""
     cdef int us = pos.side, them = us ^ 1, king = pos.king[them], taker
     cdef Bitboard occ = either(occupied(pos), tables.square[square])
     cdef Bitboard takers, checkers, blockers, escapes
@@ -234,7 +233,7 @@ cdef bint is_drop_pawn_mate(const Position *pos, int square) noexcept nogil:
             taker = pop(&takers)
             if not has(blockers, taker) or has(tables.line[king][taker], square):
                 return False
-    escapes = without(step_attacks(them, KING, king), pos.color[them])
+    escapes = without(tables.step[them][KING][king], pos.color[them])
     return not some(safe_squares(pos, them, escapes, without(occ, tables.square[king])))
 
 
@@ -354,7 +353,7 @@ cdef void init_check_info(const Position *pos, CheckInfo *info) noexcept nogil:
 
 cdef Move *checks_of_piece(const Position *pos, Move *out, const CheckInfo *info, int origin, Bitboard targets,
                            bint include_all) noexcept nogil:
-    """The moves of one piece to `targets` that give check."""
+    """Write the moves of one piece to `targets` that give check."""
     cdef int us = pos.side, piece_type = type_of(pos.board[origin])
     cdef Bitboard plain, promoted, promotable, discovered = empty()
     if has(info.discoverers, origin):
@@ -382,15 +381,14 @@ cdef Move *checking_drops(const Position *pos, Move *out, const CheckInfo *info)
     return out
 
 
-cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info, Bitboard target, Bitboard pawn_target,
-                          bint include_all) noexcept nogil:
-    """Board moves to `target` that give check, the side to move not being in check."""
+cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info, bint include_all) noexcept nogil:
+    """Write board moves that give check. The side to move is not in check."""
     cdef int us = pos.side, origin, piece_type, king = pos.king[us]
     cdef Bitboard men = pos.color[us], occ = occupied(pos), targets
     while some(men):
         origin = pop(&men)
         piece_type = type_of(pos.board[origin])
-        targets = both(attacks(us, piece_type, origin, occ), pawn_target if piece_type == PAWN else target)
+        targets = without(attacks(us, piece_type, origin, occ), pos.color[us])
         if has(pos.state.pinned, origin):
             targets = both(targets, tables.line[king][origin])
         if not some(targets):
@@ -404,7 +402,7 @@ cdef Move *checking_moves(const Position *pos, Move *out, const CheckInfo *info,
 
 
 cdef Move *filter_checks(const Position *pos, const CheckInfo *info, Move *first, Move *last) noexcept nogil:
-    """Leave only those that give check in a list of legal moves, in place; returns its new end."""
+    """Keep only the moves that give check in a list of legal moves; return its new end."""
     cdef Move *out = first
     while first != last:
         if gives_check(info, to_move32(pos, first[0])):
@@ -416,37 +414,13 @@ cdef Move *filter_checks(const Position *pos, const CheckInfo *info, Move *first
 
 cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noexcept nogil:
     cdef CheckInfo info
-    cdef Bitboard target
     init_check_info(pos, &info)
     if info.king == NO_SQUARE:
         return out
     if in_check(pos):
         return filter_checks(pos, &info, out, generate_evasions(pos, out, include_all))
-    target = without(all_squares(), pos.color[pos.side])
-    out = checking_moves(pos, out, &info, target, target, include_all)
+    out = checking_moves(pos, out, &info, include_all)
     return checking_drops(pos, out, &info)
-
-
-cdef Move *generate_quiet_checks(const Position *pos, Move *out) noexcept nogil:
-    cdef CheckInfo info
-    cdef Bitboard free = empty_squares(pos)
-    init_check_info(pos, &info)
-    if info.king == NO_SQUARE:
-        return out
-    out = checking_moves(pos, out, &info, free, without(free, tables.promotion_zone[pos.side]), False)
-    return checking_drops(pos, out, &info)
-
-
-# ---- is a move legal? ----
-
-cdef bint is_dominated(const Position *pos, Move move) noexcept nogil:
-    cdef int us = pos.side, piece_type
-    if is_drop(move) or is_promotion(move):
-        return False
-    piece_type = type_of(pos.board[from_square(move)])
-    if piece_type == PAWN or piece_type == BISHOP or piece_type == ROOK:
-        return in_promotion_zone(us, from_square(move)) or in_promotion_zone(us, to_square(move))
-    return piece_type == LANCE and relative_rank(us, to_square(move)) < 2
 
 
 cdef bint is_legal_drop(const Position *pos, Move move) noexcept nogil:
@@ -462,9 +436,7 @@ cdef bint is_legal_drop(const Position *pos, Move move) noexcept nogil:
 
 
 cdef bint is_pseudo_legal(const Position *pos, Move move) noexcept nogil:
-    """Whether a piece of the side to move can make this board move, promotion rules included, but not whether its king
-    is then safe.
-    """
+    """Return whether this board move obeys the rules of movement and promotion; king safety is not checked."""
     cdef int us = pos.side, origin = from_square(move), target = to_square(move)
     cdef int piece = pos.board[origin], piece_type = type_of(piece)
     if not piece or color_of(piece) != us or has(pos.color[us], target):
@@ -478,7 +450,7 @@ cdef bint is_pseudo_legal(const Position *pos, Move move) noexcept nogil:
 
 
 cdef bint leaves_king_safe(const Position *pos, Move move) noexcept nogil:
-    """Whether a pseudo-legal board move leaves the own king unattacked."""
+    """Return whether a pseudo-legal board move leaves the own king unattacked."""
     cdef int us = pos.side, origin = from_square(move), target = to_square(move), king = pos.king[us]
     cdef Bitboard checkers = pos.state.checkers
     if king == NO_SQUARE:

@@ -1,7 +1,7 @@
 """Moves as CSA text (`+7776FU`) and KIF text (`７六歩(77)`), from and to USI.
 
-A piece is given by its letters as in an sfen, in either case; a move in USI, legal where it is to be made. KIF text is
-read as people write it, too: with the mark of a side, with half-width digits, without the origin where one move fits.
+Pieces are given by their sfen letters in either case, legal moves in USI. KIF text may have the mark of a side and
+half-width digits, and may lack the origin if only one move fits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KIF_MOVE = re.compile(
     re.ASCII,
 )
 WIDE_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七八九"
-# One form of each sign that has several.
+# Maps each sign to one of its forms.
 NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS + "（）王竜", "123456789123456789()玉龍")
 SHORT_NAMES = {"杏": "成香", "圭": "成桂", "全": "成銀"}
 
@@ -33,23 +33,23 @@ Candidates = Sequence[tuple[str, str]]  # the legal moves, each with the letters
 
 
 def digits(square: str) -> str:
-    """`7g` as `77`."""
+    """Return `77` for `7g`."""
     return square[0] + str("abcdefghi".index(square[1]) + 1)
 
 
 def origin_digits(move: str) -> str:
-    """Of a move on the board; `00` of a drop."""
+    """Return the digits of a move's origin, `00` for a drop."""
     return "00" if move[1] == "*" else digits(move[:2])
 
 
 def csa_text(move: str, piece: str, color: int) -> str:
-    """The move of this piece by this colour in CSA."""
+    """Write a move as CSA text."""
     letters = ("+" if move.endswith("+") else "") + piece.upper()
     return CSA_SIGNS[color] + origin_digits(move) + digits(move[2:4]) + CSA_PIECES[letters]
 
 
 def kif_text(move: str, piece: str, previous: str) -> str:
-    """The move of this piece in KIF; `previous`: the square of the move before, written as 同, or empty."""
+    """Write a move as KIF text; `previous` is the square of the last move (written as 同), or empty."""
     square = digits(move[2:4])
     place = "同　" if move[2:4] == previous else WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS[int(square[1]) - 1]
     if move[1] == "*":
@@ -58,7 +58,7 @@ def kif_text(move: str, piece: str, previous: str) -> str:
 
 
 def find_csa(text: str, color: int, legal: Candidates) -> str:
-    """The move that a CSA text means, with or without the sign of its side. ValueError that quotes the text."""
+    """Return the move that a CSA text means, with or without its sign. ValueError quotes the text."""
     if not CSA_MOVE.fullmatch(text):
         raise ValueError(f"not a CSA move: '{text}'")
     signed = text if len(text) == 7 else CSA_SIGNS[color] + text
@@ -69,7 +69,7 @@ def find_csa(text: str, color: int, legal: Candidates) -> str:
 
 
 def find_kif(text: str, color: int, previous: str, legal: Candidates) -> str:
-    """The move that a KIF text means. ValueError that quotes the text, also where it means several moves."""
+    """Return the only move that a KIF text means. ValueError quotes the text."""
     match = KIF_MOVE.fullmatch(re.sub(r"\s", "", text).translate(NARROW))
     if not match or (match[2] == "同" and not previous):
         raise ValueError(f"not a KIF move: '{text}'")
@@ -85,7 +85,7 @@ def find_kif(text: str, color: int, previous: str, legal: Candidates) -> str:
 
 
 def fitting(moves: list[str], ending: str, origin: str | None) -> list[str]:
-    """The moves with this ending (成, 不成, 打 or none) and origin; 打 may be left out where no piece can move."""
+    """Return the moves with this ending (成, 不成, 打 or none) and origin; 打 is optional if no piece can move."""
     dropped = [move for move in moves if move[1] == "*" and not origin]
     moved = [move for move in moves if move[1] != "*" and move.endswith("+") == (ending == "成")]
     if ending == "打" or (not ending and not origin and not moved):

@@ -1,4 +1,4 @@
-"""How a game ends."""
+"""Results of games."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from enum import Enum
 
 
 class Termination(Enum):
-    """Why a game has ended."""
+    """The reason why a game has ended."""
 
     CHECKMATE = "checkmate"
-    NO_MOVES = "no moves"  # without a check; it loses, too
+    NO_MOVES = "no moves"  # not in check; loses too
     REPETITION = "repetition"  # fourfold, a draw
     PERPETUAL_CHECK = "perpetual check"  # fourfold repetition by one side's checks: that side loses
     DECLARATION = "declaration"  # the side to move can declare a win (entering king)
-    TRY = "try"  # a king has reached the square of the other at the start
+    TRY = "try"  # a king has reached the start square of the enemy king
     MOVE_LIMIT = "move limit"  # a draw
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Why a game has ended, and who has won: BLACK, WHITE or None."""
+    """The reason why a game has ended, and the winner: BLACK, WHITE or None."""
 
     termination: Termination
     winner: int | None

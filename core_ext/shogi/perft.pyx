@@ -1,4 +1,4 @@
-"""Leaf counts; the moves of the last ply are counted without being made."""
+"""Perft. The moves of the last ply are counted without being made."""
 
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, do_move, undo_move

@@ -1,7 +1,7 @@
-"""A position with the game behind it: pieces, hands, keys, checkers, pinned pieces; do and undo.
+"""A position with the game before it: pieces, hands, keys, checkers, pinned pieces; do and undo.
 
-A Position owns its stack of States, one per ply; `state` points to the current one. A State holds what cannot be
-computed back from the move, so undo_move pops it and moves the pieces back.
+A Position owns a stack of States, one per ply; `state` points to the current one. undo_move pops the State, which holds
+what the move alone cannot restore, and moves the pieces back.
 """
 
 from core_ext.shogi.bitboard cimport (
@@ -9,18 +9,18 @@ from core_ext.shogi.bitboard cimport (
 )
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
-    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, make_move32,
-    make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
+    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, is_quiet32,
+    make_move32, make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
 cdef enum:
     SEEN_SLOTS = 4096
 
-# Groups of pieces on the board, each with a key of its own, for statistics by structure (Stockfish's pawn key).
+# Groups of pieces on the board, each with its own key, for statistics by structure (Stockfish's pawn key).
 cdef enum:
     GROUP_PAWNS = 0         # of both colours
-    GROUP_PIECES = 1        # + colour: all but the pawns
+    GROUP_PIECES = 1        # + colour: all except the pawns
     GROUPS = 3
 
 ctypedef int Repetition
@@ -34,12 +34,7 @@ cdef enum:
 
 ctypedef int DeclarationRule
 cdef enum:
-    NO_DECLARATION = 0
-    RULE_24 = 1
-    RULE_24_HANDICAP = 2
-    RULE_27 = 3
-    RULE_27_HANDICAP = 4
-    RULE_TRY = 5
+    NO_DECLARATION, RULE_24, RULE_24_HANDICAP, RULE_27, RULE_27_HANDICAP, RULE_TRY
 
 cdef struct State:
     uint64_t board_key      # pieces on the board and the side to move
@@ -49,11 +44,11 @@ cdef struct State:
     Bitboard pinned         # pieces of the side to move that alone block a slider's line to its king
     Hand hand[COLORS]
     Move32 move             # the last move; 0 in the position that was set up, NULL_MOVE after a null move
-    int checks[COLORS]      # how many consecutive moves of each colour, up to its last one, gave check
-    int since_null          # plies since a null move, or since the set-up: no repetition reaches further back
+    int checks[COLORS]      # number of consecutive checks by each colour up to its last move
+    int since_null          # plies since a null move or the set-up: no repetition reaches further back
 
-# What a move changed, for an incremental evaluation: one piece, or two if it captured. A `square` of NO_SQUARE means in
-# hand; `held` is then the number of pieces of that type in the hand, this one included.
+# A piece that a move changed, for an incremental evaluation. A `square` of NO_SQUARE means in hand; `held` is then the
+# number of pieces of that type in the hand, this one included.
 cdef struct DirtyPiece:
     int old_piece
     int old_square
@@ -64,15 +59,15 @@ cdef struct DirtyPiece:
 
 cdef struct Dirty:
     int count
-    DirtyPiece changed[2]   # the moved piece first, then the captured one
+    DirtyPiece changed[2]   # the moved piece, then the captured one
 
 cdef struct Position:
-    Bitboard kind[PIECE_TYPES]  # of both colours; [GOLDS] all that move like a gold
+    Bitboard kind[PIECE_TYPES]  # of both colours; [GOLDS] all pieces that move like a gold
     Bitboard color[COLORS]
     uint8_t board[SQUARES + 7]
     int king[COLORS]        # NO_SQUARE if there is none
-    int side                # to move
-    int ply                 # number of the move to come in the game, 1 at the start
+    int side                # side to move
+    int ply                 # number of the next move in the game, 1 at the start
     State *state
     State *states
     int capacity            # of `states`
@@ -89,8 +84,8 @@ cdef void do_move(Position *pos, Move move) noexcept nogil
 cdef void undo_move(Position *pos) noexcept nogil
 cdef void do_null(Position *pos) noexcept nogil
 cdef void undo_null(Position *pos) noexcept nogil
-# The enemy pieces that check the king of `us`, and the blockers: pieces of either colour that alone stand between it
-# and a slider.
+# Find the enemy pieces that check the king of `us`, and the blockers: pieces of either colour that alone stand between
+# it and a slider.
 cdef void find_checkers(const Position *pos, int us, Bitboard *checkers, Bitboard *blockers) noexcept nogil
 cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil
@@ -113,7 +108,7 @@ cdef inline uint64_t state_key(const State *state) noexcept nogil:
 
 
 cdef inline uint64_t full_key(const Position *pos) noexcept nogil:
-    """Board, hands and side to move."""
+    """Return the key of board, hands and side to move."""
     return state_key(pos.state)
 
 
@@ -126,24 +121,28 @@ cdef inline Hand hand_of(const Position *pos, int color) noexcept nogil:
 
 
 cdef inline bint has_both_kings(const Position *pos) noexcept nogil:
-    """False in a mate problem without the attacker's king."""
+    """Return False in a mate problem without the attacker's king."""
     return pos.king[BLACK] != NO_SQUARE and pos.king[WHITE] != NO_SQUARE
 
 
 cdef inline int game_length(const Position *pos) noexcept nogil:
-    """Moves, null moves included, since the position was set up."""
+    """Return the number of moves, null moves included, since the set-up."""
     return <int>(pos.state - pos.states)
 
 
 cdef inline Move32 to_move32(const Position *pos, Move move) noexcept nogil:
-    """The move with the piece that makes it and the piece it captures."""
+    """Return the move with its moving and captured piece."""
     if is_drop(move):
         return make_move32(move, make_piece(pos.side, dropped_type(move)), 0)
-    return make_move32(move, pos.board[from_square(move)], pos.board[move & 127])
+    return make_move32(move, pos.board[from_square(move)], pos.board[to_square(move)])
+
+
+cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
+    return is_quiet32(to_move32(pos, move))
 
 
 cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept nogil:
-    """The board key of the position after the move."""
+    """Return the board key after the move."""
     cdef uint64_t key = pos.state.board_key ^ zobrist.side ^ zobrist.board[placed_piece(move)][to_square(move)]
     if is_drop(move):
         return key
@@ -152,7 +151,7 @@ cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept 
 
 
 cdef inline uint64_t key_after(const Position *pos, Move32 move) noexcept nogil:
-    """full_key of the position after the move, for prefetching its table entry."""
+    """Return full_key after the move, to prefetch its TT entry."""
     cdef uint64_t hand_key = pos.state.hand_key
     if is_drop(move):
         hand_key -= zobrist.hand[pos.side][dropped_type(move)]
@@ -166,7 +165,7 @@ cdef inline uint64_t key_after_null(const Position *pos) noexcept nogil:
 
 
 cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noexcept nogil:
-    """Pieces of colour `by` that attack `square` by a step, the steps of horse and dragon included."""
+    """Return the pieces of colour `by` that attack `square` by a step, including steps of horse and dragon."""
     cdef int us = by ^ 1    # a piece of `us` on `square` attacks the squares from which `by` attacks `square`
     cdef Bitboard found = both(tables.step[us][PAWN][square], pos.kind[PAWN])
     found = either(found, both(tables.step[us][KNIGHT][square], pos.kind[KNIGHT]))
@@ -186,9 +185,7 @@ cdef inline Bitboard straight_sliders(const Position *pos) noexcept nogil:
 
 
 cdef inline Bitboard slide_attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
-    """Lances, bishops, rooks, horses and dragons of colour `by` that attack `square` along a line, given the occupancy
-    `occ`.
-    """
+    """Return the sliders of colour `by`, lances included, that attack `square` along a line given `occ`."""
     cdef Bitboard enemies = pos.color[by]
     cdef Bitboard found = both(tables.forward[by ^ 1][square], both(pos.kind[LANCE], enemies))
     cdef Bitboard aligned
@@ -204,7 +201,7 @@ cdef inline Bitboard slide_attackers(const Position *pos, int square, int by, Bi
 
 
 cdef inline Bitboard attackers(const Position *pos, int square, int by, Bitboard occ) noexcept nogil:
-    """Every piece of colour `by` that attacks `square`, given the occupancy `occ`."""
+    """Return every piece of colour `by` that attacks `square`, given the occupancy `occ`."""
     return either(step_attackers(pos, square, by), slide_attackers(pos, square, by, occ))
 
 
@@ -213,7 +210,7 @@ cdef inline bint attacked(const Position *pos, int square, int by, Bitboard occ)
 
 
 cdef inline Bitboard aligned_sliders(const Position *pos, int square, int by) noexcept nogil:
-    """Sliders of colour `by` that would attack `square` on an empty board."""
+    """Return the sliders of colour `by` that would attack `square` on an empty board."""
     cdef Bitboard found = either(both(tables.forward[by ^ 1][square], pos.kind[LANCE]),
                                  either(both(tables.bishop_lines[square], diagonal_sliders(pos)),
                                         both(tables.rook_lines[square], straight_sliders(pos))))
@@ -221,9 +218,7 @@ cdef inline Bitboard aligned_sliders(const Position *pos, int square, int by) no
 
 
 cdef inline Bitboard slider_blockers(int square, Bitboard sliders, Bitboard occ, Bitboard *direct) noexcept nogil:
-    """The pieces that alone stand between `square` and one of the aligned `sliders`; `direct` gets the sliders that
-    attack the square.
-    """
+    """Return the pieces that alone block an aligned slider; `direct` gets the sliders that attack `square`."""
     cdef Bitboard blockers = empty(), between
     cdef int slider
     direct[0] = empty()

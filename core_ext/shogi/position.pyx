@@ -1,10 +1,10 @@
-"""Making and unmaking moves, hash keys, repetition and declaration. The layout stands in position.pxd."""
+"""Making and unmaking moves, hash keys, repetition and declaration."""
 
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from core_ext.shogi.bitboard cimport (
-    Bitboard, both, count, differ, either, empty, has, pop, same, some, step_attacks, tables, without,
+    Bitboard, both, count, differ, either, empty, has, pop, same, some, tables, without,
 )
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
@@ -17,7 +17,7 @@ from core_ext.shogi.zobrist cimport zobrist
 
 
 cdef int allocate_position(Position *pos, int capacity) except -1 nogil:
-    """Room for `capacity` plies; MemoryError if there is no memory."""
+    """Allocate room for `capacity` plies; MemoryError if there is no memory."""
     pos.states = <State *>malloc(capacity * sizeof(State))
     pos.capacity = capacity
     if pos.states == NULL:
@@ -67,7 +67,7 @@ cdef int copy_position(Position *pos, const Position *other, int plies) except -
 
 
 cdef void clear_position(Position *pos) noexcept nogil:
-    """An empty board, Black to move, no earlier moves."""
+    """Set up an empty board, Black to move, without earlier moves."""
     memset(pos.kind, 0, sizeof(pos.kind))
     memset(pos.color, 0, sizeof(pos.color))
     memset(pos.board, 0, sizeof(pos.board))
@@ -81,7 +81,7 @@ cdef void clear_position(Position *pos) noexcept nogil:
 
 
 cdef inline void toggle(Position *pos, int color, int piece_type, Bitboard squares) noexcept nogil:
-    """Add a piece to the bitboards, or remove it."""
+    """Add a piece to the bitboards or remove it."""
     pos.kind[piece_type] = differ(pos.kind[piece_type], squares)
     pos.color[color] = differ(pos.color[color], squares)
     if moves_like_gold(piece_type):
@@ -89,19 +89,11 @@ cdef inline void toggle(Position *pos, int color, int piece_type, Bitboard squar
 
 
 cdef void put_piece(Position *pos, int piece, int square) noexcept nogil:
-    """For setting up: put a piece on an empty square. begin_game must follow."""
+    """Put a piece on an empty square. begin_game must follow."""
     toggle(pos, color_of(piece), type_of(piece), tables.square[square])
     pos.board[square] = piece
     if type_of(piece) == KING:
         pos.king[color_of(piece)] = square
-
-
-cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
-    cdef uint64_t key = zobrist.side if pos.side == WHITE else 0
-    cdef int square
-    for square in range(SQUARES):
-        key ^= zobrist.board[pos.board[square]][square]
-    return key
 
 
 cdef inline int group_of(int piece) noexcept nogil:
@@ -117,6 +109,12 @@ cdef uint64_t group_key_of(const Position *pos, int group) noexcept nogil:
     return key
 
 
+cdef uint64_t board_key_of(const Position *pos) noexcept nogil:
+    """Combine the keys of the groups, which contain every piece once, and of the side to move."""
+    return (group_key_of(pos, GROUP_PAWNS) ^ group_key_of(pos, GROUP_PIECES) ^ group_key_of(pos, GROUP_PIECES + 1)
+            ^ (zobrist.side if pos.side == WHITE else 0))
+
+
 cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
     cdef uint64_t key = 0
     cdef int color, piece_type
@@ -127,7 +125,7 @@ cdef uint64_t hand_key_of(const Position *pos) noexcept nogil:
 
 
 cdef void begin_game(Position *pos) noexcept nogil:
-    """After setting up pieces, hands and the side to move: compute keys, checkers and pinned pieces."""
+    """Compute keys, checkers and pinned pieces after pieces, hands and the side to move were set up."""
     cdef State *state = pos.state
     cdef int group
     state.board_key = board_key_of(pos)
@@ -150,15 +148,15 @@ cdef void find_checkers(const Position *pos, int us, Bitboard *checkers, Bitboar
 
 
 cdef inline void update_checkers(Position *pos, State *state) noexcept nogil:
-    """Checkers and pinned pieces of the side to move."""
+    """Set the checkers and pinned pieces of the side to move."""
     find_checkers(pos, pos.side, &state.checkers, &state.pinned)
     state.pinned = both(state.pinned, pos.color[pos.side])
 
 
-# ---- the same from scratch, by slower means: asserted after every move of a debug build ----
+# ---- the same from scratch, asserted after every move of a debug build ----
 
 cdef Bitboard pinned_of(const Position *pos) noexcept nogil:
-    """The pieces of the side to move whose removal exposes its king to a further attacker."""
+    """Return the pieces of the side to move whose removal exposes its king to another attacker."""
     cdef int us = pos.side, king = pos.king[us], square
     cdef Bitboard found = empty(), own = pos.color[us], occ = occupied(pos), exposed
     if king == NO_SQUARE:
@@ -172,7 +170,7 @@ cdef Bitboard pinned_of(const Position *pos) noexcept nogil:
 
 
 cdef bint board_agrees(const Position *pos) noexcept nogil:
-    """Whether bitboards, mailbox and king squares describe the same board."""
+    """Return whether bitboards, mailbox and king squares describe the same board."""
     cdef int square, piece
     for square in range(SQUARES):
         piece = pos.board[square]
@@ -188,7 +186,7 @@ cdef bint board_agrees(const Position *pos) noexcept nogil:
 
 
 cdef bint is_consistent(const Position *pos) noexcept nogil:
-    """Whether everything kept incrementally equals the same computed from scratch."""
+    """Return whether all incremental values equal those computed from scratch."""
     cdef const State *state = pos.state
     cdef int king = pos.king[pos.side], group
     cdef Bitboard checkers = empty()
@@ -201,17 +199,14 @@ cdef bint is_consistent(const Position *pos) noexcept nogil:
             and same(state.checkers, checkers) and same(state.pinned, pinned_of(pos)) and board_agrees(pos))
 
 
-# ---- making moves ----
-
 cdef inline void toggle_keys(State *state, int piece, int square) noexcept nogil:
-    """Add a piece on the board to the keys, or remove it."""
     cdef uint64_t key = zobrist.board[piece][square]
     state.board_key ^= key
     state.group_keys[group_of(piece)] ^= key
 
 
 cdef inline void move_piece(Position *pos, State *state, Move32 move) noexcept nogil:
-    """Board, hands and keys of a board move."""
+    """Update board, hands and keys for a board move."""
     cdef int us = pos.side, origin = from_square(move), target = to_square(move)
     cdef int piece = moved_piece(move), placed = placed_piece(move), captured = captured_piece(move), held
     if captured:
@@ -240,17 +235,15 @@ cdef inline void drop_piece(Position *pos, State *state, Move32 move) noexcept n
 
 
 cdef inline State *push_state(Position *pos, Move32 move) noexcept nogil:
-    """Push a State that starts with the keys, hands and check counts of the old one, the other side to move."""
+    """Push a State with the keys, hands and check counts of the old one, the other side to move."""
     cdef State *old = pos.state
     cdef State *state = old + 1
     pos.seen[old.board_key & (SEEN_SLOTS - 1)] += 1
     state.board_key = old.board_key ^ zobrist.side
     state.hand_key = old.hand_key
     state.group_keys = old.group_keys
-    state.hand[BLACK] = old.hand[BLACK]
-    state.hand[WHITE] = old.hand[WHITE]
-    state.checks[BLACK] = old.checks[BLACK]
-    state.checks[WHITE] = old.checks[WHITE]
+    state.hand = old.hand
+    state.checks = old.checks
     state.since_null = old.since_null + 1
     state.move = move
     pos.state = state
@@ -265,7 +258,7 @@ cdef inline void pop_state(Position *pos) noexcept nogil:
 
 
 cdef void do_move(Position *pos, Move move) noexcept nogil:
-    """Make a legal move. There must be room for a ply (reserve_plies)."""
+    """Make a legal move. There must be room for it (reserve_plies)."""
     cdef int us = pos.side
     cdef Move32 move32 = to_move32(pos, move)
     cdef State *state = push_state(pos, move32)
@@ -282,7 +275,6 @@ cdef void do_move(Position *pos, Move move) noexcept nogil:
 
 
 cdef void undo_move(Position *pos) noexcept nogil:
-    """Unmake the last move."""
     cdef Move32 move = pos.state.move
     cdef int us = pos.side ^ 1, target = to_square(move)
     pop_state(pos)
@@ -295,7 +287,6 @@ cdef void undo_move(Position *pos) noexcept nogil:
 
 
 cdef inline void move_piece_back(Position *pos, Move32 move) noexcept nogil:
-    """The pieces of a board move back to where they stood, in the bitboards, the mailbox and the king squares."""
     cdef int us = pos.side, origin = from_square(move)
     cdef int piece = moved_piece(move), captured = captured_piece(move)
     toggle(pos, us, type_of(piece), tables.square[origin])
@@ -324,31 +315,26 @@ cdef void undo_null(Position *pos) noexcept nogil:
 
 
 cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil:
-    """What the last move before `state` changed; nothing after a null move and at the root."""
+    """Find what the last move before `state` changed: nothing after a null move or the set-up."""
     cdef Move32 move = state.move
-    cdef int piece = moved_piece(move), captured = captured_piece(move), us = color_of(piece)
+    cdef int piece = moved_piece(move), captured = captured_piece(move), us = color_of(piece), held
     dirty.count = 0
     if move == NO_MOVE or move == NULL_MOVE:
         return
     dirty.count = 1
-    dirty.changed[0].old_piece = piece
-    dirty.changed[0].old_square = NO_SQUARE if is_drop(move) else from_square(move)
-    dirty.changed[0].old_held = hand_count((state - 1).hand[us], dropped_type(move)) if is_drop(move) else 0
-    dirty.changed[0].new_piece = placed_piece(move)
-    dirty.changed[0].new_square = to_square(move)
-    dirty.changed[0].new_held = 0
+    dirty.changed[0] = DirtyPiece(piece, from_square(move), 0, placed_piece(move), to_square(move), 0)
+    if is_drop(move):
+        dirty.changed[0].old_square = NO_SQUARE
+        dirty.changed[0].old_held = hand_count((state - 1).hand[us], dropped_type(move))
     if captured:
         dirty.count = 2
-        dirty.changed[1].old_piece = captured
-        dirty.changed[1].old_square = to_square(move)
-        dirty.changed[1].old_held = 0
-        dirty.changed[1].new_piece = make_piece(us, raw_type(type_of(captured)))
-        dirty.changed[1].new_square = NO_SQUARE
-        dirty.changed[1].new_held = hand_count(state.hand[us], raw_type(type_of(captured)))
+        held = raw_type(type_of(captured))
+        dirty.changed[1] = DirtyPiece(captured, to_square(move), 0, make_piece(us, held), NO_SQUARE,
+                                      hand_count(state.hand[us], held))
 
 
 cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogil:
-    """The position `plies` ago was the same: a draw, unless one side alone gave check on every move since."""
+    """Judge a repetition of the position `plies` ago: a draw, unless one side alone gave check on every move since."""
     cdef int us = pos.side
     cdef bint ours = pos.state.checks[us] >= plies // 2
     cdef bint theirs = pos.state.checks[us ^ 1] >= plies // 2
@@ -358,11 +344,10 @@ cdef inline Repetition judge_cycle(const Position *pos, int plies) noexcept nogi
 
 
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
-    """For the search: compares with the nearest earlier position, at most `limit` plies back, that has the same board
-    and side to move.
+    """Find a repetition for the search, at most `limit` plies back.
 
-    With equal hands this is a repetition, judged at its first recurrence as if it were the fourth; otherwise the
-    position is superior or inferior for the side to move if one of its two hands covers the other.
+    If the nearest earlier position with the same board and side to move has equal hands, its first recurrence is judged
+    like the fourth. Otherwise the position is superior or inferior if one of the mover's two hands covers the other.
     """
     cdef const State *state = pos.state
     cdef int reach = state.since_null if state.since_null < limit else limit
@@ -384,9 +369,7 @@ cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil:
 
 
 cdef Repetition game_repetition(const Position *pos) noexcept nogil:
-    """By the rules of the game: whether this is the fourth occurrence of the position, judged over the moves since the
-    first.
-    """
+    """Find a repetition by the rules: the fourth occurrence of the position, judged over the moves since the first."""
     cdef const State *state = pos.state
     cdef int plies, times = 1
     if pos.seen[state.board_key & (SEEN_SLOTS - 1)] < 3:
@@ -404,7 +387,7 @@ cdef int large_pieces(const Position *pos, Bitboard among) noexcept nogil:
 
 
 cdef int hand_points(Hand hand) noexcept nogil:
-    """Bishops and rooks count five, all else one."""
+    """Count five points for bishops and rooks, one for other pieces."""
     cdef int piece_type, points = 0
     for piece_type in range(PAWN, GOLD + 1):
         points += hand_count(hand, piece_type) * (5 if piece_type == BISHOP or piece_type == ROOK else 1)
@@ -412,16 +395,14 @@ cdef int hand_points(Hand hand) noexcept nogil:
 
 
 cdef int missing_points(const Position *pos) noexcept nogil:
-    """Points of the pieces missing in a handicap game: a full set counts 54 (38 pieces, rooks and bishops 5 each)."""
+    """Return the points missing in a handicap game: a full set counts 54 (38 pieces, rooks and bishops 5 each)."""
     cdef Bitboard men = without(occupied(pos), pos.kind[KING])
     cdef int held = hand_points(pos.state.hand[BLACK]) + hand_points(pos.state.hand[WHITE])
     return 54 - (count(men) + 4 * large_pieces(pos, men) + held)
 
 
 cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """31 by the 24-point rule; by the 27-point rule 28 for Black and 27 for White. In a handicap game White, who plays
-    with fewer pieces, needs that many points less.
-    """
+    """Return 31 (24-point rule) or 28 for Black, 27 for White (27-point rule); White may need less with a handicap."""
     cdef int needed = 31
     if rule == RULE_27 or rule == RULE_27_HANDICAP:
         needed = 28 if pos.side == BLACK else 27
@@ -431,10 +412,8 @@ cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil
 
 
 cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """Whether the side to move can win by declaration (entering king): its king in the promotion zone and not in check,
-    ten other pieces there, and enough points.
-
-    Rules of the CSA protocol and of the Japan Shogi Association; always False for the try rule (see try_move).
+    """Return whether the side to move can declare a win: its king in the promotion zone and not in check, ten other
+    pieces there, enough points (rules of the CSA protocol and the Japan Shogi Association). False for RULE_TRY.
     """
     cdef int us = pos.side
     cdef Bitboard inside
@@ -449,19 +428,18 @@ cdef bint can_declare(const Position *pos, DeclarationRule rule) noexcept nogil:
 
 
 cdef inline int try_square(int color) noexcept nogil:
-    """5a for Black, 5i for White."""
+    """Return 5a for Black, 5i for White."""
     return make_square(4, 0) if color == BLACK else make_square(4, 8)
 
 
 cdef bint has_tried(const Position *pos, int color) noexcept nogil:
-    """Whether the king stands where it has won by the try rule."""
     return pos.king[color] == try_square(color)
 
 
 cdef Move try_move(const Position *pos) noexcept nogil:
-    """The king's legal move to its try square, which wins by the try rule; else NO_MOVE."""
+    """Return the king's legal move to its try square, which wins by the try rule; else NO_MOVE."""
     cdef int us = pos.side, king = pos.king[us], goal = try_square(us)
-    if king == NO_SQUARE or not has(step_attacks(us, KING, king), goal) or has(pos.color[us], goal):
+    if king == NO_SQUARE or not has(tables.step[us][KING][king], goal) or has(pos.color[us], goal):
         return NO_MOVE
     if attacked(pos, goal, us ^ 1, without(occupied(pos), tables.square[king])):
         return NO_MOVE

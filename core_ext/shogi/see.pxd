@@ -1,4 +1,4 @@
-"""Static exchange evaluation: what a move wins or loses once every capture on its square has been made."""
+"""Static exchange evaluation: the material balance of a move after the best captures on its square."""
 
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport (
@@ -13,19 +13,18 @@ cdef extern from *:
     """
     const short exchange_value[16]
 
-# Whether the exchange that `move` starts ends at `threshold` or better for the side to move.
+# Return whether the exchange that `move` starts is worth at least `threshold` for the side to move.
 cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept nogil
-# The exchange value itself.
 cdef int see(const Position *pos, Move move) noexcept nogil
 
 
 cdef inline int see_value(int piece_type) noexcept nogil:
-    """Exchange value of a piece type in centipawns; 0 for NO_PIECE."""
+    """Return the exchange value of a piece type in centipawns; 0 for NO_PIECE."""
     return exchange_value[piece_type]
 
 
 cdef inline int capture_gain(Move32 move) noexcept nogil:
-    """The value of the captured piece, plus what the moved piece gains by promoting."""
+    """Return the value of the captured piece plus the gain by promotion."""
     cdef int gain = see_value(type_of(captured_piece(move)))
     if is_promotion(move):
         gain += see_value(type_of(placed_piece(move))) - see_value(type_of(moved_piece(move)))

@@ -1,5 +1,6 @@
-"""Static exchange evaluation by the swap algorithm: the least valuable attacker captures next; x-ray attackers join as
-pieces leave the lines. Pieces that are pinned at that moment do not capture, but guard against a king.
+"""Static exchange evaluation by the swap algorithm: the least valuable attacker captures next.
+
+X-ray attackers join when pieces leave their lines. Pinned pieces do not capture, but guard against a king.
 """
 
 from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, meet, pop, some, tables, without
@@ -12,14 +13,14 @@ from core_ext.shogi.types cimport (
 
 cdef extern from *:
     """
-    /* By piece type, which captures first: a pawn before a lance, ..., the king last. */
+    /* Order of capture by piece type: a pawn first, ..., the king last. */
     static const signed char taking_rank[16] = {0, 1, 2, 3, 7, 10, 11, 9, 14, 4, 5, 6, 8, 12, 13, 0};
     """
     const signed char taking_rank[16]
 
 
 cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *origin) noexcept nogil:
-    """The type of the least valuable piece in `takers`, which is not empty; `origin` gets its square."""
+    """Return the type of the least valuable piece in `takers` (not empty); `origin` gets its square."""
     cdef int square = pop(&takers), least = square
     while some(takers):     # there are seldom more than three
         square = pop(&takers)
@@ -30,7 +31,7 @@ cdef inline int least_valuable(const Position *pos, Bitboard takers, Bitboard *o
 
 
 cdef inline Bitboard pinned_off(const Position *pos, int color, int target, Bitboard occ) noexcept nogil:
-    """The pieces of a colour that are pinned to their king, but for those on the line from it to `target`."""
+    """Return the pieces of a colour that a pin keeps from capturing on `target`."""
     cdef int king = pos.king[color]
     cdef Bitboard sliders, direct
     if king == NO_SQUARE:
@@ -42,7 +43,7 @@ cdef inline Bitboard pinned_off(const Position *pos, int color, int target, Bitb
 
 
 cdef inline Bitboard unblocked(int square, Bitboard sliders, Bitboard occ) noexcept nogil:
-    """Those of the aligned `sliders` that attack the square."""
+    """Return the aligned `sliders` that attack the square."""
     cdef Bitboard found = sliders
     cdef int slider
     while some(sliders):
@@ -53,16 +54,16 @@ cdef inline Bitboard unblocked(int square, Bitboard sliders, Bitboard occ) noexc
 
 
 cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard occ) noexcept nogil:
-    """Whether the side to move keeps its threshold through all further captures on `target`.
+    """Return whether the side to move keeps its threshold through all further captures on `target`.
 
-    `occ`: occupancy after the move. `balance`: how far below the threshold the opponent's capture of the piece on
-    `target` brings the exchange; positive.
+    `occ` is the occupancy after the move; after a capture of the piece on `target` the exchange is `balance` > 0 below
+    the threshold.
     """
     cdef int side = pos.side ^ 1, piece_type
     cdef Bitboard sliders = either(aligned_sliders(pos, target, BLACK), aligned_sliders(pos, target, WHITE))
     cdef Bitboard steppers = either(step_attackers(pos, target, BLACK), step_attackers(pos, target, WHITE))
     cdef Bitboard all_takers, takers, origin = empty()
-    cdef bint ours = True       # the answer where the side to capture next does not
+    cdef bint ours = True       # the answer if the side to capture next does not capture
     while True:
         all_takers = either(both(steppers, occ), unblocked(target, both(sliders, occ), occ))
         takers = both(all_takers, pos.color[side])
@@ -82,7 +83,7 @@ cdef bint recaptures_hold(const Position *pos, int target, int balance, Bitboard
 
 
 cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept nogil:
-    """Null-window form of the exchange (Stockfish's see_ge): a side stops capturing when it has reached its bound."""
+    """Search the exchange with a null window (Stockfish's see_ge): a side stops once it reaches its bound."""
     cdef Move32 move32 = to_move32(pos, move)
     cdef int balance = capture_gain(move32) - threshold
     cdef Bitboard occ
@@ -98,7 +99,6 @@ cdef bint see_at_least(const Position *pos, Move move, int threshold) noexcept n
 
 
 cdef int see(const Position *pos, Move move) noexcept nogil:
-    """By bisection of see_at_least."""
     cdef int low = -20000, high = 20000, middle
     while low < high:
         middle = (low + high + 1) >> 1

@@ -1,4 +1,4 @@
-"""Parsing and formatting of positions and moves as USI text (sfen as in Shogidokoro's protocol description)."""
+"""Parsing and formatting of USI text (sfen as in Shogidokoro's protocol description)."""
 
 from core_ext.shogi.hand cimport hand_count, hand_one
 from core_ext.shogi.movegen cimport is_legal
@@ -28,7 +28,7 @@ cdef str format_square(int square):
 
 
 cdef int square_of(Py_UCS4 file, Py_UCS4 rank) noexcept:
-    """NO_SQUARE for characters that name none."""
+    """Return NO_SQUARE for characters that name no square."""
     if "1" <= file <= "9" and "a" <= rank <= "i":
         return make_square(ord(file) - ord("1"), ord(rank) - ord("a"))
     return NO_SQUARE
@@ -41,7 +41,7 @@ cdef int parse_square(str text) except -1:
 
 
 cdef int read_piece(str token, str text) except -1:
-    """The piece of `P`, `p`, `+P` ... within `text`."""
+    """Read a piece `P`, `p`, `+P` ...; errors quote `text`."""
     cdef str letter = token[len(token) - 1:]
     piece_type = _TYPES.get(letter.upper())
     if piece_type is None or (len(token) == 2 and not can_promote(piece_type)):
@@ -50,8 +50,8 @@ cdef int read_piece(str token, str text) except -1:
 
 
 cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
-    """One rank of the board field, from file 9 to file 1."""
-    cdef int file = 8
+    """Read a rank from file 9 to file 1. Accept immobile pieces and two pawns on a file, as in published problems."""
+    cdef int file = 8, piece
     cdef str promotion = ""
     for letter in row:
         if letter == "+" and not promotion:
@@ -60,8 +60,11 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
             file -= int(letter)
         else:
             if file < 0:
-                raise ValueError(f"rank '{row}' holds more than nine files in '{text}'")
-            place_piece(pos, read_piece(promotion + letter, text), make_square(file, rank), text)
+                raise ValueError(f"rank '{row}' has more than nine files in '{text}'")
+            piece = read_piece(promotion + letter, text)
+            if type_of(piece) == KING and pos.king[color_of(piece)] != NO_SQUARE:
+                raise ValueError(f"two kings of one colour in '{text}'")
+            put_piece(pos, piece, make_square(file, rank))
             promotion = ""
             file -= 1
     if file != -1 or promotion:
@@ -69,19 +72,8 @@ cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
     return 0
 
 
-cdef int place_piece(Position *pos, int piece, int square, str text) except -1:
-    """Accepts pieces without a move and two pawns on a file, which published problems contain; refuses a second king,
-    which a Position cannot hold.
-    """
-    cdef int color = color_of(piece), piece_type = type_of(piece)
-    if piece_type == KING and pos.king[color] != NO_SQUARE:
-        raise ValueError(f"two kings of one colour in '{text}'")
-    put_piece(pos, piece, square)
-    return 0
-
-
 cdef int read_hands(Position *pos, str field, str text) except -1:
-    """`-`, or pieces in any order, each after its count."""
+    """Read `-`, or pieces in any order, each after its count."""
     cdef str number = ""
     cdef int piece, held
     if field == "-":
@@ -104,7 +96,7 @@ cdef int read_hands(Position *pos, str field, str text) except -1:
 
 
 cdef int check_set(const Position *pos, str text) except -1:
-    """Refuses more pieces than a full set has, and a board without a king."""
+    """Refuse more pieces than a full set has, and a board without a king."""
     counts = dict.fromkeys(_FULL_SET, 0)
     for square in range(SQUARES):
         if pos.board[<int>square]:
@@ -189,7 +181,7 @@ cdef str format_move(Move move):
 
 
 cdef int read_move(str text) except -1:
-    """The 16 bits of `7g7f`, `7g7f+` or `P*5e`; ValueError for anything else."""
+    """Read `7g7f`, `7g7f+` or `P*5e`; ValueError for any other text."""
     cdef Py_ssize_t length = len(text)
     cdef bint promotes = length == 5 and text[4] == "+"
     cdef int start, target

@@ -1,4 +1,4 @@
-"""Basic types: colours, pieces, squares, moves, values. Constants and inline functions only, no run-time module."""
+"""Basic types: colours, pieces, squares, moves, values. There is no run-time module."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -7,24 +7,11 @@ cdef enum:
     WHITE = 1   # gote
     COLORS = 2
 
-# A piece type plus PROMOTED is its promoted side; a piece is its type, plus 16 for White.
+# A piece type plus PROMOTED is the promoted type; a piece is its type, plus 16 for White.
 cdef enum:
-    NO_PIECE = 0
-    PAWN = 1
-    LANCE = 2
-    KNIGHT = 3
-    SILVER = 4
-    BISHOP = 5
-    ROOK = 6
-    GOLD = 7
-    KING = 8
-    PRO_PAWN = 9
-    PRO_LANCE = 10
-    PRO_KNIGHT = 11
-    PRO_SILVER = 12
-    HORSE = 13
-    DRAGON = 14
-    GOLDS = 15          # not a type: the index of the bitboard of all that move like a gold
+    NO_PIECE, PAWN, LANCE, KNIGHT, SILVER, BISHOP, ROOK, GOLD, KING     # 0 to 8
+    PRO_PAWN, PRO_LANCE, PRO_KNIGHT, PRO_SILVER, HORSE, DRAGON          # 9 to 14
+    GOLDS = 15          # not a type: the index of the bitboard of all pieces that move like a gold
     PIECE_TYPES = 16
     PROMOTED = 8
     PIECES = 32
@@ -41,32 +28,32 @@ ctypedef uint32_t Hand
 #   bits 7-13   origin square; a drop has DROP_ORIGIN + piece type (82..88)
 #   bit  14     promotion
 # Move32, 32 bits: the move in the low half, then
-#   bits 16-20  the piece that moves, as it stood before (a drop: the piece dropped)
-#   bits 21-25  the piece captured, or 0
+#   bits 16-20  the moving piece before the move (a drop: the dropped piece)
+#   bits 21-25  the captured piece, or 0
 ctypedef uint16_t Move
 ctypedef uint32_t Move32
 
 cdef enum:
     NO_MOVE = 0
-    NULL_MOVE = 129     # 1b to 1b: no piece moves there
+    NULL_MOVE = 129     # 1b to 1b, which no piece can play
     DROP_ORIGIN = 81
     PROMOTION = 1 << 14
-    MAX_MOVES = 640     # 593 are possible; drops are stored eight at a time, so a list needs slack
+    MAX_MOVES = 640     # at most 593 moves are possible; drops are stored eight at a time, so a list needs slack
 
 cdef enum:
     MATE = 32000        # MATE - n: mate in n plies
-    MATE_BOUND = 31000  # values from here on are mate scores
-    MAX_EVALUATION = 20000  # of every evaluation, in centipawns
-    WIN_BY_RULE = 30000     # the opponent gives perpetual check. It may deviate, so this is less than a mate
+    MATE_BOUND = 31000  # least mate score
+    MAX_EVALUATION = 20000  # bound of every evaluation, in centipawns
+    WIN_BY_RULE = 30000     # the opponent gives perpetual check; less than a mate because it may deviate
     INFINITE = 32600
-    NO_VALUE = 32601    # unknown value
+    NO_VALUE = 32601
     MAX_DEPTH = 127
     MAX_PLY = 246       # deepest ply of a search, quiescence included
-    DECISIVE = WIN_BY_RULE - MAX_PLY    # values from here on are won, by mate or by rule
+    DECISIVE = WIN_BY_RULE - MAX_PLY    # least value that is won by mate or by rule
 
 
 cdef inline bint is_win(int value) noexcept nogil:
-    """By mate, by a declaration, which has a mate's value, or by the opponent's perpetual check."""
+    """Return whether this is a win: by mate, by declaration (scored as a mate) or by the opponent's perpetual check."""
     return value >= DECISIVE
 
 
@@ -75,7 +62,7 @@ cdef inline bint is_loss(int value) noexcept nogil:
 
 
 cdef inline bint is_decisive(int value) noexcept nogil:
-    """Won or lost: margins and averages do not apply."""
+    """Return whether this is a win or a loss, to which margins and averages do not apply."""
     return is_win(value) or is_loss(value)
 
 
@@ -92,7 +79,7 @@ cdef inline int make_piece(int color, int piece_type) noexcept nogil:
 
 
 cdef inline int raw_type(int piece_type) noexcept nogil:
-    """The unpromoted type, in which a captured piece goes to the hand; a king remains a king."""
+    """Return the unpromoted type, which a captured piece has in hand; a king stays a king."""
     return piece_type if piece_type == KING else piece_type & 7
 
 
@@ -105,7 +92,7 @@ cdef inline bint can_promote(int piece_type) noexcept nogil:
 
 
 cdef inline int make_square(int file, int rank) noexcept nogil:
-    """File 1 and rank a are 0."""
+    """Return a square; file 1 and rank a are 0."""
     return 9 * file + rank
 
 
@@ -118,7 +105,7 @@ cdef inline int rank_of(int square) noexcept nogil:
 
 
 cdef inline int relative_rank(int color, int square) noexcept nogil:
-    """0 is the far rank, where the colour promotes; 8 its home rank."""
+    """Return the rank from the colour's view: 0 is the farthest rank, 8 the home rank."""
     return 8 - rank_of(square) if color else rank_of(square)
 
 
@@ -143,7 +130,7 @@ cdef inline int to_square(Move32 move) noexcept nogil:
 
 
 cdef inline int from_square(Move32 move) noexcept nogil:
-    """The origin; above NO_SQUARE for a drop."""
+    """Return the origin; for a drop it is above NO_SQUARE."""
     return (move >> 7) & 127
 
 
@@ -172,5 +159,12 @@ cdef inline int captured_piece(Move32 move) noexcept nogil:
 
 
 cdef inline int placed_piece(Move32 move) noexcept nogil:
-    """The piece as it stands on the destination: the moved piece, promoted if the move promotes."""
+    """Return the piece on the destination after the move: the moved piece, promoted if the move promotes."""
     return ((move >> 16) & 31) + ((move & PROMOTION) >> 11)
+
+
+cdef inline bint is_quiet32(Move32 move) noexcept nogil:
+    """Neither a capture nor a pawn promotion: a move that generate_captures leaves out."""
+    if captured_piece(move):
+        return False
+    return is_drop(move) or not (is_promotion(move) and type_of(moved_piece(move)) == PAWN)

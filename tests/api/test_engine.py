@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,15 +19,14 @@ import pytest
 import usi_engine
 from core_ext.board import BLACK, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
-from tests.analysis.common import RECORDS
+from tests.positions import DECLARABLE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C
+from tests.records.common import RECORDS
 from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analyse, load_games
 
 ROOT = Path(__file__).resolve().parents[2]
-MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 LIMIT = 400.0  # seconds of a search that is ended from outside
 MOST_MOMENTS = 50
-MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def engine() -> Iterator[Engine]:
 
 
 def output_of(code: str, seconds: float = 100) -> str:
-    """Of a Python of its own, which must end well and print no error."""
+    """Run code in another process; return its output."""
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=seconds, check=True
     )
@@ -51,54 +51,38 @@ def test_one_search(engine: Engine) -> None:
     board = Board()
     found = engine.analyse(board, nodes=3000)
     assert found.move == found.pv[0] == found.lines[0].move
-    assert found.pv and Board.from_moves(found.pv)
+    assert Board.from_moves(found.pv)
     assert len(found.lines) == 1 and found.lines[0].score == found.score
     assert 0 < found.nodes <= 3500 and found.depth >= 1 and found.time > 0 and found.outcome is None
     assert board == Board() and board.moves() == []
 
 
-def test_depth(engine: Engine) -> None:
+def test_limits_of_depth_and_time(engine: Engine) -> None:
     found = engine.analyse(Board(), depth=3)
     assert found.depth == found.lines[0].depth == 3 <= found.lines[0].seldepth
-
-
-def test_time(engine: Engine) -> None:
-    begun = time.monotonic()
     found = engine.analyse(Board(), time=0.2)
-    assert 0.15 < time.monotonic() - begun < 3
     assert 0.15 < found.time < 3 and found.nodes > 100
 
 
-def test_several_lines(engine: Engine) -> None:
+def test_several_lines_and_chosen_moves(engine: Engine) -> None:
     found = engine.analyse(Board(), depth=4, multipv=3)
     assert len({line.move for line in found.lines}) == 3
     assert sorted(found.lines, key=lambda line: line.score, reverse=True) == list(found.lines)
-    few = engine.analyse(Board("8k/9/9/9/9/9/9/9/K8 b - 1"), depth=2, multipv=100)
-    assert len(few.lines) == 3
-
-
-def test_chosen_moves(engine: Engine) -> None:
     assert engine.analyse(Board(), depth=2, moves=["1g1f"]).move == "1g1f"
     found = engine.analyse(Board(), depth=2, moves=("1g1f", "9g9f"), multipv=5)
     assert {line.move for line in found.lines} == {"1g1f", "9g9f"}
 
 
-def test_a_mate(engine: Engine) -> None:
+def test_mates(engine: Engine) -> None:
     found = engine.analyse(Board(MATE_IN_ONE), depth=3)
     assert (found.move, found.score.mate, found.score.cp, str(found.score)) == ("G*5b", 1, None, "mate 1")
     assert found.score.value == MATE - 1
+    score = engine.analyse(Board("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1"), depth=6).score
+    assert score.mate is not None and score.mate < 0 and score.value < -MATE_BOUND
+    assert str(score) == f"mate {score.mate}"
 
 
-def test_being_mated() -> None:
-    """White, with a bare king, is mated in an even number of plies, or at once."""
-    board = Board("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1")
-    found = analyse(board, depth=6, evaluation="material")
-    assert found.score.mate is not None and found.score.mate < 0 and found.score.value < -MATE_BOUND
-    assert str(found.score) == f"mate {found.score.mate}"
-
-
-def test_the_search_is_the_programs(engine: Engine) -> None:
-    """Same nodes and same line as the deepening of the program, whichever way it is asked."""
+def test_a_new_engine_and_a_new_game_search_alike(engine: Engine) -> None:
     one = analyse(Board(), depth=6, evaluation="material")
     with Engine("material") as other:
         other.analyse(Board(MATE_IN_ONE), depth=6)
@@ -107,27 +91,24 @@ def test_the_search_is_the_programs(engine: Engine) -> None:
     assert (one.nodes, one.lines) == (again.nodes, again.lines)
 
 
-def test_watching(engine: Engine) -> None:
+def test_watch_sees_each_depth_and_may_raise(engine: Engine) -> None:
     seen = list[Analysis]()
     found = engine.analyse(Board(), depth=4, watch=seen.append)
     assert [part.depth for part in seen] == [1, 2, 3, 4]
     assert seen[-1].lines == found.lines
 
-
-def test_what_watch_raises_comes_out(engine: Engine) -> None:
-    def watch(found: Analysis) -> None:
+    def fail(found: Analysis) -> None:
         raise KeyError(found.depth)
 
     with pytest.raises(KeyError):
-        engine.analyse(Board(), depth=4, watch=watch)
+        engine.analyse(Board(), depth=4, watch=fail)
     assert engine.analyse(Board(), depth=1).depth == 1
 
 
-def test_several_threads() -> None:
+def test_three_threads() -> None:
     with Engine("material", threads=3, megabytes=1) as engine:
         assert engine.threads == 3
-        found = [engine.analyse(Board(), nodes=20_000) for _ in range(3)]
-    assert all(Board().is_legal(part.move or "") for part in found)
+        assert all(Board().is_legal(engine.analyse(Board(), nodes=20_000).move or "") for _ in range(3))
 
 
 def test_the_static_value(engine: Engine) -> None:
@@ -145,8 +126,8 @@ def test_a_mated_side(engine: Engine) -> None:
     assert (found.move, found.pv, found.score.mate, found.score.value, found.nodes) == (None, (), 0, -MATE, 0)
 
 
-def test_decided_by_rule(engine: Engine) -> None:
-    found = engine.analyse(Board("1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b RB 1"), nodes=100)
+def test_games_decided_by_rule(engine: Engine) -> None:
+    found = engine.analyse(Board(DECLARABLE), nodes=100)
     assert found.outcome == Outcome(Termination.DECLARATION, BLACK)
     assert (found.score.cp, found.score.mate, str(found.score)) == (20_000, None, "+20000")
     draw = Board.from_moves(["2h3h", "8b7b", "3h2h", "7b8b"] * 3)
@@ -174,35 +155,39 @@ def test_decided_by_rule(engine: Engine) -> None:
         ({"depth": 1, "moves": ["7g7e"]}, "'7g7e'"),
     ],
 )
-def test_limits_out_of_range(engine: Engine, limits: dict[str, Any], reason: str) -> None:
+def test_limits_out_of_range_are_refused(engine: Engine, limits: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):
         engine.analyse(Board(), **limits)
 
 
-@pytest.mark.parametrize("limits", [{"nodes": 1.5}, {"depth": "3"}, {"depth": 1, "multipv": 1.0}])
-def test_limits_of_other_types(engine: Engine, limits: dict[str, Any]) -> None:
-    with pytest.raises(TypeError):
-        engine.analyse(Board(), **limits)
+def test_limits_of_other_types_are_refused(engine: Engine) -> None:
+    wrong: list[dict[str, Any]] = [{"nodes": 1.5}, {"depth": "3"}, {"depth": 1, "multipv": 1.0}]
+    for limits in wrong:
+        with pytest.raises(TypeError):
+            engine.analyse(Board(), **limits)
 
 
-def test_engines_that_cannot_be() -> None:
+def test_other_arguments_of_an_engine_are_refused() -> None:
     for threads, megabytes in ((0, 1), (513, 1), (1, 0)):
         with pytest.raises(ValueError, match="must be from 1"):
             Engine("material", threads=threads, megabytes=megabytes)
-    with pytest.raises(WeightsError, match=re.escape("none.bin")):
-        Engine("none.bin")
-    with pytest.raises(ValueError, match="10001"):
-        Engine({"P": 10_001})
-    wrong: Any = 3
-    with pytest.raises(TypeError, match="not int"):
-        Engine(wrong)
+    wrong: list[tuple[Any, type[Exception], str]] = [
+        ("none.bin", WeightsError, "none.bin"), ({"P": 10_001}, ValueError, "10001"), (3, TypeError, "not int"),
+    ]  # fmt: skip
+    for evaluation, kind, reason in wrong:
+        with pytest.raises(kind, match=reason):
+            Engine(evaluation)
 
 
-def test_after_close(engine: Engine) -> None:
+def test_a_closed_engine_refuses_everything(engine: Engine) -> None:
     engine.close()
     engine.close()
+    refuses_all(engine, "closed")
+
+
+def refuses_all(engine: Engine, reason: str) -> None:
     for call in (lambda: engine.analyse(Board(), depth=1), engine.new_game, lambda: engine.static_value(Board())):
-        with pytest.raises(RuntimeError, match="closed"):
+        with pytest.raises(RuntimeError, match=reason):
             call()
 
 
@@ -210,7 +195,7 @@ def test_after_close(engine: Engine) -> None:
 
 
 def searching(engine: Engine, found: list[Analysis]) -> threading.Thread:
-    """A thread that searches for long; it has begun."""
+    """Start a long search in a thread."""
     begun = threading.Event()
 
     def search() -> None:
@@ -223,65 +208,36 @@ def searching(engine: Engine, found: list[Analysis]) -> threading.Thread:
 
 
 def test_one_search_at_a_time(engine: Engine) -> None:
-    found = list[Analysis]()
-    thread = searching(engine, found)
-    for call in (lambda: engine.analyse(Board(), depth=1), engine.new_game, lambda: engine.static_value(Board())):
-        with pytest.raises(RuntimeError, match="another thread"):
-            call()
-    engine.stop()
-    thread.join(10)
-    assert found and found[0].move
-
-
-def test_close_ends_a_search(engine: Engine) -> None:
-    found = list[Analysis]()
-    thread = searching(engine, found)
-    engine.close()
-    thread.join(10)
-    assert found and found[0].move
-
-
-CLOSED_IN_WATCH = """
-from usi_engine import Board, Engine
-engine, seen = Engine("material", threads=THREADS, megabytes=1), []
-def watch(found):
-    seen.append(found.depth)
-    if found.depth == 2:
-        engine.close()
-        engine.close()
-        try:
-            engine.new_game()
-        except RuntimeError:
-            print("refused")
-found = engine.analyse(Board(), time=60, watch=watch)
-print(seen, found.depth, found.move is not None, engine._pool)
-engine.close()
-try:
-    engine.analyse(Board(), depth=1)
-except RuntimeError as error:
-    print(error)
-"""
+    for end in (engine.stop, engine.close):
+        found = list[Analysis]()
+        thread = searching(engine, found)
+        refuses_all(engine, "another thread")
+        end()
+        thread.join(10)
+        assert found and found[0].move
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
-    """It waits for nothing; the search returns what it has found, and the memory is freed then."""
-    printed = output_of(CLOSED_IN_WATCH.replace("THREADS", str(threads)), 20).splitlines()
-    assert printed == ["refused", "[1, 2] 2 True None", "the engine is closed"]
+    engine, seen = Engine("material", threads=threads, megabytes=1), list[int]()
+
+    def watch(found: Analysis) -> None:
+        seen.append(found.depth)
+        if found.depth == 2:
+            engine.close()
+            engine.close()
+            with pytest.raises(RuntimeError):
+                engine.new_game()
+
+    found = engine.analyse(Board(), time=60, watch=watch)
+    assert (seen, found.depth, found.move is not None, engine._pool) == ([1, 2], 2, True, None)
+    refuses_all(engine, "closed")
 
 
-def test_engines_in_threads_of_their_own() -> None:
-    results = list[Analysis]()
-
-    def search() -> None:
-        results.append(analyse(Board(), depth=5, evaluation="material"))
-
-    threads = [threading.Thread(target=search) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len({(found.nodes, found.pv) for found in results}) == 1 and len(results) == 3
+def test_engines_in_several_threads_search_alike() -> None:
+    with ThreadPoolExecutor(3) as pool:
+        jobs = [pool.submit(analyse, Board(), depth=5, evaluation="material") for _ in range(3)]
+        assert len({(job.result().nodes, job.result().pv) for job in jobs}) == 1
 
 
 def test_a_board_may_change_during_its_search(engine: Engine) -> None:
@@ -296,7 +252,6 @@ def test_a_board_may_change_during_its_search(engine: Engine) -> None:
 
 
 def test_ctrl_c_ends_a_search() -> None:
-    """An interrupt that comes in the middle, as from a terminal."""
     code = (
         HEED_CTRL_C + "import _thread\nfrom usi_engine import Board, Engine\n"
         "def interrupt(found):\n    if found.depth == 2:\n        _thread.interrupt_main()\n"
@@ -310,7 +265,7 @@ def test_ctrl_c_ends_a_search() -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_an_interrupt_at_any_moment_ends_a_search(threads: int) -> None:
-    """From handing it to its thread until it is waited for; nothing of it goes on afterwards."""
+    """From handing it to its thread until the wait for it; nothing goes on afterwards."""
     with Engine("material", threads=threads, megabytes=1) as engine:
         for moment in range(1, MOST_MOMENTS):
             waiting = interrupted_at(engine, moment)
@@ -323,9 +278,9 @@ def test_an_interrupt_at_any_moment_ends_a_search(threads: int) -> None:
 
 
 def interrupted_at(engine: Engine, moment: int) -> bool:
-    """Interrupt a long search where Python looks for signals for this time; returns whether it waited already.
+    """Interrupt a long search at the n-th check for signals; return whether it was already being waited for.
 
-    Python looks where a function begins and after each call of a function in C.
+    Python checks at the beginning of a function and after each call of a C function.
     """
     seen: list[str] = []
 
@@ -362,8 +317,7 @@ def test_faulty_files(name: str) -> None:
         list(load_games(RECORDS / name))
 
 
-def test_importing_is_light() -> None:
-    """Neither the core nor the search is loaded before it is used."""
+def test_importing_loads_neither_core_nor_search() -> None:
     code = (
         "import sys, usi_engine\n"
         "print([name for name in sys.modules if name.startswith(('core_ext', 'usi_engine.'))])\n"
@@ -372,6 +326,6 @@ def test_importing_is_light() -> None:
     assert output_of(code) == "[]\n1 False False\n"
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_exists() -> None:
     assert all(getattr(usi_engine, name) is not None for name in usi_engine.__all__)
     assert set(usi_engine.__all__) == set(usi_engine._HOMES) <= set(dir(usi_engine))

@@ -10,11 +10,12 @@ import time
 import pytest
 
 from core_ext.board import Board
+from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
-from usi_engine.core import Core, CoreError, load_core
-from usi_engine.game import session
+from usi_engine.core import Core, CoreError
+from usi_engine.game import session, thinking
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
 from usi_engine.game.mating import MIN_SHORTEST_MATE_NODES
@@ -303,15 +304,19 @@ def test_the_search_for_the_shortest_mate_has_a_limit(scripted: ScriptedEngine) 
 
 
 def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
-    """MateScout 0 searches no mate before the search."""
-    script = Script(solution=MATE_IN_ONE)
-    engine = scripted(script)
-    converse(engine, "setoption name Tune_MateScout value 0", "isready", MATE_IN_THREE, expect=["^readyok$"])
-    assert script.constants == {"MateScout": 0}
-    converse(engine, "go byoyomi 100", expect=["^bestmove"])
-    assert script.solved == []
-    converse(engine, "setoption name Tune_MateScout value 5", "go byoyomi 100", expect=["^bestmove"])
-    assert script.solved == ["shortest"]
+    script = Script()
+    converse(scripted(script), "setoption name Tune_LmrBase value 100", "isready", expect=["^readyok$"])
+    assert script.constants == {"LmrBase": 100}
+
+
+@pytest.mark.parametrize(("nodes", "solved"), [(0, []), (20, ["shortest"])])
+def test_a_mate_is_searched_before_the_search(
+    scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch, nodes: int, solved: list[str]
+) -> None:
+    monkeypatch.setattr(thinking, "MATE_NODES_PER_MS", nodes)
+    script = Script(solution=MATE_IN_ONE, solve_seconds=0)
+    converse(scripted(script), "isready", MATE_IN_THREE, "go byoyomi 100", expect=["^bestmove"])
+    assert script.solved == solved
 
 
 @pytest.mark.parametrize(
@@ -325,11 +330,11 @@ def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
 )
 def test_a_constant_that_cannot_be_set(real: InProcess, name: str, value: str, reason: str) -> None:
     """One line quotes both; play goes on."""
-    before = load_core().tunable("LmrMinDepth")
+    before = tunable("LmrMinDepth")
     real.send(SMALL_TABLE, f"setoption name Tune_{name} value {value}", "go depth 1")
     assert reason in real.expect(f"^info string option Tune_{name} cannot be '{value}': ")
     real.expect("^bestmove")
-    assert load_core().tunable("LmrMinDepth") == before
+    assert tunable("LmrMinDepth") == before
 
 
 def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:

@@ -1,4 +1,4 @@
-"""The cache of unfolded weights: reads what was written, ignores damaged files."""
+"""The cache of unfolded weights: it reads what it wrote and ignores damaged files."""
 
 import os
 import sys
@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from core_ext.engine import KppWeights
 from usi_engine.evaluation import cache
-from usi_engine.evaluation.kpp_file import load_weights
+from usi_engine.evaluation.kpp_file import load_weights, read_file
 from usi_engine.evaluation.names import KPP
 
 
 class Arrays:
-    """Stands for KppWeights: two small arrays."""
+    """Small arrays instead of KppWeights."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]
@@ -21,28 +22,20 @@ class Arrays:
         return [memoryview(array) for array in self.arrays]
 
 
-def test_what_was_kept_comes_back(cache_folder: Path) -> None:
+def test_stored_arrays_come_back_if_their_sizes_fit(cache_folder: Path) -> None:
     path = cache.cache_file(b"weights")
-    assert path is not None
-    assert path.parent == cache_folder
-    cache.keep(Arrays(b"abc", b"defgh"), path)
+    assert path is not None and path.parent == cache_folder
     fresh = Arrays(bytes(3), bytes(5))
+    assert not cache.fetch(fresh, path)
+    cache.keep(Arrays(b"abc", b"defgh"), path)
     assert cache.fetch(fresh, path)
     assert fresh.arrays == [b"abc", b"defgh"]
-    assert [file.name for file in cache_folder.iterdir()] == [path.name]
-
-
-def test_wrong_size_or_no_file_is_passed_over(cache_folder: Path) -> None:
-    path = cache.cache_file(b"weights")
-    assert path is not None
-    assert not cache.fetch(Arrays(bytes(3)), path)
-    cache.keep(Arrays(b"abc"), path)
+    assert list(cache_folder.iterdir()) == [path]
     assert not cache.fetch(Arrays(bytes(4)), path)
 
 
 @pytest.mark.parametrize("place", [0, 9, 4096 * 5 + 63, 4096 * 20 + 7, -1])
 def test_damage_is_found(cache_folder: Path, place: int) -> None:
-    """A lost page, or what is behind the last whole page."""
     path = cache_folder / "some.unfolded"
     content = bytes(range(1, 255)) * 330
     cache.keep(Arrays(content, content[:100]), path)
@@ -53,7 +46,7 @@ def test_damage_is_found(cache_folder: Path, place: int) -> None:
     assert not cache.fetch(Arrays(bytes(len(content)), bytes(100)), path)
 
 
-def test_what_killed_writers_left_goes(cache_folder: Path) -> None:
+def test_old_partial_files_are_removed(cache_folder: Path) -> None:
     cache_folder.mkdir()
     old, new = cache_folder / "old.part", cache_folder / "new.part"
     for part in (old, new):
@@ -63,21 +56,22 @@ def test_what_killed_writers_left_goes(cache_folder: Path) -> None:
     assert sorted(file.name for file in cache_folder.iterdir()) == ["new.part", "some.unfolded"]
 
 
-def test_a_damaged_cache_is_made_anew(cache_folder: Path) -> None:
-    """And the weights are those of the file, not what the damaged cache left in memory."""
-    intact = load_weights("")
-    (file,) = cache_folder.iterdir()
-    kept = file.read_bytes()
-    with file.open("r+b") as stream:
-        stream.seek(100_000_000)
-        stream.write(b"\x55" * 8192)
-    mended = load_weights("")
-    assert intact is not None and mended is not None
-    assert intact.memory() == mended.memory()
-    assert file.read_bytes() == kept
+def test_a_damaged_cache_is_written_again(cache_folder: Path, weights: KppWeights) -> None:
+    """The loaded weights are intact in both cases."""
+    path = cache.cache_file(read_file(KPP))
+    assert path is not None
+    cache.keep(weights, path)
+    kept = path.read_bytes()
+    for damage in (b"", b"\x55" * 8192):
+        with path.open("r+b") as stream:
+            stream.seek(100_000_000)
+            stream.write(damage)
+        loaded = load_weights(KPP)
+        assert loaded is not None and cache.checksum(loaded.memory()) == cache.checksum(weights.memory())
+        assert path.read_bytes() == kept
 
 
-def test_other_weights_have_another_file_and_old_ones_go(cache_folder: Path) -> None:
+def test_other_weights_have_another_file_and_the_oldest_are_removed(cache_folder: Path) -> None:
     paths = [cache.cache_file(data) for data in (b"a", b"b", b"c", b"d")]
     assert len(set(paths)) == 4
     for path in paths:
@@ -86,7 +80,7 @@ def test_other_weights_have_another_file_and_old_ones_go(cache_folder: Path) -> 
     assert len(list(cache_folder.iterdir())) == cache.KEPT_FILES
 
 
-def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / "file" / "below"))
     path = cache.cache_file(b"weights")
@@ -95,14 +89,6 @@ def test_a_folder_that_cannot_be_made_is_no_trouble(tmp_path: Path, monkeypatch:
     assert not cache.fetch(Arrays(bytes(3)), path)
     monkeypatch.setenv("KOMADORI_CACHE", "")
     assert cache.cache_file(b"weights") is None
-
-
-def test_cached_weights_are_the_unfolded_ones(cache_folder: Path) -> None:
-    unfolded, cached = (load_weights(KPP) for _ in range(2))
-    assert unfolded is not None
-    assert cached is not None
-    assert len(list(cache_folder.iterdir())) == 1
-    assert all(one == other for one, other in zip(unfolded.memory(), cached.memory(), strict=True))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the folders of another system")

@@ -1,4 +1,4 @@
-"""What EvalFile names: networks, KPP weights, material; a network in the search and in the options."""
+"""The option EvalFile: networks, KPP weights, material; a network in the search and in the options."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 
 from core_ext._nnue_probe import NnueProbe
 from core_ext.board import Board
-from core_ext.engine import INFINITE, KppWeights, Network, Worker
-from tests.conftest import NewWorker
+from core_ext.engine import KppWeights, Network, Worker
+from tests.conftest import NewWorker, deepen
 from tests.eval.nnue.reference import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
@@ -23,13 +23,10 @@ from usi_engine.game.resources import Resources
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer
 
-# Of the project's own kind.
-ARCHITECTURE = Architecture("K+P", 256, 32, 32)
-
 
 @pytest.fixture(scope="module")
 def file() -> NetworkFile:
-    return random_network(ARCHITECTURE, seed=5)
+    return random_network(Architecture("K+P", 256, 32, 32), seed=5)
 
 
 @pytest.fixture
@@ -51,24 +48,14 @@ def test_a_file_and_its_folder_name_a_network(folder: Path, file: NetworkFile) -
         assert NnueProbe(network).evaluate(MATSURI) == probe.evaluate(MATSURI) != 0
 
 
-def test_the_scale_divides_the_output(folder: Path) -> None:
-    values = []
-    for scale in (4, 8):
-        network = load_evaluation(str(folder), scale)
-        assert isinstance(network, Network)
-        values.append(NnueProbe(network).evaluate(MATSURI))
-    assert abs(values[0]) > 20
-    assert abs(values[0] - 2 * values[1]) <= 2
-
-
-def test_words_name_the_weights_of_the_package_and_material() -> None:
+def test_words_name_the_packaged_weights_and_material() -> None:
     assert isinstance(load_evaluation(KPP, 16), KppWeights)
     assert isinstance(load_evaluation(INTERNAL, 16), Network)
     assert load_evaluation(MATERIAL, 16) is None
 
 
 @pytest.mark.parametrize("name", ["absent.bin", "absent", "text.bin", "", "null\0character", "~nosuchuser/nn.bin"])
-def test_what_is_no_evaluation_is_refused_in_one_line(tmp_path: Path, name: str) -> None:
+def test_other_files_are_refused_in_one_line(tmp_path: Path, name: str) -> None:
     (tmp_path / "text.bin").write_text("no network")
     with pytest.raises(WeightsError) as refusal:
         load_evaluation(name if name.startswith("~") else str(tmp_path / name), 16)
@@ -80,14 +67,8 @@ def test_the_search_evaluates_by_the_network(new_worker: NewWorker, file: Networ
     worker = new_worker(network)
     for sfen in (MATSURI, MIDGAME):
         assert total(worker, sfen) == NnueProbe(network).evaluate(sfen)
-    counts = []
-    for _ in range(2):
-        worker = new_worker(network)
-        worker.set_root(Board(MIDGAME))
-        for depth in range(1, 7):
-            worker.search(depth, -INFINITE, INFINITE)
-        counts.append((worker.nodes, worker.lines()[0].value))
-    assert counts[0] == counts[1]
+    other = new_worker(network)
+    assert (deepen(worker, MIDGAME, 6), worker.nodes) == (deepen(other, MIDGAME, 6), other.nodes)
 
 
 def test_a_problem_with_one_king_is_worth_its_material(new_worker: NewWorker, file: NetworkFile) -> None:
@@ -100,14 +81,14 @@ def test_other_objects_are_no_weights(new_worker: NewWorker) -> None:
         new_worker("nn.bin")
 
 
-def resources(*options: tuple[str, str]) -> tuple[Resources, io.BytesIO]:
-    chosen, out = Options(), io.BytesIO()
+def resources(*options: tuple[str, str]) -> tuple[Resources, Options]:
+    chosen = Options()
     for name, value in (("USI_Hash", "1"), *options):
         assert chosen.set(name, value) is None
-    return Resources(chosen, Writer(out), load_core), out
+    return Resources(chosen, Writer(io.BytesIO()), load_core), chosen
 
 
-def test_eval_dir_is_used_where_no_eval_file_is_set(folder: Path) -> None:
+def test_eval_dir_is_used_if_no_eval_file_is_set(folder: Path) -> None:
     assert isinstance(resources(("EvalDir", str(folder)))[0].weights, Network)
     both, _ = resources(("EvalDir", str(folder)), ("EvalFile", MATERIAL))
     assert both.weights is None
@@ -117,20 +98,16 @@ def test_eval_dir_is_used_where_no_eval_file_is_set(folder: Path) -> None:
 
 
 def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
-    options = Options()
-    options.set("EvalFile", str(folder))
-    loaded = Resources(options, Writer(io.BytesIO()), load_core)
+    loaded, options = resources(("EvalFile", str(folder)))
     first = loaded.weights
     options.set("FV_SCALE", "24")
     second = loaded.weights
-    assert isinstance(first, Network)
-    assert isinstance(second, Network)
+    assert isinstance(first, Network) and isinstance(second, Network)
     assert (first.fv_scale, second.fv_scale) == (16, 24)
     assert loaded.weights is second
 
 
-def test_titles(folder: Path, tmp_path: Path) -> None:
-    """For `id name`: those that are written down are those of the files, and a fault costs only the title."""
+def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:
     assert TITLES[INTERNAL] == network_title(packaged_network())
     assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 1024", "KPP", "material"]
     write_network(tmp_path / "half.nnue", random_network(Architecture("HalfKP", 128, 9, 96)))
@@ -142,7 +119,6 @@ def test_titles(folder: Path, tmp_path: Path) -> None:
 
 
 def test_kpp_without_numpy_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in the folder without Python, where the packaged network plays instead."""
     monkeypatch.setitem(sys.modules, "numpy", None)
     for name in ("usi_engine.evaluation.kpp_file", "usi_engine.evaluation.cache"):
         monkeypatch.delitem(sys.modules, name, raising=False)

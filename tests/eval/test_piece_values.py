@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from core_ext._probe import walk_evaluator
-from core_ext.board import BLACK, WHITE, Board
+from core_ext.board import Board
 from core_ext.engine import INFINITE, PieceValues
 from tests.conftest import NewWorker
 from tests.engine.usi_transport import Program
-from tests.eval.test_evaluate import STARTS, VALUES
-from tests.positions import random_boards
+from tests.eval.test_evaluate import check_counts
+from tests.positions import STARTS, VALUES, material, random_boards
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
 
@@ -24,27 +23,16 @@ ODD = {"P": 101, "L": 302, "N": 403, "S": 504, "G": 605, "B": 806, "R": 907, "+P
        "+B": 1012, "+R": 1113}  # fmt: skip
 
 
-def slow_sum(board: Board, values: Mapping[str, int]) -> int:
-    """For the side to move, from the sfen alone."""
-    place, side, hands, *_ = board.sfen().split()
-    pieces = re.findall(r"\+?[A-Za-z]", place)
-    for count, letter in re.findall(r"(\d*)([A-Za-z])", hands):
-        pieces += [letter] * int(count or 1)
-    total = sum(values.get(piece.upper(), 0) * (1 if piece.isupper() else -1) for piece in pieces)
-    return total if side == "b" else -total
-
-
-def test_the_static_value_is_their_sum(new_worker: NewWorker) -> None:
-    worker = new_worker(PieceValues(ODD))
+@pytest.mark.parametrize("values", [None, ODD])
+def test_the_static_value_is_the_sum_of_the_piece_values(new_worker: NewWorker, values: dict[str, int] | None) -> None:
+    worker = new_worker(values and PieceValues(values))
     for board in random_boards(17, 300):
-        assert dict(worker.evaluate(board))["total"] == slow_sum(board, ODD)
+        assert dict(worker.evaluate(board))["total"] == material(board.sfen(), values or VALUES)
 
 
-@pytest.mark.parametrize("sfen", STARTS)
-def test_updated_sums_are_those_from_scratch(sfen: str) -> None:
-    counts = walk_evaluator(PieceValues(ODD), sfen, 3, 5000)
-    assert counts["wrong"] == 0
-    assert min(counts[what] for what in ("captures", "promotions", "drops", "nulls", "undone")) > 0
+@pytest.mark.parametrize("sfen", sorted(set(STARTS)))
+def test_incremental_sums_equal_sums_from_scratch(sfen: str) -> None:
+    check_counts(walk_evaluator(PieceValues(ODD), sfen, 3, 5000), 5000)
 
 
 def test_a_piece_that_is_not_named_keeps_its_value() -> None:
@@ -54,19 +42,18 @@ def test_a_piece_that_is_not_named_keeps_its_value() -> None:
 
 
 @pytest.mark.parametrize("letters", ["K", "p", "", "+G", "PP", " P", 1, None, ("P",)])
-def test_other_pieces_have_no_value(letters: Any) -> None:
+def test_other_pieces_are_refused(letters: Any) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(letters))):
         PieceValues({letters: 1})
 
 
 @pytest.mark.parametrize("value", [-1, 10_001, 1 << 70, 1.5, "90", None, True])
-def test_values_out_of_range(value: Any) -> None:
+def test_values_out_of_range_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=f"'P' is .* not {re.escape(repr(value))}"):
         PieceValues({"P": value})
 
 
-def test_extremes_stay_evaluations(new_worker: NewWorker) -> None:
-    """The greatest values of all pieces together are cut to the range of evaluations, also in a search."""
+def test_extreme_values_are_clamped_to_evaluations(new_worker: NewWorker) -> None:
     worker = new_worker(PieceValues(dict.fromkeys(ODD, 10_000)))
     board = Board("4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G4S4N4L18P 1")
     assert dict(worker.evaluate(board))["total"] == 20_000
@@ -74,9 +61,8 @@ def test_extremes_stay_evaluations(new_worker: NewWorker) -> None:
     assert abs(worker.search(3, -INFINITE, INFINITE)) <= 32_000
 
 
-def test_they_change_what_is_played(new_worker: NewWorker) -> None:
-    """A silver or a pawn can be taken."""
-    board = Board("k8/9/9/9/9/9/3p1s3/4G4/K8 b - 1")
+def test_piece_values_change_the_move(new_worker: NewWorker) -> None:
+    board = Board("k8/9/9/9/9/9/3p1s3/4G4/K8 b - 1")  # a silver or a pawn can be captured
     moves = []
     for values in ({"P": 10, "S": 500}, {"P": 500, "S": 10}):
         worker = new_worker(PieceValues(values))
@@ -94,30 +80,23 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "values.txt"
 
 
-def test_a_file(file: Path) -> None:
+def test_a_file_is_read(file: Path) -> None:
     file.write_text("\ufeff# my values\r\n\nP 100\n  +P\t600 # a tokin\n")
     found = load_evaluation(str(file), 16)
     assert isinstance(found, PieceValues)
     assert found.as_dict() == VALUES | {"P": 100, "+P": 600}
 
 
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("P", "P"),
-        ("P 90 80", "P 90 80"),
-        ("P ninety", "P ninety"),
-        ("P 9.5", "P 9.5"),
-        ("P ９０", "P \\uff19\\uff10"),
-        ("P 10001", "P 10001"),
-        ("P -1", "P -1"),
-        ("P " + "9" * 400, "P 99999"),
-        ("K 100", "K 100"),
-        ("+G 100", "+G 100"),
-        ("P 90\nL 200\nP 91", "P 91"),
-        ("\x1b[2J 1", "\\x1b[2J 1"),
-    ],
-)
+LINES = {line: line for line in ("P", "P 90 80", "P ninety", "P 9.5", "P 10001", "P -1", "K 100", "+G 100")}
+LINES |= {
+    "P ９０": "P \\uff19\\uff10",
+    "P " + "9" * 400: "P 99999",
+    "P 90\nL 200\nP 91": "P 91",
+    "\x1b[2J 1": "\\x1b[2J 1",
+}
+
+
+@pytest.mark.parametrize(("text", "line"), LINES.items())
 def test_bad_lines_are_quoted(file: Path, text: str, line: str) -> None:
     file.write_text(text, encoding="utf-8")
     with pytest.raises(WeightsError) as refusal:
@@ -127,24 +106,16 @@ def test_bad_lines_are_quoted(file: Path, text: str, line: str) -> None:
     assert message.isprintable() and len(message) < 400
 
 
-def test_bad_files(file: Path) -> None:
-    """Absent, a folder, no text, too long."""
-    refuses(file)
-    file.mkdir()
-    refuses(file)
-    file.rmdir()
-    for data in (b"\xff\xfe\x00", b"#" * 70_000):
-        file.write_bytes(data)
-        refuses(file)
+def test_unreadable_files_are_refused(file: Path) -> None:
+    (file.parent / "folder.txt").mkdir()
+    (file.parent / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    (file.parent / "long.txt").write_bytes(b"#" * 70_000)
+    for name in ("absent.txt", "folder.txt", "binary.txt", "long.txt"):
+        with pytest.raises(WeightsError, match=name):
+            load_evaluation(str(file.parent / name), 16)
 
 
-def refuses(file: Path) -> None:
-    with pytest.raises(WeightsError, match=re.escape(str(file))):
-        load_evaluation(str(file), 16)
-
-
-def test_the_program_plays_with_them(file: Path) -> None:
-    """And tells in one line where it cannot."""
+def test_the_program_plays_with_a_file_or_names_its_fault(file: Path) -> None:
     file.write_text("R 2000")
     program = Program(evaluation=str(file))
     try:
@@ -157,10 +128,3 @@ def test_the_program_plays_with_them(file: Path) -> None:
         program.send("quit")
     finally:
         program.close()
-
-
-def test_colours_are_counted_alike(new_worker: NewWorker) -> None:
-    worker = new_worker(PieceValues(ODD))
-    for side, sign in ((BLACK, 1), (WHITE, -1)):
-        board = Board(f"4k4/9/9/9/9/9/9/9/4K4 {'bw'[side]} R 1")
-        assert dict(worker.evaluate(board))["total"] == sign * ODD["R"]

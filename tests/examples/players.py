@@ -1,4 +1,4 @@
-"""The engines of examples/, run as GUIs run them: a process that speaks USI."""
+"""The engines of examples/ as processes that speak USI."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ SECONDS = 60.0  # after which a player that does not answer is killed
 
 
 def command(player: str, *arguments: str) -> list[str]:
-    """What starts a player."""
     return [sys.executable, str(EXAMPLES / f"{player}.py"), *arguments]
 
 
 class Player:
-    """A running player. Leaving the `with` block quits it, which must end well and without an error."""
+    """A running player. Leaving the `with` block sends `quit`; status and stderr must show no error."""
 
     def __init__(self, name: str, *arguments: str) -> None:
         pipe = subprocess.PIPE
@@ -44,13 +43,12 @@ class Player:
         assert kind is not None or (self._process.returncode, errors) == (0, "")
 
     def send(self, *lines: str) -> None:
-        """Send lines."""
         assert self._process.stdin is not None
         self._process.stdin.writelines(line + "\n" for line in lines)
         self._process.stdin.flush()
 
     def lines_to(self, word: str) -> list[str]:
-        """The lines up to one that begins with this word."""
+        """Return the lines up to one that begins with `word`."""
         assert self._process.stdout is not None
         found = list[str]()
         for line in self._process.stdout:
@@ -60,6 +58,6 @@ class Player:
         raise AssertionError(f"no {word} after {found}")
 
     def move(self, position: str) -> str:
-        """The answer to a go in a position, as the word `position` takes it."""
+        """Return the move for the arguments of `position`."""
         self.send(f"position {position}", "go btime 0 wtime 0 byoyomi 1000")
         return self.lines_to("bestmove")[-1].split()[1]

@@ -19,7 +19,7 @@ def cells() -> list[dict[str, Any]]:
 
 
 def run_cell(source: str, names: dict[str, Any]) -> Any:
-    """Run a cell; the value of its last expression, as Jupyter shows it."""
+    """Run a cell; return the value of its last expression, as Jupyter shows it."""
     tree = ast.parse(source)
     last = tree.body.pop()
     exec(compile(tree, str(NOTEBOOK), "exec"), names)
@@ -29,15 +29,15 @@ def run_cell(source: str, names: dict[str, Any]) -> Any:
     return None
 
 
-def test_it_is_a_notebook_without_outputs() -> None:
-    """What a run leaves behind is not kept: it would change with each network."""
+def test_the_notebook_has_no_outputs() -> None:
+    """Outputs would change with each network."""
     book = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
     assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in cells()}) == len(cells())
     assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells() if "outputs" in cell)
 
 
-def test_its_cells_run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_cell_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(EXAMPLES)
     names: dict[str, Any] = {}
     shown = {cell["id"]: run_cell("".join(cell["source"]), names) for cell in cells() if cell["cell_type"] == "code"}

@@ -1,22 +1,21 @@
-"""The engines of examples/ through USI: they follow the protocol, play legal games, and each does what it says."""
+"""The engines of examples/ through USI: protocol, legal games, and the strategy of each."""
 
 from __future__ import annotations
 
 import pytest
 
 from core_ext.board import Board
+from tests import positions
 from tests.examples.players import EXAMPLES, PLAYERS, Player
 
-MATE_IN_ONE = "sfen 4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
-# A gold can take a bishop or a pawn.
+MATE_IN_ONE = f"sfen {positions.MATE_IN_ONE}"
+# A gold can capture a bishop or a pawn.
 TWO_CAPTURES = "sfen k8/9/9/9/9/9/3b1p3/4G4/K8 b - 1"
-MATED = "sfen 4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
-DECLARABLE = "sfen 1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b RB 1"
-# Black's rook can take a guarded silver: a loss that is seen by whoever looks at the reply.
+# Black's rook can capture a guarded silver, which loses the rook.
 GUARDED = "sfen k8/9/4p4/4s4/9/9/9/4R4/K8 b - 1"
 
 
-def test_they_are_short() -> None:
+def test_every_player_is_short() -> None:
     files = list(EXAMPLES.glob("*.py"))
     assert {path.stem for path in files} == {*PLAYERS, "usi_loop"}
     assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in files)
@@ -29,14 +28,14 @@ def test_handshake_and_ends_of_games(name: str) -> None:
         assert player.lines_to("usiok")[0].startswith("id name ")
         player.send("setoption name USI_Hash value 1", "isready", "usinewgame")
         player.lines_to("readyok")
-        assert player.move(MATED) == "resign"
-        assert player.move(DECLARABLE) == "win"
+        assert player.move(f"sfen {positions.MATED}") == "resign"
+        assert player.move(f"sfen {positions.DECLARABLE}") == "win"
         player.send("go mate infinite")
         assert player.lines_to("checkmate")[-1] == "checkmate notimplemented"
 
 
 @pytest.mark.parametrize("name", PLAYERS)
-def test_a_wrong_position_is_told_and_changes_nothing(name: str) -> None:
+def test_a_wrong_position_is_reported_and_changes_nothing(name: str) -> None:
     with Player(name) as player:
         player.send(f"position {MATE_IN_ONE}", "position startpos moves 7g7e", "position nonsense", "go depth 1")
         lines = player.lines_to("bestmove")
@@ -55,15 +54,14 @@ def test_an_infinite_search_waits_for_its_stop(name: str) -> None:
 
 
 @pytest.mark.parametrize(("black", "white"), [("random_player", "captures_first"), ("show_board", "alpha_beta")])
-def test_games(black: str, white: str) -> None:
-    """Forty plies of legal moves, or to the end."""
+def test_players_play_legal_games(black: str, white: str) -> None:
     board = Board()
     with Player(black) as first, Player(white) as second:
-        for _ in range(20):
+        for _ in range(12):
             for player in (first, second):
                 if not board.is_game_over():
                     board.push(player.move(" ".join(["startpos moves", *board.moves()])))
-    assert len(board.moves()) == 40 or board.is_game_over()
+    assert len(board.moves()) == 24 or board.is_game_over()
 
 
 def test_the_board_is_shown() -> None:
@@ -87,15 +85,14 @@ def test_random_moves_repeat_with_their_seed() -> None:
 
 
 @pytest.mark.parametrize("name", ["captures_first", "alpha_beta"])
-def test_mates_and_captures(name: str) -> None:
+def test_a_mate_or_the_best_capture_is_played(name: str) -> None:
     with Player(name, "1") as player:
         assert Board.from_moves([player.move(MATE_IN_ONE)], MATE_IN_ONE).is_checkmate()
         assert player.move(TWO_CAPTURES) == "5h6g"
         assert player.move(GUARDED) != "5h5d"
 
 
-def test_three_plies_are_searched() -> None:
-    """A mate in three plies; its line is legal."""
+def test_alpha_beta_finds_a_mate_in_three() -> None:
     place = "sfen 6k2/9/6P2/9/9/9/9/9/K8 b 2G 1"
     with Player("alpha_beta") as player:
         player.send(f"position {place}", "go depth 3")

@@ -1,4 +1,4 @@
-"""`python -m tests.fuzz`: fuzz conversations and readers for so long; what fails is told with its seed."""
+"""`python -m tests.fuzz`: fuzz conversations and readers; a failure is printed with its seed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tests.fuzz.readers import BOOK, damaged, fuzz_readers
 from usi_engine.evaluation.network_file import Architecture, write_network
 
 ROUND_SECONDS = 300.0
-CONVERSATIONS = 0.85  # of a round; the readers get the rest, and take many more examples a second
+CONVERSATIONS = 0.85  # share of a round; the readers get the rest
 
 
 def option_files(folder: Path, rng: random.Random) -> list[str]:
-    """Books and networks for the options, right and damaged ones."""
+    """Write correct and damaged books and networks for the options; return their paths."""
     network, book = folder / "nn.bin", folder / "book.db"
     write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
     book.write_bytes(BOOK)
@@ -30,7 +30,7 @@ def option_files(folder: Path, rng: random.Random) -> list[str]:
 
 
 def fuzz(seed: int, seconds: float, readers_only: bool = False) -> str:
-    """One round; returns a line of its figures."""
+    """Run one round; return a line of figures."""
     if readers_only:
         return f"seed {seed}: {sum(fuzz_readers(seed, seconds).values())} files and texts"
     with tempfile.TemporaryDirectory(prefix="fuzz 駒 ") as folder:
@@ -40,13 +40,13 @@ def fuzz(seed: int, seconds: float, readers_only: bool = False) -> str:
 
 
 def main(words: list[str]) -> int:
-    """Rounds with seeds from `--seed` on; returns 1 where something failed."""
+    """Run rounds with consecutive seeds; return 1 if something failed."""
     parser = argparse.ArgumentParser("python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of the first round (default: any)")
     parser.add_argument("--readers", action="store_true", help="files and texts only, no conversations")
     chosen = parser.parse_args(words)
-    faulthandler.enable()  # a crash tells which reader was at work
+    faulthandler.enable()  # names the reader of a crash
     deadline, seed, failures = time.monotonic() + chosen.seconds, chosen.seed, 0
     while (left := deadline - time.monotonic()) > 0:
         print(f"seed {seed}", flush=True)

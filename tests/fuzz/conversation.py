@@ -1,4 +1,4 @@
-"""Conversations with the real program, followed line by line: what it must answer, and that it lives."""
+"""Conversations with the real program, checked line by line: it answers as it must and never dies."""
 
 from __future__ import annotations
 
@@ -14,28 +14,27 @@ from tests.engine.usi_transport import Program, play
 from tests.fuzz.grammar import Grammar
 from usi_engine.usi.protocol import Go, GoMate, IsReady, Quit, SetPosition, Usi, decode, parse
 
-ANSWER_SECONDS = 240.0  # to the next line, once the searches are told to stop; a loaded machine is slow
-STOP_EVERY = (0.001, 0.001, 0.01)  # seconds without a line between two of them
+ANSWER_SECONDS = 240.0  # to the next line after `stop`, on a loaded machine
+STOP_EVERY = (0.001, 0.001, 0.01)  # seconds
 MOST_MEGABYTES = 1400  # resident, with a table of 32 MB, eight threads and KPP weights
-SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")  # takes several times the memory
-CONVERSATIONS = 150  # with one process
-HURRIED = 0.7  # of the conversations stop each search at once, so that most time goes into lines
-MATERIAL_SHARE = 0.7  # of the processes; loading weights takes time
+SANITIZED = "asan" in os.environ.get("LD_PRELOAD", "")
+CONVERSATIONS = 150  # of one process
+HURRIED = 0.7  # share of conversations that stop each search at once, so that many lines are sent
+MATERIAL_SHARE = 0.7  # of the processes
 
 
 class Talk(Program):
-    """The program; what was sent decides what it has to answer."""
+    """The program with a record of the lines sent, which decide what it must answer."""
 
     def __init__(self, evaluation: str = "") -> None:
         super().__init__(evaluation=evaluation)
         self.sent: list[bytes] = []
-        self.roots: list[Board | None] = []  # of each go; None where the last position was refused
+        self.roots: list[Board | None] = []  # of each go; None if the last position was refused
         self.answered = 0
         self.asked = {"usiok": 0, "readyok": 0}
         self._root: Board | None = Board()
 
     def tell(self, *lines: bytes) -> None:
-        """Send lines."""
         for line in lines:
             self.sent.append(line)
             self._note(line)
@@ -51,7 +50,7 @@ class Talk(Program):
             self.asked["usiok" if isinstance(command, Usi) else "readyok"] += 1
 
     def _check_moves(self, line: str) -> None:
-        """Moves are legal, and no error was caught on the way."""
+        """Check that moves are legal and that the line reports no error."""
         assert not line.startswith(("info string error", "Traceback")), line
         if line.startswith("info") and " pv " in line:
             play(self.root(), line.split(" pv ")[1].split())
@@ -60,7 +59,7 @@ class Talk(Program):
             self.answered += 1
 
     def root(self) -> Board:
-        """The position that is searched now."""
+        """Return the position that is searched now."""
         assert self.answered < len(self.roots), "an answer without a go"
         root = self.roots[self.answered]
         assert root is not None, "a search of a position that was refused"
@@ -70,16 +69,16 @@ class Talk(Program):
         if words[0] == "checkmate":
             if words[1] not in ("nomate", "timeout", "notimplemented"):
                 play(self.root(), words[1:])
+        elif words[1] == "resign":  # also in a position that was refused
+            assert len(words) == 2 and self.answered < len(self.roots), words
         elif words[1] == "win":
             assert self.root() is not None
-        elif words[1] != "resign":
+        else:
             assert len(words) == 2 or (len(words) == 4 and words[2] == "ponder"), words
             play(self.root(), words[1::2])
-        else:
-            assert len(words) == 2 and self.answered < len(self.roots), words
 
     def settle(self, stop_every: float = max(STOP_EVERY)) -> None:
-        """Stop all searches; wait until every go, `usi` and `isready` has its one answer."""
+        """Stop all searches; wait until every `go`, `usi` and `isready` has its one answer."""
         self.tell(b"isready")
         deadline = time.monotonic() + ANSWER_SECONDS
         while not self.is_settled():
@@ -91,27 +90,26 @@ class Talk(Program):
                 deadline = time.monotonic() + ANSWER_SECONDS
 
     def is_settled(self) -> bool:
-        """Whether all that has to be answered has been."""
         return self.answered == len(self.roots) and all(
             sum(line == word for line in self.seen) == count for word, count in self.asked.items()
         )
 
     def megabytes(self) -> int:
-        """Resident memory; 0 where the system does not say."""
+        """Return the resident memory; 0 on other systems than Linux."""
         if sys.platform != "linux":
             return 0
         status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
         return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
     def forget(self) -> None:
-        """Drop what is answered, so that a long talk needs no memory."""
+        """Drop answered lines, so that memory does not grow."""
         self.roots, self.answered, self.seen = [], 0, []
         self.asked = dict.fromkeys(self.asked, 0)
         self.sent = self.sent[-2000:]
 
 
 def board_of(command: SetPosition) -> Board | None:
-    """The position; None where it is refused."""
+    """Return the position; None if it is refused."""
     try:
         board = Board(command.sfen)
         play(board, list(command.moves), keep=True)
@@ -121,7 +119,7 @@ def board_of(command: SetPosition) -> Board | None:
 
 
 def converse(talk: Talk, grammar: Grammar) -> int:
-    """Some lines, in bursts at any pace, and what has to be answered; returns how many lines were drawn."""
+    """Send lines in bursts and wait for the answers; return the number of lines."""
     rng, count = grammar.rng, 0
     hurried = rng.random() < HURRIED
     for _ in range(rng.choice([5, 20, 60] if hurried else [2, 5, 20])):
@@ -135,7 +133,7 @@ def converse(talk: Talk, grammar: Grammar) -> int:
 
 
 def stopped(lines: Sequence[bytes]) -> Iterator[bytes]:
-    """The lines, and a stop behind each search."""
+    """Yield the lines, and a `stop` after each `go`."""
     for line in lines:
         yield line
         if isinstance(parse(decode(line)), Go | GoMate):
@@ -143,7 +141,6 @@ def stopped(lines: Sequence[bytes]) -> Iterator[bytes]:
 
 
 def no_quit(grammar: Grammar, count: int) -> list[bytes]:
-    """Lines that do not end the program."""
     lines: list[bytes] = []
     while len(lines) < count:
         line = grammar.line()
@@ -152,7 +149,7 @@ def no_quit(grammar: Grammar, count: int) -> list[bytes]:
 
 
 def part(talk: Talk, grammar: Grammar) -> None:
-    """The end, in the middle of whatever runs: `quit`, or the end of input. Every go is still answered."""
+    """End the program during a search by `quit` or the end of input; every `go` must still be answered."""
     talk.tell(*no_quit(grammar, grammar.rng.choice([0, 1, 4])))
     if grammar.rng.random() < 0.5:
         talk.tell(b"quit")
@@ -164,7 +161,7 @@ def part(talk: Talk, grammar: Grammar) -> None:
 
 
 def fuzz_usi(seed: int, seconds: float, files: Sequence[str]) -> int:
-    """Talk for so long; returns how many lines were sent. AssertionError with the seed and the last lines."""
+    """Talk for `seconds`; return the number of lines. An AssertionError quotes the seed and the last lines."""
     rng, count, deadline = random.Random(seed), 0, time.monotonic() + seconds
     while time.monotonic() < deadline:
         own = rng.randrange(1 << 32)

@@ -1,4 +1,4 @@
-"""Random USI conversations, positions and games: right ones, ones with a mistake, and noise."""
+"""Random USI lines, positions and games: correct ones, ones with mistakes, and noise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core_ext.board import Board
 from usi_engine.usi.options import DECLARED, Check, Combo, Spin, Text
 from usi_engine.usi.protocol import Bench, Perft, SetOption, decode, parse
 
-# Bounds that keep a conversation short and the machine alive; the engine has to take greater numbers too.
+# Bounds that keep a conversation short; the engine accepts greater numbers too.
 MOST = {"usi_hash": 32, "threads": 4}
 MOST_PERFT, MOST_BENCH = 3, 3
 PIECES = ["P", "L", "N", "S", "G", "B", "R", "K", "+P", "+L", "+N", "+S", "+B", "+R"]
@@ -27,27 +27,25 @@ WORDS = [
 
 @dataclass
 class Grammar:
-    """Draws lines. `files`: names for the options that name files, right and wrong ones."""
+    """A source of lines; `files` are correct and wrong values of the options that name files."""
 
     rng: random.Random
     files: Sequence[str] = ()
-    board: Board = field(default_factory=Board)  # a position near those that lines set up
+    board: Board = field(default_factory=Board)  # near the positions of the lines
 
     def line(self) -> bytes:
-        """A line without its end: mostly right, sometimes with a mistake, now and then noise."""
         while True:
             kind = self.rng.random()
-            data = self.right_line().encode("utf-8", "surrogateescape")
+            data = self.correct_line().encode("utf-8", "surrogateescape")
             if kind > 0.97:
                 data = self.noise()
             elif kind > 0.80:
-                data = self.spoilt(data)
+                data = self.damaged(data)
             data = data.replace(b"\n", b" ")
             if is_bounded(data):
                 return data
 
-    def right_line(self) -> str:
-        """As a GUI sends it."""
+    def correct_line(self) -> str:
         kinds: list[tuple[int, Callable[[], str]]] = [
             (20, self.position),
             (24, self.go),
@@ -67,7 +65,6 @@ class Grammar:
     # Positions.
 
     def position(self) -> str:
-        """`position`: a game of random moves from the start position or another one."""
         start = "startpos" if self.rng.random() < 0.6 else f"sfen {self.sfen()}"
         try:
             self.board = Board(start)
@@ -77,7 +74,7 @@ class Grammar:
         return f"position {start} moves {' '.join(moves)}" if moves or self.rng.random() < 0.3 else f"position {start}"
 
     def walk(self, plies: int) -> list[str]:
-        """Random moves from the present position, made on it."""
+        """Make random moves on the present position."""
         made: list[str] = []
         while len(made) < plies and (moves := self.board.legal_moves()):
             made.append(self.rng.choice(moves))
@@ -85,15 +82,13 @@ class Grammar:
         return made
 
     def sfen(self) -> str:
-        """Of the present position, of a random one, or with a mistake."""
         kind = self.rng.random()
         if kind < 0.4:
             return self.board.sfen()
         text = self.random_sfen()
-        return text if kind < 0.9 else self.spoilt(text.encode()).decode("utf-8", "replace")
+        return text if kind < 0.9 else self.damaged(text.encode()).decode("utf-8", "replace")
 
     def random_sfen(self) -> str:
-        """Any pieces anywhere: some of them no position."""
         count = self.rng.choice([2, 4, 10, 38, 60])
         cells = ["K", "k"] * (self.rng.random() < 0.95)
         cells += [self.rng.choice([str.upper, str.lower])(self.rng.choice(PIECES)) for _ in range(count)]
@@ -107,7 +102,6 @@ class Grammar:
     # Searches.
 
     def go(self) -> str:
-        """Every form of `go`, most of them short."""
         kind = self.rng.randrange(12)
         some = self.rng.choice(["1", "5", "20", "50", "100"])
         if kind < 5:
@@ -120,35 +114,28 @@ class Grammar:
         return f"go ponder infinite depth {self.number()} nodes {self.number()}"
 
     def clocks(self, command: str) -> str:
-        """The command with some of the clocks."""
         names = self.rng.sample(["btime", "wtime", "byoyomi", "binc", "winc"], self.rng.randrange(1, 6))
-        return " ".join(
-            [command, *(f"{name} {self.rng.choice(['0', '1', '50', '200', self.number()])}" for name in names)]
-        )
+        return " ".join([command, *(f"{name} {self.rng.choice(['0', '1', '50', self.number()])}" for name in names)])
 
     def searchmoves(self) -> str:
-        """Mostly nothing; else moves of the present position, some again and again, or wrong ones."""
         if self.rng.random() < 0.9:
             return ""
         moves = [*self.board.legal_moves(), "7g7f", "5e5e", "x"]
         return f" searchmoves {' '.join(self.rng.choices(moves, k=self.rng.choice([1, 3, 700])))}"
 
     def ponderhit(self) -> str:
-        """With clocks or without."""
         return "ponderhit" if self.rng.random() < 0.7 else self.clocks("ponderhit")
 
     # Options.
 
     def setoption(self) -> str:
-        """A value of its kind, or a wrong one; now and then a constant of the search."""
         if self.rng.random() < 0.03:
-            return f"setoption name Tune_{self.rng.choice(['MateScout', 'x', ''])} value {self.number()}"
+            return f"setoption name Tune_{self.rng.choice(['MateInOne', 'x', ''])} value {self.number()}"
         name = self.rng.choice(list(DECLARED))
         value = self.value(name) if self.rng.random() < 0.85 else self.number()
         return f"setoption name {name} value {value}"
 
     def value(self, name: str) -> str:
-        """A right one."""
         kind = DECLARED[name]
         if isinstance(kind, Spin):
             most = min(kind.most, MOST.get(name.lower(), kind.most))
@@ -161,18 +148,17 @@ class Grammar:
         return self.rng.choice([*self.files, "material", "<empty>", "<internal>", "no_book", "/none", "a\0b"])
 
     def number(self) -> str:
-        """Of any size, or none."""
         return self.rng.choice([*NUMBERS, str(self.rng.randrange(100))])
 
     # Mistakes.
 
-    def spoilt(self, data: bytes) -> bytes:
-        """The line with a few words or letters lost, doubled, swapped or replaced."""
+    def damaged(self, data: bytes) -> bytes:
+        """Delete, repeat, swap or replace a few words or letters."""
         for _ in range(self.rng.choice([1, 1, 1, 2, 4])):
-            data = self.rng.choice([self._spoil_words, self._spoil_letters])(data)
+            data = self.rng.choice([self._damage_words, self._damage_letters])(data)
         return data
 
-    def _spoil_words(self, data: bytes) -> bytes:
+    def _damage_words(self, data: bytes) -> bytes:
         words = data.split(b" ")
         at, other = self.rng.randrange(len(words)), self.rng.randrange(len(words))
         new = self.rng.choice([self.rng.choice(WORDS), self.number(), self.rng.choice(NOISE)])
@@ -187,15 +173,13 @@ class Grammar:
             words[at] = new.encode("utf-8", "surrogateescape")
         return b" ".join(words)
 
-    def _spoil_letters(self, data: bytes) -> bytes:
+    def _damage_letters(self, data: bytes) -> bytes:
         at = self.rng.randrange(len(data) + 1)
-        new = self.rng.choice(
-            [bytes([self.rng.randrange(256)]), self.rng.choice(NOISE).encode("utf-8", "surrogateescape")]
-        )
+        noise = self.rng.choice(NOISE).encode("utf-8", "surrogateescape")
+        new = self.rng.choice([bytes([self.rng.randrange(256)]), noise])
         return data[:at] + self.rng.choice([b"", new]) + data[at + self.rng.randrange(2) :]
 
     def noise(self) -> bytes:
-        """Bytes or words without sense, some of them many."""
         kind, length = self.rng.randrange(3), self.rng.choice([1, 10, 200, 20_000])
         if kind == 0:
             return self.rng.randbytes(length)
@@ -205,20 +189,18 @@ class Grammar:
 
 
 def is_bounded(data: bytes) -> bool:
-    """Whether the line asks for nothing that takes minutes or gigabytes."""
+    """Return whether the line asks for nothing that takes minutes or gigabytes."""
     command = parse(decode(data))
     if isinstance(command, Perft):
         return command.depth <= MOST_PERFT
     if isinstance(command, Bench):
-        return (
-            command.depth is not None and command.depth <= MOST_BENCH and (command.megabytes or 1) <= MOST["usi_hash"]
-        )
+        small = (command.megabytes or 1) <= MOST["usi_hash"]
+        return command.depth is not None and command.depth <= MOST_BENCH and small
     most = MOST.get(command.name.lower()) if isinstance(command, SetOption) else None
     return most is None or not is_above(command.value if isinstance(command, SetOption) else "", most)
 
 
 def is_above(text: str, most: int) -> bool:
-    """Whether the text is a number above this."""
     try:
         return not float(text) <= most
     except ValueError:

@@ -1,7 +1,9 @@
-"""Files and texts of random and damaged content for every reader: a value or an error of its own, nothing else."""
+"""Random and damaged files and texts for every reader: each returns a value or raises its own error."""
 
 from __future__ import annotations
 
+import gzip
+import lzma
 import random
 import tempfile
 import time
@@ -10,9 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from rsshogi.record import Record, write_sbinpack_file
 
 from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
@@ -36,7 +38,7 @@ from usi_engine.learn.corpus.packed import HCPE, PSV
 from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
 from usi_engine.mate.problems import read_problems
-from usi_engine.records.formats import RecordError
+from usi_engine.records.faults import RecordError
 from usi_engine.records.games import read_games
 from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.protocol import Command, decode, parse
@@ -76,11 +78,11 @@ START:x
 #SENNICHITE
 #DRAW
 """
-NETWORK_PLACES = 3000  # of a damaged byte: the header and the beginning are hit often
+NETWORK_PLACES = 3000  # bytes at the beginning of a network that are damaged often
 
 
 def damaged(rng: random.Random, data: bytes) -> bytes:
-    """A few bytes or pieces of the data changed, lost, doubled or added; now and then other data altogether."""
+    """Change, delete, repeat or add a few bytes of the data; sometimes return other data."""
     if rng.random() < 0.1:
         return rng.randbytes(rng.choice([0, 1, 20, 3000]))
     changed = bytearray(data)
@@ -104,12 +106,11 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
 
 
 class Readers:
-    """One example after the other for every reader."""
+    """Random examples for every reader."""
 
     def __init__(self, rng: random.Random, folder: Path) -> None:
         self.rng, self.folder = rng, folder
         self.grammar = Grammar(rng)
-        self.counts: Counter[str] = Counter()
 
     def file(self, name: str, data: bytes) -> Path:
         path = self.folder / name
@@ -119,11 +120,10 @@ class Readers:
     # Text.
 
     def command(self) -> None:
-        """Any line is a command."""
         assert isinstance(parse(decode(self.grammar.line())), Command)
 
     def option(self) -> None:
-        """A value is set or refused; what is shown can be set again."""
+        """The shown value can be set again."""
         options, name = Options(), self.rng.choice(list(DECLARED))
         text = self.rng.choice([self.grammar.value(name), self.grammar.number()])
         with suppress(UnicodeEncodeError):
@@ -132,42 +132,42 @@ class Readers:
         assert options.set(name, shown.replace("<empty>", "")) is None and options.shown(name) == shown
 
     def position(self) -> None:
-        """A board or ValueError; of a board, its sfen is a fixed point, and its legal moves are legal."""
+        """A refusal quotes the text; the sfen of a board reads as itself, and its legal moves can be made."""
+        text = self.rng.choice([self.grammar.sfen(), self.grammar.noise().decode("utf-8", "replace")])
         try:
-            board = Board(self.grammar.sfen())
-        except ValueError:
+            board = Board(text)
+        except ValueError as error:
+            assert f"'{text.strip().removeprefix('sfen ')}'" in str(error)
             return
         again = Board(board.sfen())
         assert (again.sfen(), again.key) == (board.sfen(), board.key)
         moves = board.legal_moves(include_all=True)
+        assert moves == again.legal_moves(include_all=True)
         assert len(moves) == len(set(moves)) == board.perft(1)
         for move in moves:
             board.push(move)
-            board.pop()
+            assert board.pop() == move
         board.mate_in_one()
         board.can_declare()
         assert board.sfen() == again.sfen()
 
     def move(self) -> None:
-        """Text is a legal move or ValueError."""
-        text = self.grammar.spoilt(self.rng.choice([*self.grammar.board.legal_moves(), "7g7f"]).encode())
-        board, move = self.grammar.board.copy(), text.decode("utf-8", "replace")
-        legal = board.is_legal(move)
+        """Text is a legal move, or a refusal quotes it and changes nothing."""
+        board = self.grammar.board.copy()
+        legal, sfen = board.legal_moves(include_all=True), board.sfen()
+        text = self.grammar.damaged(self.rng.choice([*legal, "7g7f"]).encode()).decode("utf-8", "replace")
+        assert board.is_legal(text) == (text in legal)
         try:
-            board.push(move)
-        except ValueError:
-            assert not legal
-        else:
-            assert legal
+            board.push(text)
+        except ValueError as error:
+            assert text not in legal and f"'{text}'" in str(error) and board.sfen() == sfen
 
     def csa_server(self) -> None:
-        """Any line of a server is an event, or part of one."""
         reader = CsaReader()
         for line in damaged(self.rng, CSA_LINES).decode("utf-8", "replace").splitlines():
             reader.feed(line)
 
     def mate_problems(self) -> None:
-        """Problems, or one ValueError."""
         text = damaged(self.rng, b"4k4/9/4G4/9/9/9/9/9/9 b G 1\n7\t4k4/9/9/9/9/9/9/9/4K4 b R 1\tx\n")
         with suppress(ValueError):
             list(read_problems(text.decode("utf-8", "replace").splitlines(), "some.sfen"))
@@ -175,7 +175,6 @@ class Readers:
     # Files.
 
     def book(self) -> None:
-        """A BookError, or a book that can be probed."""
         self.grammar.position()
         ending = self.rng.choice(list(BOOKS))
         path = self.file(f"book{ending}", damaged(self.rng, BOOKS[ending]))
@@ -185,7 +184,6 @@ class Readers:
                 assert all(isinstance(move, BookMove) for move in book.probe(sfen).moves)
 
     def weights(self) -> None:
-        """A KPP file that is damaged is refused."""
         data = damaged(self.rng, SMALL)
         with suppress(WeightsError):
             read_blocks(data)
@@ -193,7 +191,7 @@ class Readers:
             read_folded(str(self.file("some.kpp", data)))
 
     def network(self) -> None:
-        """A network is refused, or its values are within bounds, whatever its weights are."""
+        """A network is refused, or its values are within bounds."""
         path = self.folder / "nn.bin"
         data = bytearray(network_bytes(self.folder))
         for _ in range(self.rng.choice([1, 3, 1000])):
@@ -209,7 +207,6 @@ class Readers:
             worker.search(2, -32000, 32000)
 
     def record(self) -> None:
-        """Games, or RecordErrors that name the file."""
         source = self.rng.choice([path for path in RECORDS.iterdir() if path.suffix in RECORD_ENDINGS])
         path = self.file(f"game{self.rng.choice([source.suffix] * 5 + list(RECORD_ENDINGS))}", b"")
         path.write_bytes(damaged(self.rng, source.read_bytes()))
@@ -217,7 +214,6 @@ class Readers:
             assert not isinstance(game, RecordError) or str(path) in str(game)
 
     def games(self) -> None:
-        """A corpus takes what it can read; the rest is named."""
         ending = self.rng.choice(GAME_ENDINGS)
         sources = {".csa": RECORDS / "game.csa", ".kif": RECORDS / "game.kif"}
         data = sources[ending].read_bytes() if ending in sources else example(ending)
@@ -228,7 +224,6 @@ class Readers:
                     read_item(GameReader(), item, 1, out)
 
     def corpus(self) -> None:
-        """Training positions are refused, or learned from."""
         rng = np.random.default_rng(self.rng.randrange(1 << 32))
         positions = np.zeros(8, TRAINING_POSITION)
         positions["pieces"] = np.argsort(rng.random((8, 1547)))[:, :38] + 1
@@ -244,7 +239,6 @@ class Readers:
                 network.work(phase)
 
     def checkpoint(self) -> None:
-        """A ValueError that names the file, or its arrays."""
         save_checkpoint(self.folder, {"a": 1}, [], {"some": np.arange(40)})
         path = self.folder / CHECKPOINT
         path.write_bytes(damaged(self.rng, path.read_bytes()))
@@ -256,32 +250,26 @@ class Readers:
             assert str(path) in str(error)
 
     def every(self) -> dict[str, Callable[[], None]]:
-        """All of them by name."""
-        names = (
-            "command option position move csa_server mate_problems book weights network record games corpus checkpoint"
-        )
-        return {name: getattr(self, name) for name in names.split()}
+        readers = [self.command, self.option, self.position, self.move, self.csa_server, self.mate_problems, self.book,
+                   self.weights, self.network, self.record, self.games, self.corpus, self.checkpoint]  # fmt: skip
+        return {reader.__name__: reader for reader in readers}
 
 
 @cache
 def network_bytes(folder: Path) -> bytes:
-    """A small network's file."""
     write_network(folder / "small.bin", random_network(Architecture("K+P", 128, 8, 8)))
     return (folder / "small.bin").read_bytes()
 
 
 @cache
 def models() -> tuple[Trainer, NetworkTrainer]:
-    """Small ones, which learn from all positions of a run."""
     terms = ("piece", "tempo", "kp", "relative", "pp", "relative_pp")
     return Trainer(terms), NetworkTrainer(128, 8, 8, 8, 1, fv_scale=16)
 
 
 @cache
 def sbinpack() -> bytes:
-    """Two short games as ShogiArena writes them."""
-    from rsshogi.record import Record, write_sbinpack_file  # noqa: PLC0415
-
+    """Two short games in the format of ShogiArena."""
     made = [Record.from_csa_str(f"V2.2\nPI\n+\n{CSA_MOVES}%{end}\n") for end in ("TORYO", "SENNICHITE")]
     with tempfile.TemporaryDirectory() as folder:
         write_sbinpack_file(f"{folder}/games.sbinpack", made)
@@ -289,29 +277,16 @@ def sbinpack() -> bytes:
 
 
 def example(ending: str) -> bytes:
-    """The content of a right file."""
     if ending == ".sbinpack":
         return sbinpack()
     if ending in (".psv", ".hcpe"):
         return b"\0" * 4 * (PSV if ending == ".psv" else HCPE).size
-    packing: dict[str, Callable[[bytes], Any]] = {".tsv.gz": gzip_of, ".tsv.xz": xz_of}
-    return bytes(packing.get(ending, bytes)(GAME))
-
-
-def gzip_of(data: bytes) -> bytes:
-    import gzip  # noqa: PLC0415
-
-    return gzip.compress(data)
-
-
-def xz_of(data: bytes) -> bytes:
-    import lzma  # noqa: PLC0415
-
-    return lzma.compress(data)
+    packing: dict[str, Callable[[bytes], bytes]] = {".tsv.gz": gzip.compress, ".tsv.xz": lzma.compress}
+    return packing.get(ending, bytes)(GAME)
 
 
 def fuzz_readers(seed: int, seconds: float) -> Counter[str]:
-    """Examples for so long; returns how many of each kind. AssertionError with the seed of the one that failed."""
+    """Try examples for `seconds`; return the number of each kind. An AssertionError names the seed."""
     rng, counts, deadline = random.Random(seed), Counter[str](), time.monotonic() + seconds
     with tempfile.TemporaryDirectory() as folder:
         while time.monotonic() < deadline:
@@ -322,9 +297,8 @@ def fuzz_readers(seed: int, seconds: float) -> Counter[str]:
                 for _ in range(10):
                     readers.every()[name]()
             except Exception as error:
-                raise AssertionError(
-                    f"seed {seed}: reader {name}, seed {own}: {type(error).__name__}: {error}"
-                ) from error
+                text = f"seed {seed}: reader {name}, seed {own}: {type(error).__name__}: {error}"
+                raise AssertionError(text) from error
             counts[name] += 10
     network_bytes.cache_clear()
     return counts

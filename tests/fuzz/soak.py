@@ -1,7 +1,6 @@
-"""`python -m tests.fuzz.soak`: fast games with pondering and changing options; memory, delays and oversteps in a log.
+"""`python -m tests.fuzz.soak`: fast games with pondering and changing options; memory and delays in a log.
 
-Two engines stay in memory for all games. Each line of the log is one game; a run that is interrupted goes on where the
-log ends, with new engines.
+Two engines play all games. Each line of the log is one game; an interrupted run continues after the last line.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -45,26 +44,20 @@ CHANGING = {
 CLOCKS = [(0, 30, 0), (0, 100, 0), (1000, 20, 0), (500, 0, 50), (2000, 0, 0)]
 
 
-@dataclass
-class Delays:
-    """The greatest ones of a game, in milliseconds."""
-
-    stop: float = 0.0  # from `stop` to the answer
-    ready: float = 0.0  # from `isready` to `readyok`
-    overstep: float = 0.0  # beyond the time that was there; 0: in time
-    lost_on_time: int = 0
+# Delays in milliseconds: from `stop` to the answer, from `isready` to `readyok`, beyond the clock.
+DELAYS = ("stop", "ready", "overstep")
 
 
 @dataclass
 class Player:
-    """An engine and what it ponders on."""
+    """An engine and its ponder move."""
 
     talk: Talk
-    delays: Delays = field(default_factory=Delays)
-    expected: str = ""  # the reply that it ponders on; empty: it does not ponder
+    delays: dict[str, float] = field(default_factory=lambda: dict.fromkeys(DELAYS, 0.0))
+    expected: str = ""  # the ponder move; empty: it does not ponder
 
     def wait(self, word: str) -> list[str]:
-        """The words of the next line that begins so."""
+        """Return the words of the next line that begins with `word`."""
         deadline = time.monotonic() + ANSWER_SECONDS
         while (line := self.talk.line(deadline - time.monotonic())) is not None:
             if line.startswith(word):
@@ -74,28 +67,29 @@ class Player:
     def begin(self, options: dict[str, str]) -> None:
         """Set the options and get ready."""
         self.talk.forget()
-        self.delays, self.expected = Delays(), ""
+        self.delays, self.expected = dict.fromkeys(DELAYS, 0.0), ""
         self.send(*(f"setoption name {name} value {value}" for name, value in options.items()))
         begun = time.monotonic()
         self.send("isready", "usinewgame")
         self.wait("readyok")
-        self.delays.ready = milliseconds_since(begun)
+        self.note("ready", milliseconds_since(begun))
+
+    def note(self, kind: str, milliseconds: float) -> None:
+        self.delays[kind] = max(self.delays[kind], round(milliseconds, 1))
 
     def send(self, *lines: str) -> None:
-        """Send lines."""
         self.talk.tell(*(line.encode() for line in lines))
 
     def stop_pondering(self) -> None:
-        """Stop, and note how long that takes."""
         if self.expected:
             begun = time.monotonic()
             self.send("stop")
             self.wait("bestmove")
-            self.delays.stop = max(self.delays.stop, milliseconds_since(begun))
+            self.note("stop", milliseconds_since(begun))
         self.expected = ""
 
     def move(self, moves: Sequence[str], clock: str) -> list[str]:
-        """The words of its answer in this game."""
+        """Return the words of its answer."""
         if self.expected and moves and moves[-1] == self.expected:
             self.expected = ""
             self.send("ponderhit")
@@ -105,7 +99,7 @@ class Player:
         return self.wait("bestmove")
 
     def ponder(self, moves: Sequence[str], answer: Sequence[str], clock: str) -> None:
-        """Go on thinking after its answer, if that names a reply."""
+        """Start pondering if the answer names a ponder move."""
         if len(answer) == 4:
             self.expected = answer[3]
             self.send(f"position startpos moves {' '.join([*moves, self.expected])}", f"go ponder {clock}")
@@ -116,7 +110,6 @@ def milliseconds_since(begun: float) -> float:
 
 
 def opening(rng: random.Random) -> tuple[Board, list[str]]:
-    """A few random moves."""
     board, moves = Board(), list[str]()
     for _ in range(OPENING_PLIES):
         moves.append(rng.choice(board.legal_moves()))
@@ -125,13 +118,12 @@ def opening(rng: random.Random) -> tuple[Board, list[str]]:
 
 
 def clock_text(left: Sequence[float], byoyomi: int, increment: int) -> str:
-    """The clocks of a go."""
     times = f"btime {max(int(left[0]), 0)} wtime {max(int(left[1]), 0)}"
     return f"{times} binc {increment} winc {increment}" if increment else f"{times} byoyomi {byoyomi}"
 
 
 def ending_of(board: Board) -> str:
-    """Why the game is over; empty while it is not."""
+    """Return the reason for which the game is over; empty if it is not."""
     if not board.legal_moves():
         return "mate"
     repeated = board.repetition()
@@ -140,14 +132,8 @@ def ending_of(board: Board) -> str:
     return "length" if board.ply > LONGEST else ""
 
 
-def note_time(delays: Delays, overstep: float) -> None:
-    """Keep an overstep; less than nothing is none."""
-    delays.overstep = max(delays.overstep, round(overstep, 1))
-    delays.lost_on_time += overstep > 0
-
-
 def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> dict[str, Any]:
-    """A game with this share of a clock's times, the first player Black: how it ended, and how long it was."""
+    """Play a game with this share of the times of a random clock, the first player as Black."""
     board, moves = opening(rng)
     main, byoyomi, increment = (round(time * share) for time in rng.choice(CLOCKS))
     left = [float(main), float(main)]
@@ -156,7 +142,7 @@ def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> d
         player, begun = players[side], time.monotonic()
         answer = player.move(moves, clock_text(left, byoyomi, increment))
         used = milliseconds_since(begun)
-        note_time(player.delays, used - left[side] - byoyomi)
+        player.note("overstep", used - left[side] - byoyomi)
         left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
         if answer[1] in ("resign", "win"):
             ending = answer[1]
@@ -170,31 +156,25 @@ def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> d
 
 
 def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dict[str, Any]:
-    """Game `number` with its own options: a line of the log."""
+    """Play a game with random options; return its line of the log."""
     rng = random.Random(number)
     options = {name: rng.choice(values) for name, values in CHANGING.items()}
     for player in players:
         player.begin(FIXED | options)
     played = play(players if number % 2 else players[::-1], rng, share)
     memory = [player.talk.megabytes() for player in players]
-    return {"game": number, "options": options, **played, "megabytes": memory} | worst([p.delays for p in players])
-
-
-def worst(delays: Sequence[Delays]) -> dict[str, float]:
-    """The greatest of each."""
-    return {name: max(asdict(one)[name] for one in delays) for name in asdict(Delays())}
+    delays = {kind: max(player.delays[kind] for player in players) for kind in DELAYS}
+    return {"game": number, "options": options, **played, "megabytes": memory, **delays}
 
 
 def summary(games: Sequence[dict[str, Any]]) -> str:
-    """What the log shows so far."""
+    """Return one line about the games of the log."""
     if not games:
         return "no games"
-    greatest = {name: max(game[name] for game in games) for name in ("stop", "ready", "overstep")}
-    late = sum(game["lost_on_time"] > 0 for game in games)
-    text = f"{len(games)} games, {sum(game['plies'] for game in games)} plies; worst stop {greatest['stop']:.0f} ms, "
-    text += (
-        f"worst readyok {greatest['ready']:.0f} ms, worst overstep {greatest['overstep']:.0f} ms ({late} games late)"
-    )
+    text = f"{len(games)} games, {sum(game['plies'] for game in games)} plies"
+    for kind in DELAYS:
+        text += f"; worst {kind} {max(game[kind] for game in games):.0f} ms"
+    text += f" ({sum(game['overstep'] > 0 for game in games)} games late)"
     for size in CHANGING["USI_Hash"]:
         memory = [max(game["megabytes"]) for game in games if game["options"]["USI_Hash"] == size]
         if memory:
@@ -204,7 +184,7 @@ def summary(games: Sequence[dict[str, Any]]) -> str:
 
 
 def read_log(path: Path) -> list[dict[str, Any]]:
-    """The games of a log; a line that was cut off is dropped."""
+    """Return the games of a log; drop an incomplete last line."""
     if not path.exists():
         return []
     lines = [line for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if line.endswith("\n")]
@@ -213,7 +193,7 @@ def read_log(path: Path) -> list[dict[str, Any]]:
 
 
 def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
-    """Play until the log holds so many games, with this share of the clocks' times."""
+    """Play until the log holds `games` games."""
     played = read_log(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     players = [Player(Talk()) for _ in range(2)]
@@ -232,7 +212,6 @@ def soak(path: Path, games: int, share: float = 1.0) -> list[dict[str, Any]]:
 
 
 def main(words: list[str]) -> int:
-    """Play; returns 0, or ends by an AssertionError that says what went wrong."""
     parser = argparse.ArgumentParser("python -m tests.fuzz.soak", description=__doc__)
     parser.add_argument("--games", type=int, default=2000)
     parser.add_argument("--clock-share", type=float, default=1.0, help="of the usual times of the clocks")

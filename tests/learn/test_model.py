@@ -12,8 +12,8 @@ import pytest
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.training import LOGIT, Rendezvous, Trainer
-from tests.eval.turning import mirrored, turned
 from tests.learn.helpers import RATES, SMALL, noisy, position_of, walked_positions
+from tests.positions import flipped, mirrored
 from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.kpp.train import MODELS, Plan, measure
 
@@ -180,4 +180,4 @@ def test_symmetric_positions_have_the_same_value() -> None:
     for sfen, position in walked_positions(100, seed=6):
         value = trainer.values(np.array([position]))[0]
         assert trainer.values(position_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
-        assert trainer.values(position_of(turned(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen
+        assert trainer.values(position_of(flipped(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen

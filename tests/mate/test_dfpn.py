@@ -10,16 +10,15 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import MateSolver, StopToken
 from tests.conftest import MateProblem
-from tests.mate.test_mate_in_one import random_walk, scattered
-from tests.positions import turned_move, turned_sfen
+from tests.mate.test_mate_in_one import scattered
+from tests.positions import HARD_MATE, flipped, flipped_move, random_boards
 from tests.programs import quickest
-from tests.shogi.slow_shogi import Position, other
+from tests.shogi.slow_shogi import Position
+from tests.shogi.slow_shogi import other as opponent
 from usi_engine.mate.problems import is_mate
 
 # The bare king of Shogi Zuko (1755), number 98: long, with every kind of interposition.
 BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
-
-HARD = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
 
 # Astral Traveler, 579 plies on record: its line once repeated positions without end.
 ASTRAL_TRAVELER = "lp2p3g/+R4p1Sn/1P1kgsp1p/3+p+p1s2/B1p+r1P3/L8/+n3NgB+pP/+p4G1+p1/P+pPsP4 b Lnl 1"
@@ -30,7 +29,7 @@ def new_solver(megabytes: int = 16, *, count_all_interpositions: bool = False) -
 
 
 def height_of_proof(solver: MateSolver, board: Board, seen: dict[int, int]) -> int:
-    """Plies to mate if the solver's first moves are played against every evasion; fails on a loop or an escape."""
+    """Plies to mate if the solver's first moves are played against every evasion."""
     if board.key in seen:
         assert seen[board.key], "the proof contains a repetition"
         return seen[board.key]
@@ -50,16 +49,16 @@ def height_of_proof(solver: MateSolver, board: Board, seen: dict[int, int]) -> i
 
 
 def mates_within(board: Board, plies: int) -> bool:
-    """Whether there is a mate within so many plies, by brute force."""
+    """Return whether there is a mate within so many plies, by brute force."""
     if board.mate_in_one():
         return True
-    return plies > 1 and any(all_lose_within(board, move, plies - 1) for move in board.checking_moves(include_all=True))
+    return plies > 1 and any(loses(board, move, plies - 1) for move in board.checking_moves(include_all=True))
 
 
-def all_lose_within(board: Board, move: str, plies: int) -> bool:
+def loses(board: Board, move: str, plies: int) -> bool:
+    """Return whether every answer to the check loses."""
     board.push(move)
-    answers = board.legal_moves(include_all=True)
-    mated = all(answer_loses(board, answer, plies) for answer in answers)
+    mated = all(answer_loses(board, answer, plies) for answer in board.legal_moves(include_all=True))
     board.pop()
     return mated
 
@@ -72,7 +71,7 @@ def answer_loses(board: Board, answer: str, plies: int) -> bool:
 
 
 def ends_in_mate(board: Board, line: list[str]) -> bool:
-    """Whether the line is legal, gives check at every move, and allows nothing but futile interpositions at its end."""
+    """Return whether the line gives check at every move and allows only futile interpositions at its end."""
     played = board.copy()
     for number, move in enumerate(line):
         played.push(move)
@@ -81,8 +80,9 @@ def ends_in_mate(board: Board, line: list[str]) -> bool:
 
 
 def attack_mates(board: Board, plies: int, slider: str = "") -> bool:
-    """Whether there is a mate by brute force if futile interpositions do not count; `slider`: the square of the slider
-    that the last drop blocked.
+    """Return whether brute force finds a mate if futile interpositions do not count.
+
+    `slider` is the square of the slider that the last drop blocked.
     """
     if plies >= 1 and any(defence_fails(board, move, plies - 1) for move in board.checking_moves(include_all=True)):
         return True
@@ -90,7 +90,7 @@ def attack_mates(board: Board, plies: int, slider: str = "") -> bool:
 
 
 def takes_with_mate(board: Board, slider: str, end: str) -> bool:
-    """Whether the slider mates by capturing the dropped piece, which goes back to the defender's hand."""
+    """Return whether the slider mates by capturing the dropped piece, which returns to the defender's hand."""
     target, piece, us = board.moves()[-1][2:], board.moves()[-1][0], "bw"[board.turn]
     if not board.is_legal(slider + target + end):
         return False
@@ -98,7 +98,7 @@ def takes_with_mate(board: Board, slider: str, end: str) -> bool:
     taken.push(slider + target + end)
     position = Position(taken.sfen())
     position.hands[us][piece] -= 1
-    position.hands[other(us)][piece] += 1
+    position.hands[opponent(us)][piece] += 1
     return taken.is_check() and all_answers_fail(Board(position.sfen()), 0)
 
 
@@ -124,7 +124,6 @@ def all_answers_fail(board: Board, plies: int) -> bool:
 
 
 def test_length_without_futile_interpositions(solver: MateSolver, mate_problems: list[MateProblem]) -> None:
-    """Brute force by the same definition finds the same length."""
     for length, sfen, _ in mate_problems[::4]:
         if length <= 5:
             _, line = solver.solve(Board(sfen))
@@ -138,22 +137,17 @@ def test_problems(count_all_interpositions: bool, mate_problems: list[MateProble
     solver = new_solver(count_all_interpositions=count_all_interpositions)
     equal = total = 0
     for length, sfen, _ in mate_problems:
-        board = Board(sfen)
-        status, line = solver.solve(board)
+        status, line = solver.solve(Board(sfen))
         assert status == "mate" and solver.proved_shortest, sfen
         assert len(line) <= length, sfen
         total += 1
         equal += len(line) == length
         if count_all_interpositions:
-            played = board.copy()
-            for move in line:
-                played.push(move)
-            assert not played.legal_moves(include_all=True), sfen
+            assert Board.from_moves(line, sfen).is_checkmate(), sfen
     assert equal >= total - (11 if count_all_interpositions else 31)
 
 
 def test_shortest_is_shortest(mate_problems: list[MateProblem]) -> None:
-    """Brute force finds no mate shorter than the one proved shortest."""
     solver = new_solver(count_all_interpositions=True)
     for length, sfen, _ in mate_problems[::40]:
         _, line = solver.solve(Board(sfen))
@@ -172,15 +166,12 @@ def test_a_long_proof_holds_against_every_answer() -> None:
     assert height_of_proof(solver, Board(BARE_KING), {}) >= 31
 
 
-def test_turned_round(mate_problems: list[MateProblem]) -> None:
-    """The same problem with colours swapped has the same length."""
+def test_a_flipped_problem_has_the_same_length(mate_problems: list[MateProblem]) -> None:
     for _, sfen, _ in mate_problems[::50]:
-        status, line = new_solver().solve(Board(turned_sfen(sfen)))
+        status, line = new_solver().solve(Board(flipped(sfen)))
         assert status == "mate"
         assert len(line) == len(new_solver().solve(Board(sfen))[1])
-        board = Board(sfen)
-        for move in line:
-            board.push(turned_move(move))
+        Board.from_moves(map(flipped_move, line), sfen)
 
 
 def test_disproofs_by_brute_force() -> None:
@@ -203,7 +194,7 @@ def test_disproofs_by_brute_force() -> None:
 
 
 def reply_that_stays(solver: MateSolver, board: Board, inside: set[int], queue: list[str]) -> bool | None:
-    """Whether an evasion leads to a position that the solver disproves too, queued if new; None: unknown."""
+    """Return whether an evasion leads to a position that the solver disproves too (None: unknown); queue new ones."""
     statuses = set()
     for answer in board.legal_moves(include_all=True):
         board.push(answer)
@@ -219,9 +210,9 @@ def reply_that_stays(solver: MateSolver, board: Board, inside: set[int], queue: 
 
 
 def is_closed(solver: MateSolver, board: Board, most: int) -> bool | None:
-    """Whether the defender can always stay within a set of positions that the solver disproves, whatever the checks.
+    """Return whether the defender can always stay within a set of disproved positions: there is no mate.
 
-    Such a set contains no mate, with or without repetitions. None if it has more than `most` positions, or an unknown.
+    Return None if the set has more than `most` positions or an unknown one.
     """
     inside, queue = {board.key}, [board.sfen()]
     while queue and len(inside) <= most:
@@ -236,7 +227,6 @@ def is_closed(solver: MateSolver, board: Board, most: int) -> bool | None:
 
 
 def test_disproofs_are_closed() -> None:
-    """For every `nomate`, each check has an evasion into another disproved position."""
     rng, solver, closed = random.Random(41), new_solver(), 0
     while closed < 40:
         board = scattered(rng)
@@ -247,39 +237,38 @@ def test_disproofs_are_closed() -> None:
             closed += verdict is True
 
 
-def test_positions_from_games() -> None:
-    """Positions with both kings; the attacker is often in check itself."""
+def test_positions_of_games_are_solved_correctly() -> None:
     solver, found = new_solver(), {"mate": 0, "nomate": 0, "unknown": 0}
-    for seed in range(8):
-        for board in random_walk(seed, "startpos", 160):
-            if board.checking_moves(include_all=True):
-                status, line = solver.solve(board, node_limit=20_000)
-                found[status] += 1
-                assert status != "mate" or ends_in_mate(board, line), board.sfen()
-                assert status != "nomate" or not board.mate_in_one()
+    for board in random_boards(8, 800, checks=0.4, include_all=True):
+        if board.checking_moves(include_all=True):
+            status, line = solver.solve(board, node_limit=10_000)
+            found[status] += 1
+            assert status != "mate" or ends_in_mate(board, line), board.sfen()
+            assert status != "nomate" or not board.mate_in_one()
     assert found["mate"] > 10
     assert found["nomate"] > 50
 
 
-def test_a_full_table_stays_correct() -> None:
-    """A table of 1 MB is garbage-collected many times."""
+def test_a_table_that_is_often_garbage_collected_stays_correct() -> None:
     solver = new_solver(1)
     status, line = solver.solve(Board(BARE_KING), node_limit=3_000_000)
     assert solver.hashfull <= 751
     assert status == "unknown" or ends_in_mate(Board(BARE_KING), line)
 
 
-def test_perpetual_check_is_no_mate() -> None:
-    """A dragon that can give check without end: disproved by repetition."""
-    board = Board("8k/9/9/9/9/9/9/9/1+R2K4 b - 1")
-    assert new_solver().solve(board) == ("nomate", [])
-    board = Board("7k1/9/9/9/4+B4/9/9/9/4K4 b - 1")
-    assert new_solver().solve(board) == ("nomate", [])
-
-
-def test_a_pawn_may_not_mate_by_a_drop() -> None:
-    assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b P 1"))[0] == "nomate"
-    assert new_solver().solve(Board("3lkl3/9/4G4/9/9/9/9/9/9 b L 1")) == ("mate", ["L*5b"])
+@pytest.mark.parametrize(
+    ("sfen", "line"),
+    [
+        ("8k/9/9/9/9/9/9/9/1+R2K4 b - 1", []),  # perpetual check
+        ("7k1/9/9/9/4+B4/9/9/9/4K4 b - 1", []),
+        ("3lkl3/9/4G4/9/9/9/9/9/9 b P 1", []),  # a pawn may not mate by a drop
+        ("3lkl3/9/4G4/9/9/9/9/9/9 b L 1", ["L*5b"]),
+        ("9/9/9/9/9/9/9/9/4K4 b R 1", []),  # no king to mate
+        ("startpos", []),  # no check
+    ],
+)
+def test_known_results(sfen: str, line: list[str]) -> None:
+    assert new_solver().solve(Board(sfen)) == ("mate" if line else "nomate", line)
 
 
 def test_futile_interposition_is_not_counted(solver: MateSolver) -> None:
@@ -288,77 +277,60 @@ def test_futile_interposition_is_not_counted(solver: MateSolver) -> None:
     assert len(new_solver(count_all_interpositions=True).solve(Board(sfen))[1]) == 3
 
 
-def test_other_pieces_in_play_are_another_problem() -> None:
-    """The same board and hand of the attacker, but in the first the defender has no piece to interpose."""
-    solver = new_solver(count_all_interpositions=True)
-    assert solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b - 1"))[0] == "mate"
-    full = solver.solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
-    assert full == new_solver(count_all_interpositions=True).solve(Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1"))
+def test_missing_pieces_make_another_problem() -> None:
+    """In the first the defender has no piece to interpose."""
+    one, other = (new_solver(count_all_interpositions=True) for _ in range(2))
+    full = Board("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1")
+    assert one.solve(Board("8k/9/8K/9/9/9/9/9/R8 b - 1"))[0] == "mate"
+    assert one.solve(full) == other.solve(full)
 
 
-def test_no_king_to_mate_and_no_checks() -> None:
-    assert new_solver().solve(Board("9/9/9/9/9/9/9/9/4K4 b R 1")) == ("nomate", [])
-    assert new_solver().solve(Board()) == ("nomate", [])
-
-
-def test_same_limit_same_answer() -> None:
-    first, second = new_solver(), new_solver()
-    board = Board(BARE_KING)
+def test_same_limit_same_answer_and_an_unchanged_board() -> None:
+    first, second, board = new_solver(), new_solver(), Board(BARE_KING)
     assert first.solve(board, 50_000) == second.solve(board, 50_000)
     assert first.nodes == second.nodes
+    assert board.sfen() == BARE_KING and board.moves() == []
 
 
-def test_the_board_is_left_alone(solver: MateSolver) -> None:
-    board = Board(BARE_KING)
-    solver.solve(board, 10_000)
-    assert board.sfen() == BARE_KING
-    assert board.moves() == []
-
-
-Ended = tuple[tuple[str, list[str]], float]  # what solve returned, and when
-
-
-def note_the_end(solver: MateSolver, board: Board, ended: list[Ended]) -> None:
-    ended.append((solver.solve(board), time.monotonic()))
-
-
-def test_stopped_at_once() -> None:
-    """The search ends within 100 ms of the stop, also during a garbage collection."""
-    for megabytes in (1, 64):
+def test_a_stop_takes_effect_within_100_ms() -> None:
+    for megabytes in (1, 64):  # also during a garbage collection
         assert quickest(partial(seconds_to_stop, megabytes)) < 0.1
 
 
 def seconds_to_stop(megabytes: int) -> float:
-    """From the stop of a search that has gone on for 0.4 s to its end."""
-    stop, ended = StopToken(), list[Ended]()
-    thread = threading.Thread(target=note_the_end, args=(MateSolver(megabytes, stop), Board(HARD), ended))
+    """Return the seconds from the stop of a running search to its end."""
+    stop, ended = StopToken(), list[float]()
+
+    def solve() -> None:
+        assert MateSolver(megabytes, stop).solve(Board(HARD_MATE)) == ("unknown", [])
+        ended.append(time.monotonic())
+
+    thread = threading.Thread(target=solve)
     thread.start()
     time.sleep(0.4)
     begun = time.monotonic()
     stop.set()
     thread.join(5)
-    assert ended[0][0] == ("unknown", [])
-    return ended[0][1] - begun
+    return ended[0] - begun
 
 
-def test_stopped_by_its_deadline() -> None:
-    """Without a thread that sets the flag."""
+def test_a_deadline_stops_the_search() -> None:
     for megabytes in (1, 64):
         assert 0.25 < quickest(partial(seconds_to_deadline, megabytes)) < 0.5
 
 
 def seconds_to_deadline(megabytes: int) -> float:
-    """Of a search that is given 0.3 s."""
+    """Return the seconds that a search with 0.3 s takes."""
     stop = StopToken()
     solver = MateSolver(megabytes, stop)
     stop.set_in(0.3)
     begun = time.monotonic()
-    assert solver.solve(Board(HARD), 2_000_000) == ("unknown", [])
+    assert solver.solve(Board(HARD_MATE), 2_000_000) == ("unknown", [])
     return time.monotonic() - begun
 
 
 def test_a_deadline_in_the_search_for_the_shortest_line() -> None:
-    """The line is the one of the first proof or a whole shortest one, never one that an evasion escapes."""
+    """The line is that of the first proof or a complete shortest one."""
     board = Board("7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RBGSN2Ps3p 1")
     begun = time.perf_counter()
     shortest = len(new_solver().solve(board, 0, "shortest")[1])
@@ -379,17 +351,8 @@ def test_a_deadline_in_the_search_for_the_shortest_line() -> None:
     assert ("mate", True) in seen
 
 
-def test_a_bad_size_is_refused() -> None:
-    with pytest.raises(ValueError, match="0 MB"):
-        MateSolver(0, StopToken())
-
-
 @pytest.mark.slow
-def test_the_line_of_a_long_mate_comes_to_its_end() -> None:
-    board = Board(ASTRAL_TRAVELER)
-    status, line = new_solver(512).solve(board, 30_000_000, "first")
-    assert status == "mate"
-    for move in line:
-        board.push(move)
-    assert board.is_check() and not board.legal_moves(include_all=True)
+def test_the_line_of_a_very_long_mate_ends_in_mate() -> None:
+    status, line = new_solver(512).solve(Board(ASTRAL_TRAVELER), 30_000_000, "first")
+    assert status == "mate" and Board.from_moves(line, ASTRAL_TRAVELER).is_checkmate()
     assert 500 < len(line) < 700

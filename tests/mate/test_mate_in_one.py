@@ -1,13 +1,12 @@
 """Mate in one and mate in three against brute force, which tries every check."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
 from core_ext.board import Board
 from tests.conftest import MateProblem
-from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE
+from tests.positions import HANDS, MATSURI, MIDGAME, MOST_MOVES, SPARSE, random_boards
 
 # sfen, whether there is a mate in one.
 CASES = [
@@ -17,39 +16,28 @@ CASES = [
     ("3gkg3/9/4P4/4L4/9/9/9/9/9 b 2r2b2g4s4n3l17p 1", False),  # the pawn's promotion is taken
     ("7nk/7pp/9/8N/9/9/9/9/9 b N2r2b4g4s1n4l16p 1", False),  # neither knight mates while 1b is free to flee
     ("8k/9/8K/9/9/9/9/9/R8 b r2b4g4s4n4l18p 1", False),  # a distant check met by an interposition
-    ("k8/9/K8/9/9/9/9/9/8R b - 1", True),  # the same where nobody has a piece to interpose
-    ("9/9/9/9/9/9/9/9/4K4 b RB 1", False),  # nobody to mate
+    ("k8/9/K8/9/9/9/9/9/8R b - 1", True),  # the same without a piece to interpose
+    ("9/9/9/9/9/9/9/9/4K4 b RB 1", False),  # no king to mate
 ]
 
 
+def is_mate_after(board: Board, move: str) -> bool:
+    board.push(move)
+    mate = not board.legal_moves(include_all=True)
+    board.pop()
+    return mate
+
+
 def brute_force(board: Board) -> set[str]:
-    """The moves that mate at once."""
-    mates = set()
-    for move in board.checking_moves(include_all=True):
-        board.push(move)
-        if not board.legal_moves(include_all=True):
-            mates.add(move)
-        board.pop()
-    return mates
+    """Return the moves that mate at once."""
+    return {move for move in board.checking_moves(include_all=True) if is_mate_after(board, move)}
 
 
 def compare(board: Board) -> bool:
-    """Whether there is a mate in one; fails if mate_in_one disagrees."""
+    """Compare mate_in_one with brute force; return whether there is a mate."""
     mates, found = brute_force(board), board.mate_in_one()
     assert (found in mates) if mates else found is None, f"{board.sfen()}: {found}, by force {sorted(mates)}"
     return bool(mates)
-
-
-def random_walk(seed: int, start: str, plies: int) -> Iterator[Board]:
-    """Boards of one random game with many checks."""
-    rng, board = random.Random(seed), Board(start)
-    for _ in range(plies):
-        yield board
-        moves = board.legal_moves(include_all=rng.random() < 0.2)
-        if not moves:
-            return
-        checks = board.checking_moves()
-        board.push(rng.choice(checks if checks and rng.random() < 0.4 else moves))
 
 
 def scattered(rng: random.Random) -> Board:
@@ -71,21 +59,20 @@ def scattered(rng: random.Random) -> Board:
 
 
 @pytest.mark.parametrize("sfen, mate", CASES)
-def test_cases(sfen: str, mate: bool) -> None:
+def test_known_positions(sfen: str, mate: bool) -> None:
     assert compare(Board(sfen)) == mate
 
 
 @pytest.mark.parametrize("start", ["startpos", MATSURI, MOST_MOVES, MIDGAME, HANDS, *SPARSE])
 def test_random_games(start: str) -> None:
-    for seed in range(6):
-        for board in random_walk(seed, start, 200):
-            compare(board)
+    for board in random_boards(1, 800, (start,), checks=0.4, include_all=True):
+        compare(board)
 
 
 def test_scattered_positions() -> None:
     rng = random.Random(20)
-    mates = sum(compare(scattered(rng)) for _ in range(20000))
-    assert mates > 300
+    mates = sum(compare(scattered(rng)) for _ in range(10000))
+    assert mates > 100
 
 
 def test_problems_of_one_ply(mate_problems: list[MateProblem]) -> None:
@@ -93,44 +80,38 @@ def test_problems_of_one_ply(mate_problems: list[MateProblem]) -> None:
         assert compare(Board(sfen)) == (length == 1), sfen
 
 
-def wins_after(board: Board) -> bool:
-    """Whether some check mates at once."""
-    return bool(brute_force(board))
-
-
 def holds_in_three(board: Board, check: str) -> bool:
-    """Whether a mate in one follows every evasion of the check, by brute force."""
+    """Return whether a mate in one follows every evasion of the check, by brute force."""
     board.push(check)
     answers = board.legal_moves(include_all=True) if board.is_check() else []
-    held = bool(answers)
-    for answer in answers:
-        board.push(answer)
-        held = held and wins_after(board)
-        board.pop()
+    held = bool(answers) and all(mates_after(board, answer) for answer in answers)
     board.pop()
     return held
 
 
+def mates_after(board: Board, answer: str) -> bool:
+    board.push(answer)
+    mates = brute_force(board)
+    board.pop()
+    return bool(mates)
+
+
 def compare_three(board: Board) -> bool:
-    """Whether a mate in three is found; fails if it is no mate, or its line is not one."""
+    """Return whether a mate in three is found; check that it is one."""
     line = [] if board.mate_in_one() else board.mate_in_three()
     if line:
         assert holds_in_three(board, line[0]), f"{board.sfen()}: {line}"
-        end = board.copy()
-        for move in line:
-            end.push(move)
-        assert len(line) == 3 and end.is_check() and not end.legal_moves(include_all=True)
+        assert len(line) == 3 and Board.from_moves(line, board.sfen()).is_checkmate()
     return bool(line)
 
 
-def test_no_mate_in_three_is_false() -> None:
+def test_a_mate_in_three_is_a_mate() -> None:
     rng = random.Random(33)
-    assert sum(compare_three(scattered(rng)) for _ in range(6000)) > 80
-    assert sum(compare_three(board) for seed in range(4) for board in random_walk(seed, MATSURI, 200)) > 0
+    assert sum(compare_three(scattered(rng)) for _ in range(4000)) > 50
+    assert sum(compare_three(board) for board in random_boards(4, 800, (MATSURI,), 0.4, True)) > 0
 
 
 def test_no_mate_in_three_is_missed() -> None:
-    """With all escape squares allowed; dominated moves are left out."""
     rng, mates = random.Random(34), 0
     for _ in range(700):
         board = scattered(rng)

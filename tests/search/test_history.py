@@ -1,5 +1,6 @@
 """One update of a history entry: gravity keeps it within its limit, and it moves towards the bonus."""
 
+import itertools
 import random
 
 import pytest
@@ -9,15 +10,10 @@ from core_ext._probe import HISTORY_LIMITS, Probe, updated_entry
 LIMITS = sorted(HISTORY_LIMITS.values())
 
 
-def test_limits_fit_in_16_bits() -> None:
-    assert len(LIMITS) == 5
-    assert all(0 < limit <= 32767 for limit in LIMITS)
-
-
 @pytest.mark.parametrize("limit", LIMITS)
 def test_entries_stay_within_their_limit(limit: int) -> None:
-    rng = random.Random(limit)
-    entry = 0
+    rng, entry = random.Random(limit), 0
+    assert 0 < limit <= 32767
     for _ in range(20_000):
         bonus = rng.choice((rng.randint(-limit, limit), rng.randint(-50, 50), 10 * limit, -10 * limit))
         entry = updated_entry(entry, bonus, limit)
@@ -35,7 +31,7 @@ def test_an_entry_moves_towards_its_bonus(limit: int, sign: int) -> None:
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-def test_the_same_bonus_again_and_again_ends_at_the_limit(limit: int) -> None:
+def test_repeated_bonuses_converge_to_the_limit(limit: int) -> None:
     for bonus in (limit // 3, -limit // 3):
         entry, moves = 0, []
         for _ in range(200):
@@ -46,27 +42,21 @@ def test_the_same_bonus_again_and_again_ends_at_the_limit(limit: int) -> None:
         assert moves == sorted(moves, reverse=True), "each step is smaller than the one before"
 
 
-@pytest.mark.parametrize("limit", LIMITS)
-def test_a_bonus_of_nothing_changes_nothing(limit: int) -> None:
-    assert [updated_entry(entry, 0, limit) for entry in (-limit, -3, 0, 3, limit)] == [-limit, -3, 0, 3, limit]
-
-
-def test_black_and_white_bonuses_mirror() -> None:
-    """A malus does to the negated entry what a bonus does to the entry."""
+def test_a_malus_mirrors_a_bonus() -> None:
     rng = random.Random(5)
     for _ in range(2000):
         entry, bonus = rng.randint(-7183, 7183), rng.randint(-9000, 9000)
         assert updated_entry(-entry, -bonus, 7183) == -updated_entry(entry, bonus, 7183)
 
 
-@pytest.mark.parametrize("file", range(9))
 @pytest.mark.parametrize("color", "bw")
-def test_each_step_of_a_pawn_leads_to_another_table_of_the_pawn_history(color: str, file: int) -> None:
-    for rank in range(9):
+def test_a_pawn_move_changes_the_slot_of_the_pawn_history(color: str) -> None:
+    for file, rank in itertools.product(range(9), range(9)):
         board = {(file, rank): "p", ((file + 4) % 9, rank): "k"}
         rows = ["".join(board.get((x, y), "1") for x in range(9)) for y in range(9)]
         text = "/".join(rows) if color == "w" else "/".join(rows).upper()
-        for move in (move for move in Probe(f"{text} {color} - 1").generate("legal") if move[0] == str(9 - file)):
+        legal = Probe(f"{text} {color} - 1").legal_moves(include_all=True)
+        for move in (move for move in legal if move[0] == str(9 - file)):
             position = Probe(f"{text} {color} - 1")
             before = position.pawn_history_slot()
             position.push(move)

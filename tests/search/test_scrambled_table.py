@@ -1,4 +1,4 @@
-"""A table that several threads write, or that holds anything at all: no find mixes two stores, no move is illegal."""
+"""A table that several threads write, or that holds random data: no entry mixes two stores, no move is illegal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from core_ext._probe import fill_table, scramble_table, wrong_finds
 from core_ext.board import Board
 from core_ext.engine import INFINITE, KppWeights, StopToken, Table, Worker
+from tests.conftest import deepen
 from tests.positions import random_boards
 
 POSITIONS = [
@@ -21,25 +22,23 @@ POSITIONS = [
 
 
 def test_several_threads_never_find_what_none_stored() -> None:
-    """Sixteen keys of one bucket, so that every store races with others."""
     table = Table(1)
     with ThreadPoolExecutor(4) as pool:
+        # Sixteen keys of one bucket: every store races with others.
         jobs = [pool.submit(wrong_finds, table, seed, 400_000, 16) for seed in range(1, 5)]
         assert [job.result() for job in jobs] == [0, 0, 0, 0]
 
 
 def check_lines(worker: Worker, board: Board) -> None:
-    """Every move of every line is legal."""
+    """Check that every move of every line is legal."""
     for line in worker.lines(3):
-        played = board.copy()
-        for move in line.pv:
-            played.push(move)
+        Board.from_moves(line.pv, board.sfen())
 
 
 @pytest.mark.parametrize("sfen", POSITIONS)
 @pytest.mark.parametrize("seed", range(4))
 def test_random_results_yield_no_illegal_move(sfen: str, seed: int, weights: KppWeights) -> None:
-    """All positions two plies on have random moves, values, depths and bounds in the table, before each depth anew."""
+    """Before each depth, all positions two plies on get random moves, values, depths and bounds."""
     board, table = Board(sfen), Table(8)
     fill_table(table, seed + 1)
     worker = Worker(table, StopToken(), weights if seed % 2 else None)
@@ -49,13 +48,11 @@ def test_random_results_yield_no_illegal_move(sfen: str, seed: int, weights: Kpp
         scramble_table(table, board, 2 if len(board.legal_moves()) < 150 else 1, 100 * seed + depth)
         worker.search(depth, -INFINITE, INFINITE, 0, 30_000)
         check_lines(worker, board)
-    worker.set_root(board)
-    worker.search(1, -INFINITE, INFINITE)
+    deepen(worker, board, 1)
     check_lines(worker, board)
 
 
-def test_a_table_scrambled_during_the_search() -> None:
-    """By another thread, at any moment."""
+def test_a_thread_that_scrambles_the_table_during_the_search() -> None:
     table, ended = Table(4), threading.Event()
     worker = Worker(table, StopToken())
     worker.configure()

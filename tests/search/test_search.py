@@ -1,4 +1,4 @@
-"""The search of one depth through the public API: mates, ends by rule, determinism, limits and stops."""
+"""The search of one depth through the public API: mates, ends by rule, limits and stops, samples, scores."""
 
 import threading
 import time
@@ -11,30 +11,22 @@ from core_ext.engine import (
     MATE,
     MATE_BOUND,
     MAX_DEPTH,
+    MAX_EVALUATION,
     StopToken,
     Table,
     Worker,
     set_tunable,
-    tunables,
+    tunable,
 )
-from tests.conftest import MateProblem, NewWorker
+from tests.conftest import MateProblem, NewWorker, deepen
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
+from usi_engine.evaluation.load import load_evaluation
 from usi_engine.game.bench import count_nodes
+from usi_engine.search.iterative import iterative_deepening
+from usi_engine.search.report import score_text
 
 MIDDLE_GAME = "l2g2k1l/1sr2g3/ppnp+N2p1/6p2/P2Ps2np/2P2bP2/1PS1P3P/2BGR1GS1/LN5KL w 2P3p 54"
-
-
-def deepen(worker: Worker, sfen: str | Board, depth: int, node_limit: int = 0) -> int:
-    """Search depth by depth from a fresh root; returns the last finished value."""
-    worker.set_root(sfen if isinstance(sfen, Board) else Board(sfen))
-    value = 0
-    for plies in range(1, depth + 1):
-        found = worker.search(plies, -INFINITE, INFINITE, 0, node_limit)
-        if worker.stopped:
-            break
-        value = found
-    return value
 
 
 @pytest.mark.parametrize("length", [1, 3, 5])
@@ -62,7 +54,7 @@ def test_principal_variation_is_legal_and_leads_with_the_root_move(worker: Worke
     assert best.bound == "exact"
 
 
-def test_values_outside_an_aspiration_window_are_bounds(worker: Worker) -> None:
+def test_values_outside_the_window_are_bounds(worker: Worker) -> None:
     value = deepen(worker, MIDDLE_GAME, 6)
     assert worker.search(7, value + 300, value + 301) <= value + 300
     assert worker.search(7, value - 301, value - 300) >= value - 300
@@ -79,12 +71,9 @@ def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
 
 
 def test_root_moves_that_no_node_generates_are_searched(worker: Worker) -> None:
-    """A bishop that does not promote: the move picker leaves it out."""
-    board = Board()
-    for move in ("7g7f", "3c3d"):
-        board.push(move)
+    board = Board.from_moves(["7g7f", "3c3d"])
     worker.configure(include_all=True)
-    assert worker.set_root(board, ["8h2b+", "8h2b", "2g2f"]) == 3
+    assert worker.set_root(board, ["8h2b+", "8h2b", "2g2f"]) == 3  # the picker leaves out 8h2b
     worker.search(3, -INFINITE, INFINITE)
     assert all(line.nodes for line in worker.lines(3))
 
@@ -99,29 +88,23 @@ def test_same_nodes_after_new_game() -> None:
     counts = []
     for _ in range(2):
         table = Table(8)
-        fresh = Worker(table, StopToken())
-        fresh.configure()
+        worker = Worker(table, StopToken())
+        worker.configure()
         for _ in range(2):
             table.clear()
-            fresh.new_game()
-            game = []
-            for sfen in (START, MIDDLE_GAME):
-                deepen(fresh, sfen, 9)
-                game.append(fresh.nodes)
-            counts.append(game)
+            worker.new_game()
+            counts.append([deepen(worker, sfen, 9) and worker.nodes for sfen in (START, MIDDLE_GAME)])
     assert all(game == counts[0] for game in counts)
 
 
 def test_node_limit_is_exact(worker: Worker) -> None:
-    """Wherever it stops the search: one search in thirty stops within a singular search."""
-    for limit in (20_000, *range(6_000, 7_000, 10)):
+    for limit in (20_000, *range(6_000, 7_000, 10)):  # one search in thirty stops within a singular search
         deepen(worker, MIDDLE_GAME, 60, limit)
         assert worker.stopped
         assert worker.nodes == limit
 
 
 def test_the_tree_does_not_explode(worker: Worker) -> None:
-    """Lines that never lose depth make ten times as many nodes of this."""
     deepen(worker, START, 11, 1_500_000)
     assert not worker.stopped, f"{worker.nodes} nodes are not enough for 11 plies of the start position"
 
@@ -141,26 +124,27 @@ def test_a_past_deadline_stops_at_once(new_worker: NewWorker) -> None:
     assert not worker.stopped
 
 
-def test_a_deadline_moved_while_the_search_runs(new_worker: NewWorker) -> None:
-    """No thread requests a stop: the search stops at its new deadline, and not before."""
-    stop = StopToken()
-    worker = new_worker(megabytes=16, stop=stop)
+def search_in_thread(worker: Worker) -> threading.Thread:
     worker.set_root(Board(MIDDLE_GAME))
-    stop.set_in(1000)
     thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
     thread.start()
-    thread.join(0.1)
+    thread.join(0.05)
     assert thread.is_alive()
-    begun = time.perf_counter()
+    return thread
+
+
+def test_a_deadline_may_move_while_the_search_runs(new_worker: NewWorker) -> None:
+    stop = StopToken()
+    worker = new_worker(megabytes=16, stop=stop)
+    stop.set_in(1000)
+    thread, begun = search_in_thread(worker), time.perf_counter()
     stop.set_in(0.1)
     thread.join(10)
-    assert not thread.is_alive()
-    assert worker.stopped
+    assert not thread.is_alive() and worker.stopped
     assert 0.1 <= time.perf_counter() - begun < 5
 
 
 def test_a_far_deadline_changes_nothing(new_worker: NewWorker) -> None:
-    """Checking the clock does not change the search: node counts are those without a deadline."""
     counts = []
     for seconds in (None, 1e300):
         stop = StopToken()
@@ -173,16 +157,11 @@ def test_a_far_deadline_changes_nothing(new_worker: NewWorker) -> None:
 
 
 def test_a_stop_takes_effect_within_20_ms(new_worker: NewWorker) -> None:
-    stop = StopToken()
+    stop, delays = StopToken(), []
     worker = new_worker(megabytes=16, stop=stop)
-    delays = []
     for _ in range(5):
         stop.clear()
-        worker.set_root(Board(MIDDLE_GAME))
-        thread = threading.Thread(target=worker.search, args=(60, -INFINITE, INFINITE))
-        thread.start()
-        time.sleep(0.05)
-        begun = time.perf_counter()
+        thread, begun = search_in_thread(worker), time.perf_counter()
         stop.set()
         thread.join()
         delays.append(time.perf_counter() - begun)
@@ -190,9 +169,8 @@ def test_a_stop_takes_effect_within_20_ms(new_worker: NewWorker) -> None:
     assert min(delays) < 0.02
 
 
-def test_repetition_is_worth_a_draw(worker: Worker, board: Board) -> None:
-    for move in ("2h3h", "8b7b", "3h2h"):
-        board.push(move)
+def test_repetition_is_worth_a_draw(worker: Worker) -> None:
+    board = Board.from_moves(["2h3h", "8b7b", "3h2h"])
     worker.configure(draw_white=-50)
     worker.set_root(board, ["7b8b"])
     assert worker.search(3, -INFINITE, INFINITE) == -50
@@ -202,9 +180,7 @@ def test_repetition_is_worth_a_draw(worker: Worker, board: Board) -> None:
 
 
 def test_perpetual_check_loses(worker: Worker) -> None:
-    board = Board("4k4/9/9/9/9/9/9/4R4/3K5 w - 1")
-    for move in ("5a4a", "5h4h", "4a5a"):
-        board.push(move)
+    board = Board.from_moves(["5a4a", "5h4h", "4a5a"], "4k4/9/9/9/9/9/9/4R4/3K5 w - 1")
     worker.set_root(board, ["4h5h"])
     assert worker.search(3, -INFINITE, INFINITE) < -20_000
     worker.set_root(board)
@@ -221,7 +197,7 @@ def test_declaration_wins(worker: Worker) -> None:
     assert deepen(worker, after, 1) > -MATE + 2
 
 
-def test_move_limit_is_a_draw_but_for_mate(worker: Worker) -> None:
+def test_the_move_limit_is_a_draw_except_for_mate(worker: Worker) -> None:
     mate = "4k4/9/4P4/9/9/9/9/9/4K4 b G 10"
     worker.configure(draw_black=-7, draw_white=-7, max_moves=10)
     assert deepen(worker, mate, 3) == MATE - 1
@@ -237,25 +213,87 @@ def test_depths_and_windows_are_checked(worker: Worker, board: Board) -> None:
 
 
 @pytest.mark.usefixtures("usual_constants")
-def test_tunables_change_the_search_and_keep_their_ranges() -> None:
-    core = load_core()
-    base = count_nodes(core, None, [MIDDLE_GAME], 8)
-    name, _, default, least, greatest = tunables()[0]
-    assert least <= default <= greatest
-    with pytest.raises(ValueError, match=name):
-        set_tunable(name, greatest + 1)
-    with pytest.raises(ValueError, match="NoSuchName"):
-        set_tunable("NoSuchName", 1)
-    set_tunable("LmrBase", 1500)
-    assert count_nodes(core, None, [MIDDLE_GAME], 8) != base
-    set_tunable("LmrBase", {row[0]: row[2] for row in tunables()}["LmrBase"])
-    assert count_nodes(core, None, [MIDDLE_GAME], 8) == base
+def test_tunables_change_the_search() -> None:
+    base, changed, restored = (count_with_lmr_base(value) for value in (tunable("LmrBase"), 1500, tunable("LmrBase")))
+    assert base == restored != changed
+
+
+def count_with_lmr_base(value: int) -> int:
+    set_tunable("LmrBase", value)
+    return count_nodes(load_core(), None, [MIDDLE_GAME], 8)
 
 
 def test_root_moves_named_many_times_count_once(worker: Worker) -> None:
-    """There is room for each legal move, not for every naming of it."""
     assert worker.set_root(Board(), ["7g7f"] * 700) == 1
     assert worker.set_root(Board(), ["2g2f", "7g7f"] * 2000) == 2
     assert [line.pv for line in worker.lines(9)] == [["2g2f"], ["7g7f"]]
     with pytest.raises(ValueError, match="7g7e"):
         worker.set_root(Board(), ["7g7f", "7g7e"])
+
+
+# ---- samples of evaluated positions ----
+
+
+def search(worker: Worker, root: str, depth: int = 8) -> list[list[str]]:
+    deepen(worker, root, depth)
+    return worker.samples()
+
+
+def test_lines_are_legal_and_of_several_lengths(worker: Worker) -> None:
+    worker.sample(20)
+    lines = search(worker, "startpos")
+    assert worker.nodes // 200 < len(lines) <= worker.nodes // 20
+    for line in lines:
+        assert not Board.from_moves(line).is_check()  # ValueError for an illegal move
+    assert len({len(line) for line in lines}) > 3
+    assert len(set(map(tuple, lines))) > len(lines) // 2
+
+
+def test_there_are_no_more_than_asked_for(worker: Worker) -> None:
+    worker.sample(1, 10)
+    first = search(worker, "startpos")
+    other = search(worker, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
+    assert len(first) == len(other) == 10 and other != first  # those of the last root alone
+
+
+def test_sampling_changes_nothing_and_can_be_switched_off(worker: Worker, new_worker: NewWorker) -> None:
+    sampling = new_worker(megabytes=16)
+    sampling.sample(3)
+    assert search(worker, "startpos") == [] != search(sampling, "startpos")
+    assert worker.nodes == sampling.nodes
+    sampling.sample(0)
+    assert search(sampling, "startpos", 4) == []
+
+
+@pytest.mark.parametrize(("every", "room"), [(-1, 10), (1, 0), (1, -1), (1, 1 << 20)])
+def test_numbers_out_of_range_are_refused(worker: Worker, every: int, room: int) -> None:
+    with pytest.raises(ValueError, match=f"every {every}th position, {room} at most"):
+        worker.sample(every, room)
+
+
+# ---- scores ----
+
+
+# Black is mated, but delays it by giving up pieces in hand for checks that change nothing on the board.
+DELAYED_MATE = "5k1nl/5g3/4p2p1/2pB2p1p/1l1PS4/nPP3P1P/2SS5/1+p7/1KL+rG3L b G2N6Prbgsp 135"
+
+
+def values(sfen: str, nodes: int) -> list[int]:
+    worker = Worker(Table(16), StopToken(), load_evaluation("<internal>"))
+    worker.set_root(Board(sfen))
+    return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
+
+
+def test_a_superior_position_is_no_score() -> None:
+    found = values(DELAYED_MATE, 150_000)
+    assert len(found) > 6
+    assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)
+
+
+def test_a_win_by_rule_is_shown_as_the_greatest_evaluation() -> None:
+    core = load_core()
+    assert score_text(core, 29_994) == f"score cp {MAX_EVALUATION}"
+    assert score_text(core, -29_994, "upper") == f"score cp {-MAX_EVALUATION} upperbound"
+    assert score_text(core, MAX_EVALUATION) == f"score cp {MAX_EVALUATION}"
+    assert score_text(core, -MATE_BOUND) == "score mate -1000"
+    assert MAX_EVALUATION < MATE_BOUND < INFINITE

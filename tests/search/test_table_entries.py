@@ -35,23 +35,15 @@ def test_every_field_comes_back(table: TableProbe) -> None:
     rng = random.Random(1)
     for _ in range(5000):
         table.new_search()
+        move, value, static_value = rng.randrange(1, 1 << 16), rng.randint(-32768, 32767), rng.randint(-32768, 32767)
+        data = (move, value, static_value, rng.randint(-8, 247), rng.choice((1, 2, 3)), rng.random() < 0.5)
         key = rng.getrandbits(64)
-        value, static_value = rng.randint(-32768, 32767), rng.randint(-32768, 32767)
-        data = (
-            rng.randrange(1, 1 << 16),
-            value,
-            static_value,
-            rng.randint(-8, 247),
-            rng.choice((1, 2, 3)),
-            rng.random() < 0.5,
-        )
         table.store(key, *data)
         assert table.probe(key) == data
 
 
 @pytest.mark.parametrize("place, least, greatest", [(1, -32768, 32767), (2, -32768, 32767), (3, -8, 247)])
-def test_ends_of_the_ranges(table: TableProbe, place: int, least: int, greatest: int) -> None:
-    """Value, static value and depth at their ends leave the fields beside them alone."""
+def test_fields_at_their_limits_keep_the_others(table: TableProbe, place: int, least: int, greatest: int) -> None:
     for end in (least, greatest):
         fields: list[int] = [0x5A5A, -1, 1, 7, EXACT, 0]
         fields[place] = end
@@ -60,37 +52,33 @@ def test_ends_of_the_ranges(table: TableProbe, place: int, least: int, greatest:
         table.clear()
 
 
-def test_a_result_without_a_move_keeps_the_move(table: TableProbe) -> None:
-    table.store(KEY, 77, 10, 0, 5, LOWER, False)
-    table.store(KEY, 0, 20, 0, 6, UPPER, False)
-    assert table.probe(KEY) == (77, 20, 0, 6, UPPER, False)
+# Stores into one position (move, value, static value, depth, bound, PV flag) and what is found after each.
+REPLACEMENT = {
+    "a store without a move keeps the old move": [
+        ((77, 10, 0, 5, LOWER, False), (77, 10, 0, 5, LOWER, False)),
+        ((0, 20, 0, 6, UPPER, False), (77, 20, 0, 6, UPPER, False)),
+    ],
+    "a bound replaces only the move of a much deeper one": [
+        ((1, 10, 0, 20, LOWER, False), (1, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 15, LOWER, False), (2, 10, 0, 20, LOWER, False)),
+        ((0, 20, 0, 16, LOWER, False), (2, 10, 0, 20, LOWER, False)),
+        ((3, 30, 0, 17, LOWER, False), (3, 30, 0, 17, LOWER, False)),
+        ((4, 40, 0, 1, EXACT, False), (4, 40, 0, 1, EXACT, False)),
+    ],
+    "a bound on a PV may be two plies shallower": [
+        ((1, 10, 0, 20, LOWER, False), (1, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 14, LOWER, True), (2, 10, 0, 20, LOWER, False)),
+        ((2, 20, 0, 15, LOWER, True), (2, 20, 0, 15, LOWER, True)),
+    ],
+}
 
 
-def test_a_position_has_one_entry(table: TableProbe) -> None:
-    for depth in range(10):
-        table.store(KEY, 1, 0, 0, depth, EXACT, False)
+@pytest.mark.parametrize("case", REPLACEMENT)
+def test_replacement_within_a_position(table: TableProbe, case: str) -> None:
+    for stored, found in REPLACEMENT[case]:
+        table.store(KEY, *stored)
+        assert table.probe(KEY) == found
     assert sum(data != 0 for _, data in table.bucket(KEY)) == 1
-
-
-def test_a_bound_does_not_replace_a_much_deeper_one_of_its_search(table: TableProbe) -> None:
-    table.store(KEY, 1, 10, 0, 20, LOWER, False)
-    table.store(KEY, 2, 20, 0, 15, LOWER, False)
-    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False), "all but its move"
-    table.store(KEY, 0, 20, 0, 16, LOWER, False)
-    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False), "no move"
-    table.store(KEY, 3, 30, 0, 17, LOWER, False)
-    assert table.probe(KEY) == (3, 30, 0, 17, LOWER, False)
-    table.store(KEY, 4, 40, 0, 1, EXACT, False)
-    assert table.probe(KEY) == (4, 40, 0, 1, EXACT, False)
-
-
-def test_a_bound_on_a_principal_variation_replaces_a_deeper_one(table: TableProbe) -> None:
-    """Two plies deeper than another bound may."""
-    table.store(KEY, 1, 10, 0, 20, LOWER, False)
-    table.store(KEY, 2, 20, 0, 14, LOWER, True)
-    assert table.probe(KEY) == (2, 10, 0, 20, LOWER, False)
-    table.store(KEY, 2, 20, 0, 15, LOWER, True)
-    assert table.probe(KEY) == (2, 20, 0, 15, LOWER, True)
 
 
 def test_a_bound_of_a_later_search_replaces_a_deeper_one(table: TableProbe) -> None:
@@ -109,7 +97,7 @@ def test_the_shallowest_of_a_full_bucket_is_replaced(table: TableProbe) -> None:
 
 
 @pytest.mark.parametrize("extra, replaced", [(8, 0), (9, 1)])
-def test_a_search_of_age_counts_eight_plies(table: TableProbe, extra: int, replaced: int) -> None:
+def test_one_search_of_age_counts_as_eight_plies(table: TableProbe, extra: int, replaced: int) -> None:
     """The first entry is one search older and `extra` plies deeper than the second; the rest are deep and new."""
     *keys, new = in_one_bucket(5)
     table.store(keys[0], 1, 0, 0, 10 + extra, EXACT, False)
@@ -135,7 +123,7 @@ def test_generations_wrap_round(table: TableProbe) -> None:
 
 
 def test_a_torn_entry_is_not_found(table: TableProbe) -> None:
-    """The check word of one store beside the data word of another, as when two threads write at once."""
+    """The check word of one store with the data word of another, as when two threads write at once."""
     one, two = in_one_bucket(2)
     table.store(one, 11, 100, 1, 5, LOWER, False)
     table.store(two, 22, -100, 2, 9, UPPER, True)
@@ -144,15 +132,6 @@ def test_a_torn_entry_is_not_found(table: TableProbe) -> None:
     table.write(one, 1, second_check, first_data)
     assert table.probe(one) is None
     assert table.probe(two) is None
-
-
-def test_a_torn_entry_of_one_position_is_not_found(table: TableProbe) -> None:
-    table.store(KEY, 11, 100, 1, 5, LOWER, False)
-    (old_check, _), *_ = table.bucket(KEY)
-    table.store(KEY, 11, 101, 1, 5, LOWER, False)
-    (_, new_data), *_ = table.bucket(KEY)
-    table.write(KEY, 0, old_check, new_data)
-    assert table.probe(KEY) is None
 
 
 def test_any_flipped_bit_is_noticed(table: TableProbe) -> None:
@@ -166,22 +145,13 @@ def test_any_flipped_bit_is_noticed(table: TableProbe) -> None:
 
 
 @pytest.mark.parametrize("ply", [0, 1, 7, 120])
-@pytest.mark.parametrize("plies_to_mate", [1, 2, 33])
-def test_a_mate_counts_from_its_own_position(ply: int, plies_to_mate: int) -> None:
-    """A mate `plies_to_mate` below a node at `ply`, both sides' view; found again at the same ply it is the same."""
-    from_root = MATE - ply - plies_to_mate
-    assert table_value(from_root, ply) == (MATE - plies_to_mate, from_root)
-    assert table_value(-from_root, ply) == (-MATE + plies_to_mate, -from_root)
-
-
-@pytest.mark.parametrize("ply", [0, 5, 60])
-def test_a_win_by_rule_counts_from_its_own_position(ply: int) -> None:
-    """As a mate does: of two wins by perpetual check the nearer one is better."""
-    assert table_value(30_000 - ply, ply) == (30_000, 30_000 - ply)
-    assert table_value(ply - 30_000, ply) == (-30_000, ply - 30_000)
+def test_mates_and_wins_by_rule_count_from_the_stored_position(ply: int) -> None:
+    for stored in (MATE - 1, MATE - 2, MATE - 33, 30_000):  # mates, a perpetual check
+        assert table_value(stored - ply, ply) == (stored, stored - ply)
+        assert table_value(ply - stored, ply) == (-stored, ply - stored)
 
 
 @pytest.mark.parametrize("value", [0, 1, -1, 500, -28000, 28000])
-def test_other_values_are_stored_as_they_are(value: int) -> None:
+def test_other_values_are_stored_unchanged(value: int) -> None:
     assert abs(value) < MATE_BOUND
     assert table_value(value, 9) == (value, value)

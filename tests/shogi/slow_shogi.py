@@ -1,4 +1,4 @@
-"""The rules of shogi once more, written from the rulebook and slow on purpose: the oracle of the tests.
+"""The rules of shogi a second time, written from the rulebook and slow on purpose: the oracle of the tests.
 
 Nothing here is shared with the core: squares are (file, rank) pairs from 1 to 9, pieces are sfen letters (`P` Black's
 pawn, `+r` White's dragon), a board is a dictionary, and a move is legal when making it leaves one's own king
@@ -10,6 +10,7 @@ rule of its server protocol); the 24-point and handicap forms as YaneuraOu's opt
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 
@@ -60,12 +61,12 @@ def on_board(square: Square) -> bool:
 
 
 def ranks_from_far_edge(color: str, square: Square) -> int:
-    """1 for the last rank, where a pawn could go no further."""
+    """1 for the last rank."""
     return square[1] if color == "b" else 10 - square[1]
 
 
 def stuck(color: str, kind: str, square: Square) -> bool:
-    """Whether a piece of this kind could never move again from there."""
+    """Return whether a piece of this kind could never move again from there."""
     return ranks_from_far_edge(color, square) <= {"P": 1, "L": 1, "N": 2}.get(kind, 0)
 
 
@@ -167,7 +168,7 @@ class Position:
         return next((square for square, piece in self.board.items() if piece == letter), None)
 
     def checkers(self, color: str | None = None) -> list[Square]:
-        """The pieces that attack the king of `color` (of the side to move, where not given)."""
+        """The pieces that attack the king of `color` (default: of the side to move)."""
         color = color or self.turn
         king = self.king(color)
         return [] if king is None else self.attackers(king, other(color))
@@ -187,7 +188,7 @@ class Position:
                 yield from self._spellings(square, target, piece.upper())
 
     def _spellings(self, origin: Square, target: Square, kind: str) -> Iterator[str]:
-        """The move as it is, and promoting where it may."""
+        """The move without and with promotion, as far as each is allowed."""
         text = name(origin) + name(target)
         if not stuck(self.turn, kind, target):
             yield text
@@ -205,7 +206,7 @@ class Position:
                     yield f"{kind}*{name(target)}"
 
     def after(self, move: str) -> Position:
-        """The position after a move that the pieces can make; kings in danger are not looked at."""
+        """The position after a move that the pieces can make; a king left in check is not noticed."""
         following = Position.__new__(Position)
         following.board = dict(self.board)
         following.hands = {color: Counter(hand) for color, hand in self.hands.items()}
@@ -229,12 +230,11 @@ class Position:
         drops_pawn = move.startswith("P*")
         return not (drops_pawn and following.is_check() and following.has_no_move())
 
-    def legal_moves(self, include_all: bool = True) -> list[str]:
-        moves = [move for moves in (self._board_moves(), self._drops()) for move in moves if self._is_legal(move)]
-        return moves if include_all else [move for move in moves if not self.is_dominated(move)]
+    def legal_moves(self) -> list[str]:
+        return [move for move in itertools.chain(self._board_moves(), self._drops()) if self._is_legal(move)]
 
     def has_no_move(self) -> bool:
-        return not any(self._is_legal(move) for moves in (self._board_moves(), self._drops()) for move in moves)
+        return not any(map(self._is_legal, itertools.chain(self._board_moves(), self._drops())))
 
     def is_dominated(self, move: str) -> bool:
         """A non-promotion that is never better: of a pawn, bishop or rook, or of a lance to the last rank but one.
@@ -252,12 +252,8 @@ class Position:
     def gives_check(self, move: str) -> bool:
         return self.after(move).is_check()
 
-    def checking_moves(self, include_all: bool = True) -> list[str]:
-        return [move for move in self.legal_moves(include_all) if self.gives_check(move)]
-
-    def mates_in_one(self) -> list[str]:
-        """Every legal move that mates at once."""
-        return [move for move in self.checking_moves() if self.after(move).has_no_move()]
+    def checking_moves(self) -> list[str]:
+        return [move for move in self.legal_moves() if self.gives_check(move)]
 
     def perft(self, depth: int) -> int:
         if depth == 0:
@@ -268,12 +264,12 @@ class Position:
     # ---- declaration -----------------------------------------------------------------------------------------------
 
     def missing_points(self) -> int:
-        """54 points are in a full set; what is not there was given as a handicap."""
+        """54 points are in a full set; missing pieces were given as a handicap."""
         everything = list(self.board.values()) + [kind for hand in self.hands.values() for kind in hand.elements()]
         return 54 - points_of(everything)
 
     def required_points(self, rule: str) -> int:
-        """White gives the handicap, and the missing pieces count for White where the rule ends in H."""
+        """White gives the handicap, and the missing pieces count for White if the rule ends in H."""
         required = 31 if "24" in rule else 28 if self.turn == "b" else 27
         return required - self.missing_points() if rule.endswith("H") and self.turn == "w" else required
 
@@ -306,10 +302,11 @@ class Position:
 
 
 class Game:
-    """A position with all that came before it."""
+    """A position and all positions before it."""
 
     def __init__(self, sfen: str = START) -> None:
         self.positions = [Position(sfen)]
+        self.cores = [self.now.core()]
 
     @property
     def now(self) -> Position:
@@ -317,11 +314,11 @@ class Game:
 
     def push(self, move: str) -> None:
         self.positions.append(self.now.after(move))
+        self.cores.append(self.now.core())
 
     def repetition(self) -> str:
         """For the side to move: `none`, `draw`, `win`, `lose`; from the position's fourth time on."""
-        here = self.now.core()
-        times = [i for i, position in enumerate(self.positions) if position.core() == here]
+        times = [i for i, core in enumerate(self.cores) if core == self.cores[-1]]
         if len(times) < 4:
             return "none"
         since = self.positions[times[-4] + 1 :]

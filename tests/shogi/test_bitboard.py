@@ -8,23 +8,9 @@ from core_ext import _probe
 from tests import positions
 from tests.shogi.slow_shogi import Position, Square
 
-KINDS = {
-    "P": 1,
-    "L": 2,
-    "N": 3,
-    "S": 4,
-    "B": 5,
-    "R": 6,
-    "G": 7,
-    "K": 8,
-    "+P": 9,
-    "+L": 10,
-    "+N": 11,
-    "+S": 12,
-    "+B": 13,
-    "+R": 14,
-}
-FULL_SET = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
+KINDS = {"P": 1, "L": 2, "N": 3, "S": 4, "B": 5, "R": 6, "G": 7, "K": 8, "+P": 9, "+L": 10, "+N": 11, "+S": 12,
+         "+B": 13, "+R": 14}  # fmt: skip
+FULL_SET: tuple[int, ...] = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
 
 
 def index(square: Square) -> int:
@@ -40,8 +26,7 @@ def twin_reach(color: int, kind: str, square: Square, occupied: list[Square]) ->
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("color", [0, 1])
-def test_attacks(kind: str, color: int) -> None:
-    """Every square, the board empty, crowded and in between."""
+def test_attacks_on_empty_and_crowded_boards(kind: str, color: int) -> None:
     rng = random.Random(KINDS[kind])
     for square in positions.ALL_SQUARES:
         for crowd in (0, 0.15, 0.4, 0.9):
@@ -65,20 +50,16 @@ def test_every_occupancy_of_a_line(kind: str) -> None:
             assert found == twin_reach(0, kind, square, occupied)
 
 
-def test_hands() -> None:
+def test_packed_hands() -> None:
     rng = random.Random(9)
+    cases: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    cases = [(one, two) for one in (FULL_SET, (0,) * 7) for two in (FULL_SET, (0,) * 7)]
     for _ in range(3000):
-        one = [rng.randint(0, most) for most in FULL_SET]
-        two = [rng.choice((mine, rng.randint(0, most))) for mine, most in zip(one, FULL_SET, strict=True)]
+        drawn = tuple(rng.randint(0, most) for most in FULL_SET)
+        near = tuple(rng.choice((own, rng.randint(0, most))) for own, most in zip(drawn, FULL_SET, strict=True))
+        cases.append((drawn, near))
+    for one, two in cases:
         read, covers, held = _probe.hand_facts(one, two)
-        assert read == one
+        assert tuple(read) == one
         assert covers == all(a >= b for a, b in zip(one, two, strict=True))
         assert held == [bool(number) for number in one]
-
-
-def test_hand_bounds() -> None:
-    for one in (FULL_SET, (0,) * 7):
-        for two in (FULL_SET, (0,) * 7):
-            read, covers, _ = _probe.hand_facts(one, two)
-            assert read == list(one)
-            assert covers == all(a >= b for a, b in zip(one, two, strict=True))

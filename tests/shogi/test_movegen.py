@@ -1,84 +1,55 @@
 """Every move generator writes the moves of its kind, each once; together they are the legal moves."""
 
-from collections.abc import Iterable
+import itertools
 
 import pytest
 
 from core_ext._probe import Probe
 from tests import positions
+from tests.positions import is_quiet
 from tests.shogi.slow_shogi import Position
 
-CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(21)]
 
-
-def is_promotion_of_pawn(position: Position, move: str) -> bool:
-    return move.endswith("+") and position.board[int(move[0]), "abcdefghi".index(move[1]) + 1].upper() == "P"
-
-
-def is_capture(position: Position, move: str) -> bool:
-    return (int(move[2]), "abcdefghi".index(move[3]) + 1) in position.board
-
-
-def split(position: Position, moves: Iterable[str]) -> tuple[set[str], set[str], set[str]]:
-    """(captures and pawn promotions, quiet board moves, drops)."""
-    drops = {move for move in moves if move[1] == "*"}
-    loud = {move for move in set(moves) - drops if is_capture(position, move) or is_promotion_of_pawn(position, move)}
-    return loud, set(moves) - drops - loud, drops
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_kinds(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed + 1100, 40, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_captures_quiets_drops_and_evasions(seed: int) -> None:
+    for position, moves, _, _ in positions.scenes(seed):
         probe = Probe(position.sfen())
         for include_all in (True, False):
-            expected_moves = [move for move in moves if include_all or not position.is_dominated(move)]
-            if position.is_check():
-                assert sorted(probe.generate("evasions", include_all)) == sorted(expected_moves), position.sfen()
-                continue
-            captures, quiets, drops = split(position, expected_moves)
-            got = [probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")]
-            assert [len(kind) for kind in got] == [len(set(kind)) for kind in got], "a move is generated twice"
-            if include_all:
-                # The captures include non-promotions of pawns in the zone: compare the union only.
-                assert set(got[0]) | set(got[1]) == captures | quiets, position.sfen()
-            else:
-                assert (set(got[0]), set(got[1])) == (captures, quiets), position.sfen()
-            assert set(got[2]) == drops, position.sfen()
-            assert not set(got[0]) & set(got[1])
+            expected = {move for move in moves if include_all or not position.is_dominated(move)}
+            assert sorted(probe.legal_moves(include_all)) == sorted(expected), position.sfen()
+            if not position.is_check():
+                found = {kind: probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")}
+                assert sorted(itertools.chain(*found.values())) == sorted(expected), position.sfen()
+                drops = {move for move in expected if move[1] == "*"}
+                assert set(found["drops"]) == drops, position.sfen()
+                if not include_all:  # otherwise the captures include non-promotions of pawns in the zone
+                    assert set(found["quiets"]) == {move for move in expected - drops if is_quiet(position, move)}
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_checks(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed + 1200, 25, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_checks_and_quiet_checks(seed: int) -> None:
+    for position, _, checks, _ in positions.scenes(seed):
         probe = Probe(position.sfen())
-        checking = {move for move in moves if position.gives_check(move)}
-        found = probe.generate("checks")
-        assert len(found) == len(set(found))
-        assert set(found) == checking, position.sfen()
-        if not position.is_check():
-            undominated = {move for move in checking if not position.is_dominated(move)}
-            _, quiets, drops = split(position, undominated)
-            quiet_checks = probe.generate("quiet_checks")
-            assert len(quiet_checks) == len(set(quiet_checks))
-            assert set(quiet_checks) == quiets | drops, position.sfen()
+        assert sorted(probe.checking_moves(include_all=True)) == sorted(checks), position.sfen()
+        expected = {move for move in checks if not position.is_dominated(move) and is_quiet(position, move)}
+        assert sorted(probe.quiet_checks()) == sorted(expected), position.sfen()
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_legal(start: str, seed: int) -> None:
-    """The list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
-    for position, moves in positions.walk(seed + 1300, 12, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_legal_and_pseudo_legal_moves(seed: int) -> None:
+    """Compare the list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
+    for position, moves, _, _ in positions.scenes(seed)[::3]:
         probe = Probe(position.sfen())
-        legal = probe.generate("legal")
-        assert sorted(legal) == sorted(moves)
+        assert sorted(probe.legal_moves(include_all=True)) == sorted(moves)
         assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
-        assert set(moves) <= set(probe.generate("pseudo_legal")), position.sfen()
+        pseudo_legal = probe.pseudo_legal_moves(include_all=True)
+        assert sorted(filter(probe.is_legal, pseudo_legal)) == sorted(moves), position.sfen()
         assert probe.has_legal_move() == bool(moves)
-        assert {move for move in moves if probe.is_dominated(move)} == {m for m in moves if position.is_dominated(m)}
 
 
 def test_most_moves() -> None:
-    assert len(Probe(positions.MOST_MOVES).generate("legal")) == 593
-    assert len(Probe(positions.turned_sfen(positions.MOST_MOVES)).generate("legal")) == 593
+    for sfen in (positions.MOST_MOVES, positions.flipped(positions.MOST_MOVES)):
+        assert len(Probe(sfen).legal_moves(include_all=True)) == 593
 
 
 @pytest.mark.parametrize(
@@ -94,5 +65,18 @@ def test_most_moves() -> None:
 )
 def test_sparse_positions(sfen: str) -> None:
     probe, position = Probe(sfen), Position(sfen)
-    assert sorted(probe.generate("legal")) == sorted(position.legal_moves())
-    assert set(probe.generate("checks")) == set(position.checking_moves())
+    assert sorted(probe.legal_moves(include_all=True)) == sorted(position.legal_moves())
+    assert set(probe.checking_moves(include_all=True)) == set(position.checking_moves())
+
+
+@pytest.mark.parametrize(
+    ("sfen", "legal"),
+    [
+        ("7nk/9/7G1/9/9/9/9/9/4K4 b P 1", False),
+        ("8k/9/7G1/9/9/9/9/9/4K4 b P 1", True),  # the king steps to 2a
+        ("7nk/6r2/7G1/9/9/9/9/9/4K4 b P 1", True),  # the rook captures the pawn
+    ],
+)
+def test_a_pawn_drop_may_check_but_not_mate(sfen: str, legal: bool) -> None:
+    assert ("P*1b" in Probe(sfen).legal_moves(include_all=True)) is legal
+    assert ("P*1b" in Position(sfen).checking_moves()) is legal

@@ -11,7 +11,7 @@ from rsshogi.core import Move
 from rsshogi.record import Record
 
 from core_ext.board import Board
-from tests.positions import HANDS, MATSURI, MIDGAME, STARTS, random_game
+from tests.positions import HANDS, MATSURI, MIDGAME, STARTS, scenes, walk
 
 # Two golds and a silver that can go to 5h, the silver with and without promotion on the other side.
 GOLDS = "4k4/9/9/9/9/9/9/9/3GKGS2 b G 1"
@@ -19,7 +19,7 @@ GOLDS = "4k4/9/9/9/9/9/9/9/3GKGS2 b G 1"
 
 @pytest.mark.parametrize("start", [HANDS, MATSURI, MIDGAME])
 def test_csa_of_every_move_is_the_librarys(start: str) -> None:
-    for position, _ in random_game(5, 20, start):
+    for position, *_ in walk(5, 10, start):
         board, library = Board(position.sfen()), Library(position.sfen())
         texts = [board.csa(move) for move in board.legal_moves(include_all=True)]
         moves = [Move.from_usi(move) for move in board.legal_moves(include_all=True)]
@@ -29,19 +29,19 @@ def test_csa_of_every_move_is_the_librarys(start: str) -> None:
 
 @pytest.mark.parametrize("seed", range(len(STARTS)))
 def test_kif_of_a_game_is_the_librarys(seed: int) -> None:
-    game = list(random_game(seed, 60, STARTS[seed]))
-    board, texts = Board(game[0][0].sfen()), list[str]()
-    for _, move in game:
+    moves = [scene.played for scene in scenes(seed) if scene.played]
+    board, texts = Board(STARTS[seed]), list[str]()
+    for move in moves:
         texts.append(board.kif(move))
         board.push(move)
-    record = Record.from_usi_main_line(game[0][0].sfen(), [move for _, move in game]).to_kif()
+    record = Record.from_usi_main_line(STARTS[seed], moves).to_kif()
     assert texts == re.findall(r"^ +[0-9]+ (\S+(?:　\S+)?)", record, re.M)[: len(texts)]
 
 
 @pytest.mark.parametrize("start", [HANDS, MATSURI, MIDGAME])
 def test_every_text_is_read_back(start: str) -> None:
     board = Board(start)
-    for _, move in random_game(6, 4, start):
+    for *_, move in walk(6, 4, start):
         for legal in board.legal_moves(include_all=True):
             assert board.parse_csa(board.csa(legal)) == legal
             assert board.parse_kif(board.kif(legal)) == legal
@@ -50,25 +50,16 @@ def test_every_text_is_read_back(start: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "move"),
-    [
-        ("７六歩(77)", "7g7f"),
-        ("▲７六歩", "7g7f"),
-        ("☗7六歩", "7g7f"),
-        ("76歩", "7g7f"),
-        (" ７六　歩（77） ", "7g7f"),
-        ("２六歩(27)", "2g2f"),
-        ("５八玉", "5i5h"),
-        ("５八王", "5i5h"),
-    ],
-)
-def test_kif_as_people_write_it(text: str, move: str) -> None:
-    assert Board().parse_kif(text) == move
-
-
-@pytest.mark.parametrize(
     ("sfen", "text", "move"),
     [
+        ("startpos", "７六歩(77)", "7g7f"),
+        ("startpos", "▲７六歩", "7g7f"),
+        ("startpos", "☗7六歩", "7g7f"),
+        ("startpos", "76歩", "7g7f"),
+        ("startpos", " ７六　歩（77） ", "7g7f"),
+        ("startpos", "２六歩(27)", "2g2f"),
+        ("startpos", "５八玉", "5i5h"),
+        ("startpos", "５八王", "5i5h"),
         ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", "△５七杏", "5f5g"),
         ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", "▽５七成香(56)", "5f5g"),
         ("8k/9/9/9/4+R4/9/9/9/K8 b - 1", "５一竜", "5e5a"),
@@ -81,7 +72,7 @@ def test_kif_as_people_write_it(text: str, move: str) -> None:
         (GOLDS, "５八金打", "G*5h"),
     ],
 )
-def test_pieces_and_endings(sfen: str, text: str, move: str) -> None:
+def test_kif_as_people_write_it(sfen: str, text: str, move: str) -> None:
     assert Board(sfen).parse_kif(text) == move
 
 
@@ -91,36 +82,28 @@ def test_the_square_of_the_move_before() -> None:
     assert {board.parse_kif(text) for text in ("同　銀(31)", "同銀", "△同 銀", "２二銀(31)")} == {"3a2b"}
 
 
-def parse_csa(board: Board, text: str) -> str:
-    return board.parse_csa(text)
-
-
-def parse_kif(board: Board, text: str) -> str:
-    return board.parse_kif(text)
-
-
 @pytest.mark.parametrize(
     ("parse", "sfen", "text", "reason"),
     [
-        (parse_csa, "startpos", "", "not a CSA move"),
-        (parse_csa, "startpos", "7g7f", "not a CSA move"),
-        (parse_csa, "startpos", "+7776FUx", "not a CSA move"),
-        (parse_csa, "startpos", "+７７76FU", "not a CSA move"),
-        (parse_csa, "startpos", "+7775FU", "illegal move"),
-        (parse_csa, "startpos", "+7776TO", "illegal move"),
-        (parse_csa, "startpos", "-3334FU", "illegal move"),
-        (parse_csa, "startpos", "+7776XX", "illegal move"),
-        (parse_kif, "startpos", "", "not a KIF move"),
-        (parse_kif, "startpos", "7g7f", "not a KIF move"),
-        (parse_kif, "startpos", "同　歩(77)", "not a KIF move"),
-        (parse_kif, "startpos", "７六歩(77)x", "not a KIF move"),
-        (parse_kif, "startpos", "０六歩", "not a KIF move"),
-        (parse_kif, "startpos", "△７六歩(77)", "a move of the other side"),
-        (parse_kif, "startpos", "７六歩(76)", "illegal move"),
-        (parse_kif, "startpos", "７六歩成(77)", "illegal move"),
-        (parse_kif, "startpos", "７六と(77)", "illegal move"),
-        (parse_kif, "startpos", "７六歩打", "illegal move"),
-        (parse_kif, GOLDS, "５八金", "ambiguous move"),
+        (Board.parse_csa, "startpos", "", "not a CSA move"),
+        (Board.parse_csa, "startpos", "7g7f", "not a CSA move"),
+        (Board.parse_csa, "startpos", "+7776FUx", "not a CSA move"),
+        (Board.parse_csa, "startpos", "+７７76FU", "not a CSA move"),
+        (Board.parse_csa, "startpos", "+7775FU", "illegal move"),
+        (Board.parse_csa, "startpos", "+7776TO", "illegal move"),
+        (Board.parse_csa, "startpos", "-3334FU", "illegal move"),
+        (Board.parse_csa, "startpos", "+7776XX", "illegal move"),
+        (Board.parse_kif, "startpos", "", "not a KIF move"),
+        (Board.parse_kif, "startpos", "7g7f", "not a KIF move"),
+        (Board.parse_kif, "startpos", "同　歩(77)", "not a KIF move"),
+        (Board.parse_kif, "startpos", "７六歩(77)x", "not a KIF move"),
+        (Board.parse_kif, "startpos", "０六歩", "not a KIF move"),
+        (Board.parse_kif, "startpos", "△７六歩(77)", "a move of the other side"),
+        (Board.parse_kif, "startpos", "７六歩(76)", "illegal move"),
+        (Board.parse_kif, "startpos", "７六歩成(77)", "illegal move"),
+        (Board.parse_kif, "startpos", "７六と(77)", "illegal move"),
+        (Board.parse_kif, "startpos", "７六歩打", "illegal move"),
+        (Board.parse_kif, GOLDS, "５八金", "ambiguous move"),
     ],
 )
 def test_other_texts_are_refused(parse: Callable[[Board, str], str], sfen: str, text: str, reason: str) -> None:

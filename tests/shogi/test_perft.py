@@ -8,33 +8,28 @@ from core_ext.board import Board
 from tests import positions
 
 QUICK = 6_000_000  # leaves
-KNOWN = [(1, 30), (2, 900), (3, 25470), (4, 719731), (5, 19861490)]
+KNOWN = [(0, 1), (1, 30), (2, 900), (3, 25470), (4, 719731), (5, 19861490)]
 
 
 def rows() -> list[Any]:
-    return [
-        pytest.param(
-            sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=[pytest.mark.slow] * (int(nodes) > QUICK)
-        )
-        for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv")
-    ]
+    found = []
+    for name, sfen, depth, nodes, _ in positions.data_rows("perft.tsv"):
+        marks = [pytest.mark.slow] * (int(nodes) > QUICK)
+        found.append(pytest.param(sfen, int(depth), int(nodes), id=f"{name}-{depth}", marks=marks))
+    return found
 
 
 @pytest.mark.parametrize("sfen, depth, nodes", rows())
-def test_counts(sfen: str, depth: int, nodes: int) -> None:
+def test_known_counts(sfen: str, depth: int, nodes: int) -> None:
     assert Board(sfen).perft(depth) == nodes
 
 
 @pytest.mark.parametrize("depth, nodes", KNOWN)
-def test_start(depth: int, nodes: int) -> None:
+def test_counts_of_the_start_position(depth: int, nodes: int) -> None:
     assert Board().perft(depth) == nodes
 
 
-def test_depth_zero_is_one_leaf() -> None:
-    assert Board().perft(0) == 1
-
-
-def test_board_is_as_before() -> None:
+def test_the_board_is_unchanged() -> None:
     board = Board(positions.MATSURI)
     board.perft(3)
     assert board.sfen() == positions.MATSURI
@@ -42,6 +37,6 @@ def test_board_is_as_before() -> None:
 
 
 @pytest.mark.parametrize("depth", [-1, 65, 10**6])
-def test_senseless_depth(depth: int) -> None:
+def test_a_depth_out_of_range_is_refused(depth: int) -> None:
     with pytest.raises(ValueError, match=str(depth)):
         Board().perft(depth)

@@ -1,4 +1,4 @@
-"""The incremental state against the same from scratch; null moves; Dirty; repetition by the search's rule."""
+"""The incremental state against the state from scratch; null moves; Dirty; repetition by the search's rule."""
 
 import random
 
@@ -6,30 +6,31 @@ import pytest
 
 from core_ext._probe import Probe
 from tests import positions
-from tests.shogi.slow_shogi import START, Game, Position, color_of
+from tests.shogi.slow_shogi import START, Game, Position, color_of, name, other, to_square
 
 # Piece, square and number in hand, before and after.
 DirtyPiece = tuple[str, str, int, str, str, int]
 
-CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
 
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_doing_and_undoing(start: str, seed: int) -> None:
-    probe, states = Probe(start), []
-    for before, move in positions.random_game(seed + 700, 60, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_pushing_and_popping(seed: int) -> None:
+    """The state and Dirty after each move; two positions differ by exactly what Dirty records."""
+    game = positions.scenes(seed)
+    probe, states = Probe(game[0].position.sfen()), []
+    for position, _, _, move in game:
         states.append(probe.state())
-        assert states[-1] == Probe(before.sfen()).state()
-        probe.push(move)
-    for state in reversed(states):
+        assert states[-1] == Probe(position.sfen()).state()
+        if move:
+            probe.push(move)
+            assert probe.dirty() == expected_dirty(position, move), move
+    for state in reversed(states if game[-1].played else states[:-1]):
         probe.pop()
         assert probe.state() == state
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_pinned_pieces(start: str, seed: int) -> None:
-    """Pinned: an own piece whose removal exposes the king to a check."""
-    for position, _ in positions.walk(seed + 800, 30, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_a_pinned_piece_exposes_its_king_if_it_is_removed(seed: int) -> None:
+    for position, *_ in positions.scenes(seed):
         king = position.king(position.turn)
         attackers = set(position.checkers())
         expected = []
@@ -38,32 +39,22 @@ def test_pinned_pieces(start: str, seed: int) -> None:
                 bare = Position(position.sfen())
                 del bare.board[square]
                 if set(bare.checkers()) - attackers:
-                    expected.append(positions.square_name(square))
+                    expected.append(name(square))
         assert sorted(Probe(position.sfen()).state()["pinned"]) == sorted(expected), position.sfen()
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_null_move(start: str, seed: int) -> None:
-    """A null move swaps the side to move; unmaking it restores everything."""
-    for position, _ in positions.walk(seed + 900, 30, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_a_null_move_swaps_the_side_to_move(seed: int) -> None:
+    for position, *_ in positions.scenes(seed):
         if position.is_check():
             continue
         probe, passed = Probe(position.sfen()), Position(position.sfen())
-        passed.turn, passed.ply = ("w" if position.turn == "b" else "b"), position.ply + 1
+        passed.turn, passed.ply = other(position.turn), position.ply + 1
         before = probe.state()
         probe.push_null()
         assert probe.state() == Probe(passed.sfen()).state()
         probe.pop_null()
         assert probe.state() == before
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_dirty(start: str, seed: int) -> None:
-    """Two positions differ by exactly what Dirty records."""
-    probe = Probe(start)
-    for before, move in positions.random_game(seed + 1000, 60, start):
-        probe.push(move)
-        assert probe.dirty() == expected_dirty(before, move), move
 
 
 def expected_dirty(before: Position, move: str) -> list[DirtyPiece]:
@@ -72,8 +63,7 @@ def expected_dirty(before: Position, move: str) -> list[DirtyPiece]:
     own, square = before.hands[before.turn], target
     if move[1] == "*":
         return [(letter, "hand", own[move[0]], letter, target, 0)]
-    key = (int(target[0]), "abcdefghi".index(target[1]) + 1)
-    origin = (int(move[0]), "abcdefghi".index(move[1]) + 1)
+    key, origin = to_square(target), to_square(move)
     changes = [(before.board[origin], move[:2], 0, after.board[key], square, 0)]
     captured = before.board.get(key)
     if captured:
@@ -90,41 +80,34 @@ def test_nothing_is_dirty_at_the_root_and_after_a_null_move() -> None:
     assert probe.dirty() == []
 
 
-# ---- repetition in the search ----
+# ---- repetition in the search
 
 
-def play(sfen: str, moves: str) -> Probe:
+BARE, LONE_ROOK = "k8/9/9/9/9/9/9/9/8K b - 1", "k8/9/9/9/r8/9/9/9/8K {} P 1"
+
+
+@pytest.mark.parametrize(
+    ("sfen", "moves", "verdict"),
+    [
+        (START, "5i5h 5a5b 5h5i 5b5a", "draw"),  # the second time is enough for the search
+        (START, "5i5h 5a5b 5h5i", "none"),
+        ("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a", "lose"),  # perpetual check
+        ("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a 5h6h", "win"),
+        # Black drops a pawn, White's rook captures it, and every other piece returns to its square.
+        (LONE_ROOK.format("b"), "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e", "inferior"),
+        (LONE_ROOK.format("w"), "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i", "superior"),
+        (BARE, "1i1h 9a9b 1h1i 0000 1i1h 9b9a", "none"),  # a null move ends the search for repetitions
+    ],
+)
+def test_known_repetitions(sfen: str, moves: str, verdict: str) -> None:
     probe = Probe(sfen)
     for move in moves.split():
-        probe.push(move)
-    return probe
-
-
-def test_the_second_time_is_enough_for_the_search() -> None:
-    probe = play(START, "5i5h 5a5b 5h5i 5b5a")
-    assert probe.find_repetition() == "draw"
-    assert probe.find_repetition(3) == "none"
-    probe.pop()
-    assert probe.find_repetition() == "none"
-
-
-def test_perpetual_check_in_the_search() -> None:
-    probe = play("4k4/9/9/9/9/9/9/4R4/K8 w - 1", "5a6a 5h6h 6a5a 6h5h 5a6a")
-    assert probe.find_repetition() == "lose"
-    probe.push("5h6h")
-    assert probe.find_repetition() == "win"
-
-
-def test_a_lost_pawn_makes_the_position_inferior() -> None:
-    """Black drops a pawn, White's rook captures it, and every other piece returns to its square."""
-    probe = play("k8/9/9/9/r8/9/9/9/8K b P 1", "P*5e 9e5e 1i1h 5e7e 1h1i 7e9e")
-    assert probe.find_repetition() == "inferior"
-    assert probe.find_repetition(5) == "none"
-
-
-def test_a_won_pawn_makes_the_position_superior() -> None:
-    probe = play("k8/9/9/9/r8/9/9/9/8K w P 1", "9a8a P*5e 9e5e 1i1h 5e9e 1h2i 8a9a 2i1i")
-    assert probe.find_repetition() == "superior"
+        if move == "0000":
+            probe.push_null()
+        else:
+            probe.push(move)
+    assert probe.find_repetition() == verdict
+    assert probe.find_repetition(3) == "none"  # within three plies
 
 
 def expected_repetition(game: Game) -> str:
@@ -143,15 +126,15 @@ def expected_repetition(game: Game) -> str:
 
 
 def judged(since: list[Position], side: str) -> str:
-    """Whether one side alone gave check on every move; positions with `side` to move follow the opponent's moves."""
+    """Return the verdict for `side`; positions with `side` to move follow the opponent's moves."""
     theirs = all(position.is_check() for position in since if position.turn == side)
     ours = all(position.is_check() for position in since if position.turn != side)
     return "draw" if ours == theirs else "lose" if ours else "win"
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_repetition_for_the_search(seed: int) -> None:
-    """Games that often return to earlier boards, with drops and captures between."""
+def test_repetitions_are_those_of_the_twin(seed: int) -> None:
+    """The games often return to earlier boards, with drops and captures in between."""
     rng = random.Random(seed)
     sfen = ("k8/9/9/9/r8/9/9/9/8K b PLp 1", "k8/9/9/9/4r4/9/9/4R4/8K b Pp 1")[seed % 2]
     game, probe, seen = Game(sfen), Probe(sfen), set()
@@ -165,11 +148,3 @@ def test_repetition_for_the_search(seed: int) -> None:
         game.push(move)
         probe.push(move)
         assert probe.find_repetition() == expected_repetition(game), game.now.sfen()
-
-
-def test_no_repetition_across_a_null_move() -> None:
-    probe = play("k8/9/9/9/9/9/9/9/8K b - 1", "1i1h 9a9b 1h1i")
-    probe.push_null()
-    probe.push("1i1h")
-    probe.push("9b9a")
-    assert probe.find_repetition() == "none"

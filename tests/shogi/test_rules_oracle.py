@@ -1,4 +1,4 @@
-"""The core against the slow twin, and against cshogi where it is installed, on seeded random games."""
+"""The slow twin against known counts and cshogi; the core against both, on random games; symmetry."""
 
 import random
 from collections.abc import Iterator
@@ -8,103 +8,154 @@ import pytest
 
 from core_ext.board import Board
 from tests import positions
-from tests.shogi.slow_shogi import Position
+from tests.positions import flipped, flipped_move, flipped_square
+from tests.shogi.slow_shogi import START, Position, name
 
-CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_moves_of_the_twin(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed, 50, start):
-        board = Board(position.sfen())
-        assert sorted(board.legal_moves(include_all=True)) == sorted(moves), position.sfen()
-        undominated = [move for move in moves if not position.is_dominated(move)]
-        assert sorted(board.legal_moves()) == sorted(undominated), position.sfen()
+RULES_OF_CSHOGI = {"CSARule24": "LAW_24", "CSARule27": "LAW_27"}
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_checks_of_the_twin(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed + 100, 25, start):
-        board = Board(position.sfen())
-        checking = {move for move in moves if position.gives_check(move)}
-        assert set(board.checking_moves(include_all=True)) == checking, position.sfen()
-        undominated = {move for move in checking if not position.is_dominated(move)}
-        assert set(board.checking_moves()) == undominated, position.sfen()
-        assert {move for move in moves if board.gives_check(move)} == checking, position.sfen()
+def test_known_perft_counts() -> None:
+    rows = positions.data_rows("perft.tsv")
+    small = [(sfen, int(depth), int(nodes)) for _, sfen, depth, nodes, _ in rows if int(nodes) < 3000]
+    assert len(small) > 90
+    for sfen, depth, nodes in small:
+        assert Position(sfen).perft(depth) == nodes, sfen
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_pieces_and_checkers_of_the_twin(start: str, seed: int) -> None:
-    for position, _ in positions.walk(seed + 200, 40, start):
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_moves_and_checks_of_the_twin_are_those_of_cshogi(cshogi: Any, seed: int) -> None:
+    for position, moves, checks, _ in positions.scenes(seed):
+        assert Position(position.sfen()).sfen() == position.sfen()
+        board = cshogi.Board(position.sfen())
+        assert sorted(moves) == sorted(map(cshogi.move_to_usi, board.legal_moves)), position.sfen()
+        assert checks == {cshogi.move_to_usi(move) for move in board.legal_moves if gives_check(board, move)}
+        assert position.is_check() == board.is_check()
+
+
+def gives_check(board: Any, move: int) -> bool:
+    board.push(move)
+    answer = bool(board.is_check())
+    board.pop()
+    return answer
+
+
+@pytest.mark.parametrize("rule", RULES_OF_CSHOGI)
+def test_declarations_are_those_of_cshogi(cshogi: Any, rule: str) -> None:
+    seen = set()
+    for position in entered_positions():
+        board = cshogi.Board(position.sfen())
+        expected = board.is_nyugyoku(getattr(cshogi, RULES_OF_CSHOGI[rule]))
+        assert (position.declaration_move(rule) == "win") == bool(expected), position.sfen()
+        seen.add(bool(expected))
+    assert seen == {True, False}
+
+
+def entered_positions() -> Iterator[Position]:
+    """Entered kings with random helpers inside and in hand, about the points that a declaration needs."""
+    rng = random.Random(5)
+    for _ in range(300):
+        position = Position("9/9/9/9/9/9/9/9/9 b - 1")
+        position.board[rng.randint(1, 9), rng.randint(1, 4)] = "K"
+        position.board[rng.randint(1, 9), 9] = "k"
+        free = [(file, rank) for file in range(1, 10) for rank in range(1, 4) if (file, rank) not in position.board]
+        for square, piece in zip(rng.sample(free, 12), ["+R", "+B", "+B", *["G"] * 4, *["+P"] * 5], strict=True):
+            if rng.random() < 0.93:
+                position.board[square] = piece
+        position.hands["b"].update({"R": 1, "P": rng.randint(0, 4)})
+        position.hands["w"].update({"P": 8})
+        yield position if rng.random() < 0.5 else Position(positions.flipped(position.sfen()))
+
+
+def test_repetitions_are_those_of_cshogi(cshogi: Any) -> None:
+    names = {cshogi.REPETITION_DRAW: "draw", cshogi.REPETITION_WIN: "win", cshogi.REPETITION_LOSE: "lose"}
+    seen = set()
+    for seed in range(36):
+        game, moves = positions.cycling_game(seed)
+        board = cshogi.Board(game.positions[0].sfen())
+        for move in moves:
+            board.push_usi(move)
+        verdict = game.repetition()
+        seen.add(verdict)
+        if verdict != "none":
+            assert names.get(board.is_draw(), "none") == verdict, game.now.sfen()
+    assert {"draw", "win"} <= seen or {"draw", "lose"} <= seen
+
+
+# ---- the core ----
+
+
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_moves_and_checks_are_those_of_the_twin(seed: int) -> None:
+    for position, moves, checks, _ in positions.scenes(seed):
+        board, sfen = Board(position.sfen()), position.sfen()
+        undominated = {move for move in moves if not position.is_dominated(move)}
+        assert sorted(board.legal_moves(include_all=True)) == sorted(moves), sfen
+        assert sorted(board.legal_moves()) == sorted(undominated), sfen
+        assert set(board.checking_moves(include_all=True)) == checks, sfen
+        assert set(board.checking_moves()) == checks & undominated, sfen
+        assert {move for move in moves if board.gives_check(move)} == checks, sfen
+
+
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_pieces_and_checkers_are_those_of_the_twin(seed: int) -> None:
+    for position, *_ in positions.scenes(seed):
         board = Board(position.sfen())
         assert board.is_check() == position.is_check()
-        assert sorted(board.checkers()) == sorted(positions.square_name(square) for square in position.checkers())
+        assert sorted(board.checkers()) == sorted(map(name, position.checkers()))
         for color, letter in enumerate("bw"):
-            assert board.hand(color) == positions.hand_dict(position, letter)
+            assert board.hand(color) == dict(+position.hands[letter])
             king = position.king(letter)
-            assert board.king_square(color) == (king and positions.square_name(king))
+            assert board.king_square(color) == (king and name(king))
         for square in positions.ALL_SQUARES:
-            assert board.piece_at(positions.square_name(square)) == position.board.get(square)
+            assert board.piece_at(name(square)) == position.board.get(square)
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_playing_a_game_through(start: str, seed: int) -> None:
-    """push and pop, with the sfen and the key after each move the same as those of a board set up afresh."""
-    board, played = Board(start), []
-    for position, move in positions.random_game(seed + 300, 60, start):
-        assert board.sfen() == position.sfen()
-        assert board.key == Board(position.sfen()).key
-        played.append((position.sfen(), move))
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_sfen_and_key_after_each_move_are_those_of_a_new_board(seed: int) -> None:
+    game = [(scene.position.sfen(), scene.played) for scene in positions.scenes(seed) if scene.played]
+    board = Board(game[0][0])
+    for sfen, move in game:
+        assert board.sfen() == sfen
+        assert board.key == Board(sfen).key
         board.push(move)
-    for sfen, move in reversed(played):
+    for sfen, move in reversed(game):
         assert board.pop() == move
         assert board.sfen() == sfen
 
 
-@pytest.mark.parametrize("start, seed", CASES)
-def test_no_other_text_is_legal(start: str, seed: int) -> None:
-    """Every well-formed move text is legal exactly when the twin lists it."""
-    for position, moves in positions.walk(seed + 400, 6, start):
-        board, legal = Board(position.sfen()), set(moves)
-        assert {move for move in positions.every_move_text() if board.is_legal(move)} == legal, position.sfen()
-
-
-def random_positions(count: int, seed: int) -> Iterator[Board]:
-    """Boards of seeded random games, both colours and many in check; games end at 200 plies or without a move."""
-    rng = random.Random(seed)
-    board = Board()
-    for number in range(count):
-        moves = board.legal_moves(include_all=True)
-        if not moves or len(board.moves()) > 200:
-            board = Board(positions.STARTS[number % len(positions.STARTS)])
-            moves = board.legal_moves(include_all=True)
-        yield board
-        checking = board.checking_moves() if rng.random() < 0.25 else []
-        board.push(rng.choice(checking or moves))
-
-
-def compare_with_cshogi(cshogi: Any, count: int, seed: int) -> int:
-    in_check = 0
-    for board in random_positions(count, seed):
-        twin = cshogi.Board(board.sfen())
-        legal = {cshogi.move_to_usi(move): move for move in twin.legal_moves}
-        assert set(board.legal_moves(include_all=True)) == set(legal), board.sfen()
-        slow = Position(board.sfen())
-        assert set(board.legal_moves()) == {move for move in legal if not slow.is_dominated(move)}, board.sfen()
-        checking = {text for text, move in legal.items() if checks(twin, move)}
-        assert set(board.checking_moves(include_all=True)) == checking, board.sfen()
-        in_check += board.is_check()
-    return in_check
-
-
-def checks(twin: Any, move: int) -> bool:
-    twin.push(move)
-    answer = bool(twin.is_check())
-    twin.pop()
-    return answer
+def test_no_other_well_formed_text_is_legal() -> None:
+    for position, moves, *_ in positions.all_scenes(20):
+        board = Board(position.sfen())
+        assert {move for move in positions.every_move_text() if board.is_legal(move)} == set(moves), position.sfen()
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_moves_of_cshogi(cshogi: Any, seed: int) -> None:
-    """20,000 positions in all."""
-    assert compare_with_cshogi(cshogi, 2000, seed=100 + seed) > 100
+def test_moves_and_checks_are_those_of_cshogi(cshogi: Any, seed: int) -> None:
+    in_check = 0
+    for board in positions.random_boards(100 + seed, 1500, positions.STARTS, checks=0.25, include_all=True):
+        twin = cshogi.Board(board.sfen())
+        legal = {cshogi.move_to_usi(move): move for move in twin.legal_moves}
+        assert set(board.legal_moves(include_all=True)) == set(legal), board.sfen()
+        checks = {text for text, move in legal.items() if gives_check(twin, move)}
+        assert set(board.checking_moves(include_all=True)) == checks, board.sfen()
+        in_check += board.is_check()
+    assert in_check > 100
+
+
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_moves_of_the_flipped_board_are_the_flipped_moves(seed: int) -> None:
+    for position, moves, *_ in positions.scenes(seed)[::3]:
+        board, twin = Board(position.sfen()), Board(flipped(position.sfen()))
+        assert twin.turn == 1 - board.turn
+        for include_all in (False, True):
+            assert set(twin.legal_moves(include_all)) == set(map(flipped_move, board.legal_moves(include_all)))
+        assert set(twin.checking_moves()) == set(map(flipped_move, board.checking_moves()))
+        assert sorted(twin.checkers()) == sorted(map(flipped_square, board.checkers()))
+        assert twin.hand(0) == board.hand(1)
+        for move in moves:
+            assert board.see(move) == twin.see(flipped_move(move)), (position.sfen(), move)
+
+
+def test_perft_of_the_flipped_board_is_equal() -> None:
+    for sfen in (START, positions.MATSURI, positions.ENTERED, positions.MIDGAME):
+        assert Board(sfen).perft(2) == Board(flipped(sfen)).perft(2)

@@ -1,27 +1,13 @@
-"""Static exchange evaluation against a slow one that plays the exchange out on the rulebook twin's board."""
+"""Static exchange evaluation against a slow one that plays the exchange on the board of the rulebook twin."""
 
 import pytest
 
 from core_ext._probe import Probe
+from core_ext.board import Board
 from tests import positions
 from tests.shogi.slow_shogi import Position, Square, color_of, other, to_square
 
-VALUES = {
-    "P": 90,
-    "L": 315,
-    "N": 405,
-    "S": 495,
-    "B": 855,
-    "R": 990,
-    "G": 540,
-    "K": 15000,
-    "+P": 540,
-    "+L": 540,
-    "+N": 540,
-    "+S": 540,
-    "+B": 945,
-    "+R": 1395,
-}
+VALUES = {"K": 15000} | positions.VALUES
 # The order in which pieces capture; it breaks ties of value.
 TAKING = ["P", "L", "N", "+P", "+L", "+N", "S", "+S", "G", "B", "R", "+B", "+R", "K"]
 
@@ -60,7 +46,7 @@ def pinned_off(position: Position, side: str, target: Square) -> set[Square]:
 
 
 def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
-    """What `side` wins by capturing on `target`; 0 if it had better not capture."""
+    """The gain of `side` by captures on `target`; 0 if it does better not to capture."""
     scene = scene_of(board)
     attackers = scene.attackers(target, side)
     pinned = pinned_off(scene, side, target) if attackers else set()
@@ -77,15 +63,12 @@ def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
     return max(0, VALUES[board[target].upper()] - best_recapture(following, target, other(side)))
 
 
-CASES = [(positions.STARTS[seed % len(positions.STARTS)], seed) for seed in range(14)]
-
-
-@pytest.mark.parametrize("start, seed", CASES)
-def test_exchanges(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed + 1400, 30, start):
-        probe = Probe(position.sfen())
-        for move in sorted(moves)[:: max(1, len(moves) // 40)]:
-            assert probe.see(move) == slow_see(position, move), (position.sfen(), move)
+@pytest.mark.parametrize("seed", positions.SEEDS)
+def test_values_are_those_of_the_slow_exchange(seed: int) -> None:
+    for position, moves, _, _ in positions.scenes(seed)[::2]:
+        probe, board = Probe(position.sfen()), Board(position.sfen())
+        for move in sorted(moves)[:: max(1, len(moves) // 20)]:
+            assert probe.see(move) == board.see(move) == slow_see(position, move), (position.sfen(), move)
 
 
 def test_a_pinned_piece_does_not_capture() -> None:
@@ -102,12 +85,9 @@ def test_a_pinned_piece_captures_the_pinning_one() -> None:
     assert Probe(pinned.replace("7k1/9/", "7k1/4l4/")).see("3d3c") == -VALUES["P"]
 
 
-@pytest.mark.parametrize("start, seed", CASES[:7])
-def test_threshold_agrees_with_value(start: str, seed: int) -> None:
-    for position, moves in positions.walk(seed + 1500, 10, start):
+def test_thresholds_agree_with_values() -> None:
+    for position, moves, _, _ in positions.all_scenes(8):
         probe = Probe(position.sfen())
         for move in moves[:20]:
             value = probe.see(move)
-            assert probe.see_at_least(move, value)
-            assert not probe.see_at_least(move, value + 1)
-            assert probe.see_at_least(move, value - 1)
+            assert [probe.see_at_least(move, value + more) for more in (-1, 0, 1)] == [True, True, False]

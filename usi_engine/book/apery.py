@@ -13,7 +13,6 @@ import numpy as np
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves
 
 LARGEST = 2**40
-MISSING = "reading a .bin book needs cshogi and rsshogi (the extra `book`): pip install cshogi rsshogi"
 ENTRY = np.dtype([("key", "<u8"), ("move", "<u2"), ("count", "<u2"), ("value", "<i4")])
 MOST_MOVES = 600
 
@@ -29,8 +28,9 @@ class AperyBook:
             self._cshogi: Any = import_module("cshogi")
             self._rsshogi: Any = import_module("rsshogi.core")
             self._entries = np.memmap(path, ENTRY, mode="r")
-        except ImportError:
-            raise BookError(f"book '{path}': {MISSING}") from None
+        except ImportError as error:
+            library = (error.name or "").partition(".")[0]
+            raise BookError(f"book '{path}' needs {library}: pip install {library}") from None
         except (OSError, ValueError) as error:
             raise BookError(f"book '{path}' is not of Apery's format: {error}") from None
 

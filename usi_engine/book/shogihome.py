@@ -11,7 +11,6 @@ from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted
 LARGEST = 256 * 2**20
 # Marks of moves in these books (1: the only move, 2: good) that keep a move from being played: doubtful, a mistake.
 BAD_MARKS = (3, 4)
-MISSING = "reading a .sbk book needs rsshogi (the extra `book`): pip install rsshogi"
 
 
 class ShogiHomeBook:
@@ -23,8 +22,9 @@ class ShogiHomeBook:
         check_file(path, LARGEST)
         try:
             self._book: Any = import_module("rsshogi.book").SbkBook.open(path)
-        except ImportError:
-            raise BookError(f"book '{path}': {MISSING}") from None
+        except ImportError as error:
+            library = (error.name or "").partition(".")[0]
+            raise BookError(f"book '{path}' needs {library}: pip install {library}") from None
         except (ValueError, OSError) as error:
             raise BookError(f"book '{path}' cannot be read: {' '.join(str(error).split())}") from None
 

@@ -1,4 +1,4 @@
-"""Names and constants of the evaluations: the special values of EvalFile, the scale of networks, the error."""
+"""Names of the evaluations: the special values of EvalFile, the error."""
 
 # Special values of EvalFile: plain piece values, the packaged network, the packaged KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"

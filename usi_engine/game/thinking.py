@@ -34,8 +34,8 @@ class Answer:
 
 RESIGN = Answer("resign")
 WIN = Answer("win")
-# The mate solver visits about 2,000 positions per millisecond; the tunable MateScout is its percentage of the time.
-MATE_NODES_PER_MS_AND_PERCENT = 20
+# Mate search before a move: nodes per millisecond of the optimum time. The solver visits about 2,000, so this is 1 %.
+MATE_NODES_PER_MS = 20
 MAX_MATE_NODES = 1_000_000
 # Returns the last lines, `bestmove` at the end. It is called when the answer may be given, perhaps long after the
 # search has ended, and the lines show the time of the answer.
@@ -155,10 +155,8 @@ class Thinking:
         solver, optimum = self._resources.root_solver, self._control.limits.optimum
         if solver is None or optimum is None or not request.mate_first:
             return []
-        nodes = MATE_NODES_PER_MS_AND_PERCENT * self._resources.core.tunable("MateScout") * optimum
-        if not nodes:
-            return []
-        _, moves = solver.solve(request.board, min(nodes, MAX_MATE_NODES), "shortest")
+        nodes = min(MATE_NODES_PER_MS * optimum, MAX_MATE_NODES)
+        _, moves = solver.solve(request.board, nodes, "shortest") if nodes else ("", [])
         return moves if mates(request, moves) else []
 
     def _reporter(self, pool: ThreadPool, interval: int) -> Reporter:

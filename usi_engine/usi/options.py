@@ -98,7 +98,7 @@ def default_threads() -> int:
 Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
-# Output units of a network in a centipawn unless its user says otherwise, as in YaneuraOu.
+# Output units of a network in a centipawn, unless the option says otherwise. YaneuraOu's default.
 FV_SCALE = 16
 
 DECLARED: dict[str, Kind] = {

@@ -1,4 +1,4 @@
-"""The network once more, in plain numpy over the slow rules: the oracle of the tests, sharing nothing with the core."""
+"""The network in plain numpy over the slow rules: the oracle of the tests, sharing nothing with the core."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ints = npt.NDArray[Any]
 
 @dataclass
 class Reference:
-    """A network as the bytes of its file have it; widths and features follow from the text."""
+    """A network with the words of its file; widths and features follow from the text."""
 
     half_kp: bool
     rows: Ints
@@ -46,7 +46,7 @@ class Reference:
         return max(-20000, min(20000, value))
 
     def sums(self, sfen: str, color: str) -> Ints:
-        """The first layer as one colour sees the position; 16-bit words that wrap."""
+        """The accumulator of one colour: 16-bit words that wrap."""
         active = active_features(self.half_kp, sfen, color)
         total = self.biases.astype(np.int64) + self.rows[active].astype(np.int64).sum(axis=0)
         wrapped: Ints = total.astype(np.int16).astype(np.int64)
@@ -54,7 +54,7 @@ class Reference:
 
 
 def active_features(half_kp: bool, sfen: str, color: str) -> list[int]:
-    """One colour's features, in no order."""
+    """The features of one colour, in any order."""
     position = Position(sfen)
     kings = {color_of(piece): place(square, color) for square, piece in position.board.items() if piece in "Kk"}
     numbers = [number(piece, place(square, color), color) for square, piece in position.board.items()
@@ -82,7 +82,7 @@ def number(piece: str, square: int, color: str) -> int:
 
 
 def read_reference(path: Path) -> Reference:
-    """The file read word for word, nothing checked."""
+    """Read a file without any check."""
     data = path.read_bytes()
     length = struct.unpack_from("<I", data, 8)[0]
     sizes = [int(found) for found in re.findall(r"[0-9]+", data[12 : 12 + length].decode())]
@@ -105,7 +105,7 @@ def read_reference(path: Path) -> Reference:
 
 
 def random_network(architecture: Architecture, seed: int = 1, wild: bool = False) -> NetworkFile:
-    """Sums near the range of the activations; with `wild`, words of the whole range, so that sums wrap."""
+    """Make a network with sums near the range of the activations; `wild`: words of the whole range, whose sums wrap."""
     rng = np.random.default_rng(seed)
     width, most = architecture.width, 32767 if wild else 40
     inputs = [2 * width, architecture.hidden1, architecture.hidden2]

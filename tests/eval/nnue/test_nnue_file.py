@@ -1,4 +1,4 @@
-"""nn.bin: round trips, the published hashes and texts, refusals in one line, damaged files."""
+"""nn.bin: round trips, published hashes and texts, refusals in one line, damaged files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from usi_engine.evaluation.network_file import (
 K_P = Architecture("K+P", 256, 32, 32)
 SMALL = Architecture("K+P", 128, 8, 8)
 ARCHITECTURES = [K_P, SMALL, Architecture("K+P", 1024, 96, 41), Architecture("HalfKP", 128, 9, 96)]
-# Of the networks that YaneuraOu's builds for K+P and HalfKP 256x2-32-32 take: file, first layer, dense layers.
+# Hashes that YaneuraOu's builds for 256x2-32-32 require: file, first layer, dense layers.
 PUBLISHED = {"K+P": (0x5C6464A9, 0x3F5715FF, 0x63337156), "HalfKP": (0x3E5AA6EE, 0x5D69D7B8, 0x63337156)}
 TEXT = (
     "Features=HalfKP(Friend)[125388->256x2],Network=AffineTransform[1<-32](ClippedReLU[32](AffineTransform[32<-32]"
@@ -35,14 +35,13 @@ TEXT = (
 
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The bytes of a small file."""
     path = tmp_path_factory.mktemp("nnue") / "nn.bin"
     write_network(path, random_network(SMALL))
     return path.read_bytes()
 
 
 def refusal(path: Path, data: bytes | None = None) -> str:
-    """The one line with which a file is refused."""
+    """Return the one line of the refusal."""
     if data is not None:
         path.write_bytes(data)
     with pytest.raises(WeightsError) as error:
@@ -54,7 +53,6 @@ def refusal(path: Path, data: bytes | None = None) -> str:
 
 
 def with_text(data: bytes, text: str) -> bytes:
-    """The file with another text of the architecture."""
     length = struct.unpack_from("<I", data, 8)[0]
     return data[:8] + struct.pack("<I", len(text)) + text.encode() + data[12 + length :]
 
@@ -93,11 +91,10 @@ def test_hashes_and_text_are_the_published_ones(features: str, tmp_path: Path) -
 
 def test_a_folder_stands_for_its_nn_bin(good: bytes, tmp_path: Path) -> None:
     (tmp_path / "nn.bin").write_bytes(good)
-    assert read_network(tmp_path).architecture == SMALL
-    assert read_network(str(tmp_path)).architecture == SMALL
+    assert read_network(tmp_path).architecture == read_network(str(tmp_path)).architecture == SMALL
 
 
-def test_what_an_author_added_to_the_text_is_kept(good: bytes, tmp_path: Path) -> None:
+def test_additions_to_the_text_are_kept(good: bytes, tmp_path: Path) -> None:
     text = format_architecture(SMALL) + ",trained on Tuesday"
     path = tmp_path / "nn.bin"
     path.write_bytes(with_text(good, text))
@@ -110,12 +107,10 @@ def test_what_an_author_added_to_the_text_is_kept(good: bytes, tmp_path: Path) -
 @pytest.mark.parametrize(
     "text, fault",
     [
-        (format_architecture(Architecture("K+P", 2048, 8, 8)), "width 2048"),
         (format_architecture(Architecture("K+P", 96, 8, 8)), "width 96"),
         (format_architecture(Architecture("K+P", 130, 8, 8)), "width 130"),
         (format_architecture(Architecture("K+P", 128, 7, 8)), "7 units"),
         (format_architecture(Architecture("K+P", 128, 8, 97)), "97 units"),
-        (format_architecture(Architecture("K+P", 128, 8, 0)), "0 units"),
         (format_architecture(SMALL).replace("1710", "1711"), "contradicts"),
         (format_architecture(SMALL).replace("(0:256)", "(0:128)"), "contradicts"),
         (format_architecture(SMALL) + "x", "contradicts"),
@@ -149,7 +144,7 @@ def test_a_bias_that_overflows_is_refused(good: bytes, bias: int, tmp_path: Path
     assert "overflow" in refusal(tmp_path / "nn.bin", data)
 
 
-def test_what_is_no_network_is_refused(good: bytes, tmp_path: Path) -> None:
+def test_other_files_are_refused(good: bytes, tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path / "nowhere")
     assert "no such file" in refusal(tmp_path)  # a folder without nn.bin
     assert "no such file" in refusal(tmp_path / "nowhere" / "nn.bin")
@@ -164,7 +159,7 @@ def test_what_is_no_network_is_refused(good: bytes, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "regular" in refusal(tmp_path / "pipe")
 
@@ -176,8 +171,7 @@ def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
     assert "more than any network" in refusal(path)
 
 
-def test_reading_takes_memory_for_the_file_alone(good: bytes, tmp_path: Path) -> None:
-    """And for its arrays, not for the largest file."""
+def test_reading_takes_no_more_memory_than_the_file_and_its_arrays(good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "nn.bin"
     path.write_bytes(good)
     tracemalloc.start()
@@ -189,7 +183,7 @@ def test_reading_takes_memory_for_the_file_alone(good: bytes, tmp_path: Path) ->
 
 def test_truncated_files_are_refused(good: bytes, tmp_path: Path) -> None:
     chance = random.Random(1)
-    for length in [*range(400), *chance.sample(range(len(good)), 100), len(good) - 1]:
+    for length in [*range(0, 400, 3), *chance.sample(range(len(good)), 50), len(good) - 1]:
         refusal(tmp_path / "nn.bin", good[:length])
 
 
@@ -200,23 +194,6 @@ def test_damaged_headers_are_refused(good: bytes, tmp_path: Path) -> None:
         damaged = bytearray(good)
         damaged[at] ^= 1 << chance.randrange(8)
         refusal(tmp_path / "nn.bin", bytes(damaged))
-
-
-def test_damaged_files_raise_nothing_else(good: bytes, tmp_path: Path) -> None:
-    """Noise anywhere, bytes cut out and put in: a network of the same sizes, or one line."""
-    chance, path = random.Random(3), tmp_path / "nn.bin"
-    for _ in range(200):
-        damaged = bytearray(good)
-        for _ in range(chance.randrange(1, 20)):
-            damaged[int(len(damaged) * chance.random() ** 4)] = chance.randrange(256)
-        if chance.random() < 0.3:
-            at = chance.randrange(len(damaged))
-            damaged[at : at + chance.randrange(9)] = chance.randbytes(chance.randrange(9))
-        path.write_bytes(damaged)
-        try:
-            assert read_network(path).ft_weight.shape == (1710, 128)
-        except WeightsError as error:
-            assert "\n" not in str(error)
 
 
 def test_wrong_arrays_are_not_written(tmp_path: Path) -> None:
