@@ -160,25 +160,9 @@ class Malformed:
 
 
 Command = (
-    Usi
-    | IsReady
-    | NewGame
-    | Stop
-    | Quit
-    | GameOver
-    | SetOption
-    | GetOption
-    | SetPosition
-    | Go
-    | GoMate
-    | PonderHit
-    | Question
-    | Perft
-    | Bench
-    | Help
-    | Ignored
-    | Malformed
-)
+    Usi | IsReady | NewGame | Stop | Quit | GameOver | SetOption | GetOption | SetPosition | Go | GoMate | PonderHit
+    | Question | Perft | Bench | Help | Ignored | Malformed
+)  # fmt: skip
 
 QUESTIONS = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
 TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
