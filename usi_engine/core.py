@@ -55,7 +55,6 @@ class Core:
     max_depth: int
     max_evaluation: int
     set_tunable: Callable[[str, int], None]
-    tunable: Callable[[str], int]
 
     def in_plies(self, value: int) -> int | None:
         """Plies to mate, negative for the side that is mated, never 0; None where the value is no mate."""
@@ -89,5 +88,4 @@ def load_core() -> Core:
         max_depth=engine.MAX_DEPTH,
         max_evaluation=engine.MAX_EVALUATION,
         set_tunable=engine.set_tunable,
-        tunable=engine.tunable,
     )

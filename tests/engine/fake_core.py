@@ -37,7 +37,7 @@ class Script:
     cleared: set[tuple[int, int]] = field(default_factory=set)  # parts of the table, each with their number
     solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls, and their limits of nodes
     solved_within: list[int] = field(default_factory=list)
-    constants: dict[str, int] = field(default_factory=lambda: {"MateScout": 5})  # of the search, for tuning
+    constants: dict[str, int] = field(default_factory=dict)  # of the search, for tuning
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
     crash: bool = False
@@ -196,6 +196,5 @@ def make_core(script: Script) -> Core:
         max_depth=MAX_DEPTH,
         max_evaluation=MAX_EVALUATION,
         set_tunable=script.constants.__setitem__,
-        tunable=script.constants.__getitem__,
         **scripted,
     )

@@ -14,6 +14,7 @@ from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, ScriptedSolver
 from tests.engine.transcripts import DECLARABLE
 from tests.engine.usi_transport import InProcess, Program
+from usi_engine import thinking
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.network_file import read_network, write_network
@@ -57,13 +58,14 @@ def test_late_mate_searches_cost_the_game_no_time(scripted: ScriptedEngine, monk
         time.sleep(0.2 if aim == "first" else 0)
         return found
 
+    monkeypatch.setattr(thinking, "MATE_NODES_PER_MS", 0)
     engine = scripted(Script(solve_seconds=0.1))
-    engine.send("setoption name Tune_MateScout value 0", "isready", MATE_IN_THREE)
+    engine.send("isready", MATE_IN_THREE)
     monkeypatch.setattr(ScriptedSolver, "solve", late)
     for _ in range(3):
         engine.send("go mate 50")
         engine.expect("^checkmate timeout")
-    monkeypatch.undo()
+    monkeypatch.setattr(ScriptedSolver, "solve", solve)
     for _ in range(4):  # the margin that is assumed before the first move fades
         seconds_to_answer(engine, "go byoyomi 100")
     assert seconds_to_answer(engine, "position startpos", "go byoyomi 500") > 0.4

@@ -10,11 +10,12 @@ import time
 import pytest
 
 from core_ext.board import Board
+from core_ext.engine import tunable
 from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import InProcess
 from usi_engine.core import Core, CoreError, load_core
-from usi_engine.game import session
+from usi_engine.game import session, thinking
 from usi_engine.game.console import perft
 from usi_engine.game.loop import LONGEST_LINE
 from usi_engine.game.mating import PATIENCE_NODES
@@ -356,16 +357,23 @@ def test_the_search_for_the_shortest_mate_has_a_limit(scripted: ScriptedEngine) 
 
 
 def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
-    """The undeclared options for tuning; MateScout 0 searches no mate before the search."""
+    """Constants of the search are undeclared options."""
+    script = Script()
+    engine = scripted(script)
+    engine.send("setoption name Tune_LmrBase value 100", "isready")
+    engine.expect("^readyok$")
+    assert script.constants == {"LmrBase": 100}
+
+
+def test_a_mate_is_searched_before_the_search(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     script = Script(solution=("mate", ["G*2b"]))
     engine = scripted(script)
-    engine.send("setoption name Tune_MateScout value 0", "isready", "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1")
-    engine.expect("^readyok$")
-    assert script.constants == {"MateScout": 0}
-    engine.send("go byoyomi 100")
+    monkeypatch.setattr(thinking, "MATE_NODES_PER_MS", 0)
+    engine.send("isready", "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1", "go byoyomi 100")
     engine.expect("^bestmove")
     assert script.solved == []
-    engine.send("setoption name Tune_MateScout value 5", "go byoyomi 100")
+    monkeypatch.undo()
+    engine.send("go byoyomi 100")
     engine.expect("^bestmove")
     assert script.solved == ["shortest"]
 
@@ -381,12 +389,12 @@ def test_a_constant_is_set_by_its_name(scripted: ScriptedEngine) -> None:
 )
 def test_a_constant_that_cannot_be_set(name: str, value: str, reason: str) -> None:
     """One line that quotes both; play goes on."""
-    engine, before = InProcess(load_core), load_core().tunable("LmrMinDepth")
+    engine, before = InProcess(load_core), tunable("LmrMinDepth")
     engine.send(SMALL_TABLE, f"setoption name Tune_{name} value {value}", "go depth 1")
     assert reason in engine.expect(f"^info string option Tune_{name} cannot be '{value}': ")
     engine.expect("^bestmove")
     engine.close()
-    assert load_core().tunable("LmrMinDepth") == before
+    assert tunable("LmrMinDepth") == before
 
 
 def test_settings_reach_the_core(scripted: ScriptedEngine) -> None:

@@ -177,3 +177,7 @@ def test_reading_takes_no_more_memory_than_the_file() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert size < peak < 1.5 * size
+
+
+def test_material_has_no_weights() -> None:
+    assert load_weights(MATERIAL) is None

@@ -47,8 +47,8 @@ class Answer:
 
 RESIGN = Answer("resign")
 WIN = Answer("win")
-# The mate solver visits about 2,000 positions per millisecond; the constant MateScout is its percentage of the time.
-MATE_NODES_PER_MS_AND_PERCENT = 20
+# Mate search before a move: nodes per millisecond of the optimum time. The solver visits about 2,000, so this is 1 %.
+MATE_NODES_PER_MS = 20
 MAX_MATE_NODES = 1_000_000
 # Called when the answer may be given; returns the lines to print, `bestmove` last.
 Finish = Callable[[], list[str]]
@@ -164,11 +164,11 @@ class Thinking:
 
     def _mate_nodes(self, go: Go) -> int:
         """Nodes of the mate search at the root; 0 for none. Under TryRule a king in check may win by its move."""
-        optimum, percent = self._control.limits.optimum, self._resources.core.tunable("MateScout")
+        optimum = self._control.limits.optimum
         other = go.searchmoves or self._options.number("MultiPV") > 1
         if optimum is None or other or self._options.text("EnteringKingRule") == "TryRule":
             return 0
-        return min(MATE_NODES_PER_MS_AND_PERCENT * percent * optimum, MAX_MATE_NODES)
+        return min(MATE_NODES_PER_MS * optimum, MAX_MATE_NODES)
 
     def _set_root(self, pool: ThreadPool, board: Board, go: Go) -> int:
         moves = [move for move in dict.fromkeys(go.searchmoves) if board.is_legal(move)]
