@@ -13,7 +13,6 @@ import numpy as np
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted_moves
 
 LARGEST = 2**40
-MISSING = "reading a .bin book needs cshogi and rsshogi (the extra `book`): pip install cshogi rsshogi"
 ENTRY = np.dtype([("key", "<u8"), ("move", "<u2"), ("count", "<u2"), ("value", "<i4")])
 MOST_MOVES = 600
 
@@ -22,15 +21,13 @@ class AperyBook:
     """A .bin file, memory-mapped."""
 
     def __init__(self, path: str) -> None:
-        """Open the file. BookError, also if a library is missing."""
+        """Open the file. BookError, ImportError."""
         self.path = path
         check_file(path, LARGEST)
+        self._cshogi: Any = import_module("cshogi")
+        self._rsshogi: Any = import_module("rsshogi.core")
         try:
-            self._cshogi: Any = import_module("cshogi")
-            self._rsshogi: Any = import_module("rsshogi.core")
             self._entries = np.memmap(path, ENTRY, mode="r")
-        except ImportError:
-            raise BookError(f"book '{path}': {MISSING}") from None
         except (OSError, ValueError) as error:
             raise BookError(f"book '{path}' is not in Apery's format: {error}") from None
 

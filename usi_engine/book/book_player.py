@@ -28,17 +28,17 @@ def open_book(name: str) -> Book:
     except RuntimeError as error:  # no such user
         raise BookError(f"book '{name}' cannot be read: {error}") from None
     suffix = Path(path).suffix.lower()
-    if suffix == ".sbk":
-        return ShogiHomeBook(path)
-    return open_apery(path) if suffix == ".bin" else YaneuraOuBook(path)
-
-
-def open_apery(path: str) -> Book:
     try:
-        from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (imports numpy)
-    except ModuleNotFoundError as error:
-        raise BookError(f"book '{path}' needs the Python module '{error.name}'") from None
-    return AperyBook(path)
+        if suffix == ".sbk":
+            return ShogiHomeBook(path)
+        if suffix == ".bin":
+            from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (imports numpy)
+
+            return AperyBook(path)
+    except ImportError as error:
+        library = (error.name or "").partition(".")[0]
+        raise BookError(f"book '{path}' needs {library}: pip install {library}") from None
+    return YaneuraOuBook(path)
 
 
 class BookPlayer:

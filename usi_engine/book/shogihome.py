@@ -9,20 +9,17 @@ from usi_engine.book.entry import BookError, BookMove, Entry, check_file, sorted
 
 LARGEST = 256 * 2**20  # bytes; rsshogi reads the whole file into memory
 BAD_MARKS = (3, 4)  # doubtful, mistake; 1 is the only move, 2 a good one
-MISSING = "reading a .sbk book needs rsshogi (the extra `book`): pip install rsshogi"
 
 
 class ShogiHomeBook:
     """A .sbk file. Its moves have no values; their weights are taken as counts."""
 
     def __init__(self, path: str) -> None:
-        """Read the file. BookError, also if rsshogi is missing."""
+        """Read the file. BookError, ImportError."""
         self.path = path
         check_file(path, LARGEST)
         try:
             self._book: Any = import_module("rsshogi.book").SbkBook.open(path)
-        except ImportError:
-            raise BookError(f"book '{path}': {MISSING}") from None
         except (ValueError, OSError) as error:
             raise BookError(f"book '{path}' cannot be read: {' '.join(str(error).split())}") from None
 
