@@ -28,7 +28,7 @@ from usi_engine.evaluation.kpp_file import (
     run_all,
     save_weights,
 )
-from usi_engine.evaluation.names import KPP, PACKAGED, WeightsError
+from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, WeightsError
 
 
 def some_weights() -> Folded:
