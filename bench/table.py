@@ -3,12 +3,11 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
 
 from rich.box import SIMPLE
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
-from tqdm import tqdm
 
 
 def best_rate(work: Callable[[], int], rounds: int = 5, prepare: Callable[[], object] = lambda: None) -> float:
@@ -43,6 +42,19 @@ def show(title: str, unit: str, ours: float, peers: dict[str, float], aim: float
     print_table(("program", f"million {unit}/s"), [(name, f"{rate:.2f}") for name, rate in rows])
 
 
-def progress(total: int, unit: str, done: int = 0) -> "tqdm[Any]":
-    """Return a progress bar on stderr; if that is not a terminal, it prints a line a minute."""
-    return tqdm(total=total, initial=done, unit=unit, mininterval=0.5 if sys.stderr.isatty() else 60)
+class Steps(Progress):
+    """A progress bar of `total` units on stderr; if that is not a terminal, a line a minute."""
+
+    def __init__(self, total: int, unit: str, done: int = 0) -> None:
+        columns = TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        note = TextColumn("{task.fields[note]}", markup=False)
+        super().__init__(*columns, note, console=Console(stderr=True), disable=not sys.stderr.isatty())
+        self._unit, self._task, self._printed = unit, self.add_task(unit, total=total, completed=done, note=""), 0.0
+
+    def step(self, note: str = "") -> None:
+        """Count one unit, and show the note beside the count."""
+        self.update(self._task, advance=1, note=note)
+        if self.disable and time.monotonic() - self._printed >= 60:
+            self._printed = time.monotonic()
+            task = self.tasks[0]
+            print(f"{task.completed:.0f}/{task.total:.0f} {self._unit}s {note}".rstrip(), file=sys.stderr, flush=True)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from usi_engine.core import CoreError
     from usi_engine.engine import Analysis, Engine, Score, Variation, analyse
     from usi_engine.evaluation.names import WeightsError
-    from usi_engine.records.formats import RecordError
+    from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games
 
 NAME = "Komadori"
@@ -29,7 +29,7 @@ __all__ = [
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
     "core_ext.engine": ("PieceValues",),
-    "usi_engine.records.formats": ("RecordError",),
+    "usi_engine.records.faults": ("RecordError",),
     "usi_engine.records.games": ("Game", "load_games"),
     "usi_engine.core": ("CoreError",),
     "usi_engine.evaluation.names": ("WeightsError",),

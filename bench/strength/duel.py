@@ -26,7 +26,7 @@ from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import estimate, likelihood_ratio, verdict
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
-from bench.table import progress
+from bench.table import Steps
 from core_ext.board import BLACK, Board
 from core_ext.engine import Evaluation, set_tunable, tunables
 from usi_engine.book.book_player import BookPlayer, open_book
@@ -220,11 +220,10 @@ def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: l
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
     pool = multiprocessing.get_context("spawn").Pool(arguments.processes, begin, sides)
-    with pool, progress(len(kept) + len(numbers), "pair", len(kept)) as bar:
+    with pool, Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
         for pair in pool.imap_unordered(play_pair, numbers):
             kept.append(pair)
-            bar.set_postfix_str(standing(arguments, kept), refresh=False)
-            bar.update()
+            bar.step(standing(arguments, kept))
             yield pair
 
 

@@ -24,7 +24,7 @@ from bench import OPENINGS
 from bench.command import new_parser
 from bench.kept import kept_rows, same_conditions
 from bench.strength.elo import Estimate, estimate
-from bench.table import print_table, progress
+from bench.table import Steps, print_table
 from core_ext.board import BLACK, Board
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
@@ -204,12 +204,12 @@ def run(chosen: argparse.Namespace) -> None:
     openings = read_openings(OPENINGS)
     openings = random.Random(chosen.seed).sample(openings, len(openings))
     players = Players(chosen.full)
-    with progress(len(wanted), "pair") as bar, file.open("a", encoding="utf-8") as record:
+    with Steps(len(wanted), "pair") as bar, file.open("a", encoding="utf-8") as record:
         for pair, number in wanted:
             kept.append(play_pair(players, openings[place_of(pair, number) % len(openings)], pair, number))
             record.write(json.dumps(kept[-1]) + "\n")
             record.flush()
-            bar.update()
+            bar.step()
     rows = rows_of(scores_of(kept))
     print_table(("level", "Elo", "games", "against the one before", "games"), [row.cells() for row in rows])
     if chosen.figure:

@@ -5,7 +5,7 @@
 The runner tolerates a second on the clock and does not measure byoyomi, so this program times every answer itself: an
 answer after the flag is an overstep even if the runner accepts it. It plays pairs of games, one opening with both
 colours. After each pair it writes the games as CSA and KIF and the figures as JSON; the same command resumes after the
-last pair. Needs cshogi and rsshogi (`pip install cshogi rsshogi`).
+last pair. Needs cshogi (`pip install cshogi`).
 """
 
 import argparse

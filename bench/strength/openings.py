@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.command import new_parser
-from bench.table import progress
+from bench.table import Steps
 from core_ext.board import Board
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
@@ -70,10 +70,10 @@ def parse() -> argparse.Namespace:
 
 def main() -> None:
     chosen = parse()
-    with progress(chosen.count, "opening") as bar, open(chosen.file, "w", encoding="utf-8") as file:
+    with Steps(chosen.count, "opening") as bar, open(chosen.file, "w", encoding="utf-8") as file:
         for line in openings(chosen):
             file.write(line + "\n")
-            bar.update()
+            bar.step()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from bench import OPENINGS
 from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import same_conditions
 from bench.strength.duel import Setting, begin, known_name, play_pair, ranges
-from bench.table import progress
+from bench.table import Steps
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.player import read_openings
@@ -92,8 +92,8 @@ def run(arguments: argparse.Namespace) -> None:
     tuning.load(file)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
     context = multiprocessing.get_context("spawn")
-    bar = progress(tuning.pairs, "pair", tuning.done)
-    with ProcessPoolExecutor(arguments.processes, context, begin, ((side, side), openings)) as pool:
+    executor = ProcessPoolExecutor(arguments.processes, context, begin, ((side, side), openings))
+    with executor as pool, Steps(tuning.pairs, "pair", tuning.done) as bar:
         running: dict[Future[dict[str, Any]], dict[str, float]] = {}
         for pair in range(tuning.done, tuning.pairs):
             shift, raised, lowered = tuning.perturbed(pair)
@@ -102,10 +102,8 @@ def run(arguments: argparse.Namespace) -> None:
             while len(running) == arguments.processes or (running and pair == tuning.pairs - 1):
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
                     tuning.learn(running.pop(future), 2 * sum(future.result()["points"]) - 2)
-                    bar.update()
+                    bar.step(text_of(tuning.values))
                 tuning.save(file)
-                bar.set_postfix_str(text_of(tuning.values), refresh=False)
-    bar.close()
     print(text_of(tuning.values))
 
 

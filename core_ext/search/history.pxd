@@ -50,8 +50,8 @@ cdef struct Histories:
     PieceTo move_correction[PIECES][SQUARES]    # continuation correction: [piece][destination] of the earlier move
     int16_t hash_move                       # how often the hash move is the best move
 
-# Return cleared histories; `block[0]` receives the pointer for release_large. With `lazy` the system provides the
-# memory at first use, otherwise now. MemoryError.
+# Return cleared histories; `block[0]` receives the pointer for release_large. With `lazy` the memory is provided at
+# first use, otherwise now. MemoryError.
 cdef Histories *allocate_histories(void **block, bint lazy) except NULL
 cdef void clear_histories(Histories *histories) noexcept nogil
 # Clear the low-ply history, for a new root.

@@ -15,8 +15,9 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.engine import MATE
-from tests.analysis.common import FAST, MOVES, RECORDS, game_of, valued
+from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import INTERRUPTIBLE
+from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.judgement import Evaluated
@@ -29,7 +30,6 @@ from usi_engine.analysis.store import Store, store_path
 ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
-MATED = "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"
 
 pytestmark = pytest.mark.usefixtures("cache_folder")
 
@@ -62,25 +62,12 @@ def test_results_do_not_depend_on_the_order(analyst: Analyst) -> None:
     assert 0 < first.nodes <= 600
 
 
-def test_ended_games(analyst: Analyst) -> None:
-    assert analyst.evaluate(Board(MATED)) == Evaluated(-MATE, 0, 0, 0, 0, ())
-    board = Board()
-    for move in ["2h3h", "8b7b", "3h2h", "7b8b"] * 3:
-        board.push(move)
-    assert analyst.evaluate(board) == Evaluated(0, None, 0, 0, 0, ())
-
-
-def test_a_mate_is_found(analyst: Analyst) -> None:
-    result = analyst.evaluate(Board("4k4/9/4P4/9/9/9/9/9/4K4 b G 1"))
+def test_mates_and_ended_games(analyst: Analyst) -> None:
+    result = analyst.evaluate(Board(MATE_IN_ONE))
     assert (result.mate, result.pv) == (1, ("G*5b",))
-
-
-def test_seconds_and_threads() -> None:
-    slow = Analyst(Limits(0, 0.2, 2, 1, "material"))
-    begun = time.monotonic()
-    result = slow.evaluate(Board())
-    assert result.nodes > 1000
-    assert time.monotonic() - begun < 5
+    assert analyst.evaluate(Board(MATED)) == Evaluated(-MATE, 0, 0, 0, 0, ())
+    board = Board.from_moves(["2h3h", "8b7b", "3h2h", "7b8b"] * 3)
+    assert analyst.evaluate(board) == Evaluated(0, None, 0, 0, 0, ())
 
 
 # ---- outputs ----
@@ -96,13 +83,12 @@ def test_text(judged: AnalysedGame) -> None:
 
 
 def test_text_of_a_single_position() -> None:
-    whole = game_of(GAME)
-    alone = replace(whole, moves=())
-    lines = list(lines_of(analysed(alone, [valued(50, "7g7f", "3c3d")])))
+    game = replace(game_of(GAME), moves=())
+    lines = list(lines_of(analysed(game, [valued(50, "7g7f", "3c3d")])))
     assert lines[3].split() == ["0", "+50", "52", "%", "start", "▲７六歩", "△３四歩"]
 
 
-# What the readers of the GUIs look for in a comment line, after the star of KIF.
+# The patterns that the GUIs' readers look for in a comment line, after the star of KIF.
 SHOGIHOME_VALUE = re.compile(r"^#評価値=([+-]?[0-9]+)")
 SHOGIHOME_MATE = re.compile(r"^#詰み=(先手勝ち|後手勝ち)(?::([0-9]+)手)?")
 SHOGIGUI = re.compile(
@@ -245,16 +231,7 @@ def test_a_stopped_run_goes_on_where_it_stopped(
     assert capsys.readouterr().out == resumed
 
 
-@pytest.mark.parametrize(
-    "words", [["--nodes", "0"], ["--seconds", "-1"], ["--seconds", "x"], ["--nodes", "1", "--seconds", "1"]]
-)
-def test_limits_are_checked(words: list[str]) -> None:
-    with pytest.raises(SystemExit) as left:
-        main([str(GAME), *words])
-    assert left.value.code == 2
-
-
-def test_weights_that_are_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_weights(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([str(GAME), "--eval", "none.kpp"]) == 2
     assert "none.kpp" in capsys.readouterr().err
 
@@ -276,7 +253,8 @@ def test_ctrl_c_stops_a_long_search(cache_folder: Path) -> None:
     assert "Traceback" not in errors
 
 
-def test_play_imports_none_of_it() -> None:
-    code = "import sys, usi_engine.__main__; print([n for n in sys.modules if 'analysis' in n or 'rsshogi' in n])"
+def test_play_imports_none_of_these() -> None:
+    names = "{'rsshogi', 'rich', 'numpy', 'usi_engine.analysis', 'usi_engine.records'}"
+    code = f"import sys, usi_engine.__main__; print([*{names} & set(sys.modules)])"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

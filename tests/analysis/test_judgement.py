@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.analysis.common import valued
+from tests.records.common import valued
 from usi_engine.analysis.judgement import judge, totals, winning_chance
 
 

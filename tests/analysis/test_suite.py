@@ -9,7 +9,6 @@ from usi_engine.analysis.suite import Finding, Problem, SuiteError, main, read_p
 from usi_engine.engine import Analysis, Score, Variation
 
 TEN = Score(10, 10, None)
-
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 MATE = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
@@ -32,14 +31,11 @@ def test_forms_of_a_line(line: str, moves: tuple[str, ...], name: str) -> None:
     assert (problem.moves, problem.avoid, problem.name) == (moves, False, name)
 
 
-def test_moves_to_avoid() -> None:
+def test_moves_to_avoid_and_lines_without_a_problem() -> None:
     problem = read_problem(f"{START} am 7g7f;")
     assert problem is not None
     assert problem.solved_by("2g2f")
     assert not problem.solved_by("7g7f")
-
-
-def test_lines_without_a_problem() -> None:
     assert read_problem("") is None
     assert read_problem("# comment") is None
 

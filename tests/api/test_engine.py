@@ -19,9 +19,9 @@ import pytest
 import usi_engine
 from core_ext.board import BLACK, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
-from tests.analysis.common import RECORDS
 from tests.positions import DECLARABLE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C
+from tests.records.common import RECORDS
 from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analyse, load_games
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.analysis.common import RECORDS
 from tests.programs import INTERRUPTIBLE
+from tests.records.common import RECORDS
 from usi_engine.analysis.analyst import Analyst, Wanted
 from usi_engine.analysis.limits import Limits
 from usi_engine.book.entry import BookMove, position_key
@@ -273,17 +272,6 @@ def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.C
         other.write_text(text, encoding="utf-8")
         assert main(["build", str(record), "--out", str(other), "--min-games", "1"]) == 0
         assert other.read_text().startswith("#YANEURAOU-DB2016 1.00\n# Komadori")
-
-
-def test_games_need_rsshogi(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """One line says what to install; a book from our own search needs nothing."""
-    for name in ["rsshogi", *(name for name in sys.modules if name.startswith("rsshogi."))]:
-        monkeypatch.setitem(sys.modules, name, None)
-    assert main(["build", str(RECORDS / "game.kif"), "--out", str(tmp_path / "a.db")]) == 2
-    assert "pip install rsshogi" in capsys.readouterr().err
-    assert main(["build", "--positions", "3", "--out", str(tmp_path / "b.db"), *QUICK]) == 0
 
 
 # ---- books from search ----

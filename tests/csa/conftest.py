@@ -14,7 +14,7 @@ from tests.csa.server import TIMEOUT, Script, Server
 from usi_engine.csa.client import Client, Settings
 from usi_engine.csa.driver import Engine
 
-# A folder with shogi-server (Ruby); the tests that play on it exist only where it is given.
+# A folder with shogi-server (Ruby); without it, the tests that play on it are not collected.
 SHOGI_SERVER = os.environ.get("SHOGI_SERVER", "")
 collect_ignore = [] if SHOGI_SERVER else ["test_shogi_server.py"]
 
@@ -23,7 +23,7 @@ FAKE_ENGINE = Path(__file__).with_name("fake_engine.py")
 
 @dataclass
 class Run:
-    """A client that ran to its end."""
+    """A client that has finished."""
 
     client: Client
     folder: Path
@@ -31,20 +31,20 @@ class Run:
     received: list[str]  # by the engine
 
     def record(self, game_id: str = "test+1") -> str:
-        """The text of a game's record."""
+        """Return the text of a game's record."""
         return (self.folder / f"{game_id}.csa").read_text(encoding="utf-8")
 
     def goes(self) -> list[str]:
-        """The searches the engine was asked for."""
+        """Return the searches that the engine was asked for."""
         return [line for line in self.received if line.startswith("go")]
 
     def gameovers(self) -> list[str]:
-        """How the engine was told that games ended."""
+        """Return the results that the engine was told."""
         return [line.removeprefix("gameover ") for line in self.received if line.startswith("gameover")]
 
 
 @dataclass
-class Table:
+class ClientRunner:
     """Runs clients; `settings` are those of the next one."""
 
     folder: Path
@@ -52,7 +52,7 @@ class Table:
     client: Client | None = None
 
     def play(self, answers: list[str], *scripts: Script, games: int = 1, ponder: bool = False) -> Run:
-        """Let a client with an engine that gives these answers play on a server with these scripts."""
+        """Let a client, whose engine gives these answers, play on a server with these scripts."""
         server, notes = Server(*scripts), list[str]()
         settings = replace(self.settings, port=server.port, games=games, ponder=ponder)
         client = self.client = Client(settings, notes.append)
@@ -72,7 +72,7 @@ class Table:
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Table:
-    """A place to play, without pauses."""
+def runner(tmp_path: Path) -> ClientRunner:
+    """A runner without pauses."""
     settings = Settings("127.0.0.1", 0, "us", "secret", records=tmp_path / "games", pause=0.01, tick=0.05)
-    return Table(tmp_path, settings)
+    return ClientRunner(tmp_path, settings)

@@ -1,33 +1,25 @@
-"""A USI engine that plays moves from its command line, one a `go`; every line it receives goes to a file.
+"""A USI engine that plays moves from its command line, one a `go`, and writes every line it receives to a file.
 
     python fake_engine.py LOG ANSWER ...
 
 An ANSWER is what follows `bestmove`, as `7g7f` or `7g7f ponder 3c3d`; `think` answers only after `stop`, `die` ends
-the process, `leave` does so as soon as a game is offered, `late ANSWER` takes LATE_SECONDS, and `info ... | ANSWER`
-prints an info line before it. A `go ponder` waits for `ponderhit` or `stop` and takes its answer then; a search without
-an answer left resigns.
+the process, `leave` does so as soon as a game is offered, and `info ... | ANSWER` prints an info line before it. A
+`go ponder` waits for `ponderhit` or `stop` and takes its answer then; without an answer left, a search resigns.
 """
 
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
-LATE_SECONDS = 2.5
 OPTIONS = ("USI_Hash type spin default 1 min 1 max 9", "MaxMovesToDraw type spin default 0 min 0 max 999")
 
 
 def say(text: str) -> None:
-    """One line out."""
     print(text, flush=True)
 
 
 def answer(text: str) -> None:
-    """The info line, if there is one, and the bestmove."""
-    if text.startswith("late "):
-        time.sleep(LATE_SECONDS)
-        text = text.removeprefix("late ")
     info, bar, move = text.rpartition(" | ")
     if bar:
         say(info)
@@ -35,7 +27,6 @@ def answer(text: str) -> None:
 
 
 def main() -> None:
-    """Serve until `quit`."""
     log, answers = Path(sys.argv[1]), sys.argv[2:]
     # Answers already given, so that an engine that is started again goes on after them.
     given = log.with_suffix(".given")

@@ -1,12 +1,14 @@
-"""A CSA server for tests: it follows a script for each connection, and keeps the protocol's text."""
+"""A scripted CSA server: one script for each connection."""
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import re
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 TIMEOUT = 20.0
 START_POSITION = """P1-KY-KE-GI-KI-OU-KI-GI-KE-KY
@@ -28,7 +30,7 @@ def summary(
     position: str = START_POSITION,
     max_moves: int = 256,
 ) -> str:
-    """The offer of a game, as shogi-server words it."""
+    """Return the offer of a game in shogi-server's words."""
     return f"""BEGIN Game_Summary
 Protocol_Version:1.2
 Protocol_Mode:Server
@@ -53,7 +55,7 @@ END Game_Summary"""
 
 
 class Talk:
-    """One connection, as the script of it sees it."""
+    """One connection, as its script sees it."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
@@ -61,7 +63,7 @@ class Talk:
         connection.settimeout(TIMEOUT)
 
     def expect(self, pattern: str) -> re.Match[str]:
-        """The next line that is not empty must match as a whole."""
+        """Match the whole next line that is not empty."""
         while (line := self._lines.readline()) == "\n":
             self.send("")
         match = re.fullmatch(pattern, line.rstrip("\n"))
@@ -69,50 +71,78 @@ class Talk:
         return match
 
     def send(self, *lines: str) -> None:
-        """Send lines."""
         self.send_bytes("".join(line + "\n" for line in lines).encode())
 
     def raw_line(self) -> str:
-        """The next line with its end, empty or not."""
+        """Return the next line with its end, empty or not."""
         return self._lines.readline()
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes as they are."""
         self._connection.sendall(data)
 
     def log_in(self) -> None:
-        """Accept whoever comes."""
+        """Accept any login."""
         name = self.expect(r"LOGIN (\S+) (\S+)")[1]
         self.send(f"LOGIN:{name} OK")
 
-    def offer(self, game_id: str = "test+1", **conditions: str | int) -> None:
+    def offer(self, game_id: str = "test+1", **conditions: Any) -> None:
         """Offer a game and start it."""
-        self.send(summary(game_id, **conditions))  # type: ignore[arg-type]
+        self.send(summary(game_id, **conditions))
         self.expect(re.escape(f"AGREE {game_id}"))
         self.send(f"START:{game_id}")
 
     def move(self, csa: str, seconds: int = 0) -> str:
-        """The client's move, echoed with its time; returns the comment."""
+        """Echo the client's move with its time; return the comment."""
         comment = self.expect(re.escape(csa) + "(?:,'(.*))?")[1]
         self.send(f"{csa},T{seconds}")
         return str(comment or "")
 
     def log_out(self) -> None:
-        """The client leaves."""
         self.expect("LOGOUT")
         self.send("LOGOUT:completed")
 
+    @contextlib.contextmanager
+    def game(self, **conditions: Any) -> Iterator[None]:
+        """Log the client in, offer a game, run the block, and let the client leave."""
+        self.log_in()
+        self.offer(**conditions)
+        yield
+        self.log_out()
+
+    def resigned(self) -> None:
+        """The client resigns."""
+        self.expect("%TORYO")
+        self.send("%TORYO,T1", "#RESIGN", "#LOSE")
+
     def close(self) -> None:
-        """Cut the line."""
         self._lines.close()
         self._connection.close()
 
 
 Script = Callable[[Talk], None]
+LOST = ("%TORYO", "> %TORYO,T1", "> #RESIGN", "> #LOSE")
+WON = ("> %TORYO,T1", "> #RESIGN", "> #WIN")
+
+
+def game(*steps: str, **conditions: Any) -> Script:
+    """Return the script of a game: `> LINE` is sent, `CSA [SECONDS]` is the client's move, `%WORD` is expected."""
+
+    def script(talk: Talk) -> None:
+        with talk.game(**conditions):
+            for step in steps:
+                csa, _, seconds = step.partition(" ")
+                if csa == ">":
+                    talk.send(seconds)
+                elif csa.startswith("%"):
+                    talk.expect(csa)
+                else:
+                    talk.move(csa, int(seconds or 0))
+
+    return script
 
 
 class Server:
-    """Serves one connection after another, each by its script, on a thread; `finish` raises what failed there."""
+    """Serves one connection after another, each by its script, on a thread; `finish` raises an error of a script."""
 
     def __init__(self, *scripts: Script) -> None:
         self._socket = socket.create_server(("127.0.0.1", 0))

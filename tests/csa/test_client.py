@@ -1,16 +1,15 @@
-"""The client against a scripted server: every way a game ends, cut lines, refusals, clocks, comments."""
+"""The client against a scripted server: every end of a game, cut lines, refusals, clocks, comments."""
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 
 import pytest
 from rsshogi.record import Record
 
-from tests.csa.conftest import Table
-from tests.csa.server import START_POSITION, Talk, summary
+from tests.csa.conftest import ClientRunner
+from tests.csa.server import LOST, START_POSITION, WON, Talk, game, summary
 from usi_engine.csa.client import Client, SessionError
 from usi_engine.csa.driver import Engine
 
@@ -20,28 +19,16 @@ P2+FU+FU+FU *  *  *  *  *  *
 P9 *  *  *  *  *  *  * -KI-OU
 P+00HI00HI00KA00KA00FU00FU00FU
 +"""
+resigns = game(*LOST)  # the client resigns at once
 
 
-def resigns(talk: Talk) -> None:
-    """The client resigns at once, and leaves."""
-    talk.log_in()
-    talk.offer()
-    talk.expect("%TORYO")
-    talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
-    talk.log_out()
+def refuse(talk: Talk) -> None:
+    talk.expect("LOGIN us secret")
+    talk.send("LOGIN:incorrect")
 
 
-def test_win(table: Table) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU", 1)
-        talk.send("-3334FU,T3")
-        talk.move("+2726FU", 2)
-        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
-        talk.log_out()
-
-    run = table.play(["7g7f", "2g2f"], script)
+def test_win(runner: ClientRunner) -> None:
+    run = runner.play(["7g7f", "2g2f"], game("+7776FU 1", "> -3334FU,T3", "+2726FU 2", *WON))
     assert run.client.tally == {"win": 1}
     assert run.gameovers() == ["win"]
     assert "usinewgame" in run.received
@@ -56,53 +43,27 @@ def test_win(table: Table) -> None:
     assert run.client.summary() == "1 game: 1 won"
 
 
-def test_loss(table: Table) -> None:
-    run = table.play(["resign"], resigns)
+def test_loss(runner: ClientRunner) -> None:
+    run = runner.play(["resign"], resigns)
     assert run.client.tally == {"lose": 1}
     assert run.gameovers() == ["lose"]
+    assert "setoption name MaxMovesToDraw value 256" in run.received
     assert run.record().endswith("%TORYO\nT1\n")
 
 
-def test_time_up(table: Table) -> None:
-    """An engine that still thinks is stopped before it is told of the end."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.send("#TIME_UP", "#LOSE")
-        talk.log_out()
-
-    run = table.play(["think"], script)
+def test_time_up(runner: ClientRunner) -> None:
+    """The engine is stopped before it is told the end."""
+    run = runner.play(["think"], game("> #TIME_UP", "> #LOSE"))
     assert run.client.tally == {"lose": 1}
     assert run.received[run.received.index("stop") + 1] == "gameover lose"
     assert "%TIME_UP" in run.record()
 
 
-def test_declaration(table: Table) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer(position=ENTERED)
-        talk.expect("%KACHI")
-        talk.send("%KACHI,T1", "%KACHI", "#JISHOGI", "#WIN")
-        talk.log_out()
-
-    run = table.play(["win"], script)
+def test_declaration(runner: ClientRunner) -> None:
+    run = runner.play(["win"], game("%KACHI", "> %KACHI,T1", "> %KACHI", "> #JISHOGI", "> #WIN", position=ENTERED))
     assert run.client.tally == {"win": 1}
     assert run.record().endswith("%KACHI\nT1\n")
     assert Record.from_csa_str(run.record()).result.is_win_by_declaration()
-
-
-def test_declaration_of_the_opponent(table: Table) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer(position=ENTERED, color="-")
-        talk.send("%KACHI,T1", "#JISHOGI", "#LOSE")
-        talk.log_out()
-
-    run = table.play([], script)
-    assert run.client.tally == {"lose": 1}
-    assert not run.goes()
-    assert "%KACHI" in run.record()
 
 
 @pytest.mark.parametrize(
@@ -117,60 +78,37 @@ def test_declaration_of_the_opponent(table: Table) -> None:
         ("CHUDAN", "CHUDAN", "unknown", "%CHUDAN"),
     ],
 )
-def test_other_ends(table: Table, cause: str, outcome: str, result: str, mark: str) -> None:
-    """Repetition, perpetual check, an illegal move of the opponent, too many moves, a game that is broken off."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU")
-        talk.send(*dict.fromkeys([f"#{cause}", f"#{outcome}"]))
-        talk.log_out()
-
-    run = table.play(["7g7f"], script)
+def test_other_ends(runner: ClientRunner, cause: str, outcome: str, result: str, mark: str) -> None:
+    run = runner.play(["7g7f"], game("+7776FU", *dict.fromkeys([f"> #{cause}", f"> #{outcome}"])))
     assert run.client.tally == {result: 1}
     assert run.gameovers() == [result]
     assert f"\n{mark}\n" in run.record() + "\n"
 
 
-def test_illegal_answer_of_the_engine(table: Table) -> None:
-    """It never gets to the server: the client resigns and says why."""
-    run = table.play(["7g7e"], resigns)
+def test_illegal_answer_of_the_engine(runner: ClientRunner) -> None:
+    """The move is not sent: the client resigns and says why."""
+    run = runner.play(["7g7e"], resigns)
     assert run.client.tally == {"lose": 1}
     assert any("illegal move '7g7e'" in note for note in run.notes)
 
 
-def test_illegal_move_of_the_opponent_that_is_echoed(table: Table) -> None:
-    """It is not searched on; the verdict follows."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU")
-        talk.send("-2288UM,T1", "#ILLEGAL_MOVE", "#WIN")
-        talk.log_out()
-
-    run = table.play(["7g7f"], script)
+def test_illegal_move_of_the_opponent_that_is_echoed(runner: ClientRunner) -> None:
+    """It is not searched; the verdict follows."""
+    run = runner.play(["7g7f"], game("+7776FU", "> -2288UM,T1", "> #ILLEGAL_MOVE", "> #WIN"))
     assert run.client.tally == {"win": 1}
     assert len(run.goes()) == 1
 
 
-def test_cut_line_and_resumed_game(table: Table) -> None:
-    """The server offers the game again with its moves and times; play goes on from there."""
+def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
+    """The server offers the game again with its moves and times."""
 
     def cut(talk: Talk) -> None:
         talk.log_in()
         talk.offer()
         talk.move("+7776FU", 3)
 
-    def resumed(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer(position=f"{START_POSITION}\n+7776FU,T3\n-3334FU,T4")
-        talk.move("+2726FU")
-        talk.send("%TORYO,T0", "#RESIGN", "#WIN")
-        talk.log_out()
-
-    run = table.play(["7g7f", "2g2f"], cut, resumed)
+    position = f"{START_POSITION}\n+7776FU,T3\n-3334FU,T4"
+    run = runner.play(["7g7f", "2g2f"], cut, game("+2726FU", *WON, position=position))
     assert run.client.tally == {"CUT": 1, "win": 1}
     assert run.gameovers() == ["unknown", "win"]
     assert run.goes()[-1] == "go btime 9000 wtime 8000 binc 2000 winc 2000"
@@ -178,56 +116,26 @@ def test_cut_line_and_resumed_game(table: Table) -> None:
     assert any("the line was cut during test+1" in note for note in run.notes)
 
 
-def test_cut_line_keeps_the_record(table: Table) -> None:
-    """A game that is not resumed has its record up to the cut; the old line may still be held by the server."""
+def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:
+    """A game that is not resumed has its record up to the cut; the server may still hold the old line."""
 
     def cut(talk: Talk) -> None:
         talk.log_in()
         talk.offer("test+cut")
         talk.move("+7776FU")
 
-    def still_there(talk: Talk) -> None:
-        talk.expect("LOGIN us secret")
-        talk.send("LOGIN:incorrect")
-
-    run = table.play(["7g7f", "resign"], cut, still_there, resigns)
+    run = runner.play(["7g7f", "resign"], cut, refuse, resigns)
     assert run.client.tally == {"CUT": 1, "lose": 1}
     assert run.record("test+cut").splitlines()[-3:] == ["+7776FU", "T0", "%CHUDAN"]
 
 
-def test_wrong_password(table: Table) -> None:
-    def script(talk: Talk) -> None:
-        talk.expect("LOGIN us secret")
-        talk.send("LOGIN:incorrect")
-
-    with pytest.raises(SessionError, match="refuses the login of 'us'"):
-        table.play([], script)
-
-
-def test_no_server(table: Table) -> None:
-    """Nobody listens at the port."""
-    client = Client(replace(table.settings, port=1), print)
+def test_no_server(runner: ClientRunner) -> None:
+    """Nobody listens at the port, or the server refuses the login."""
+    client = Client(replace(runner.settings, port=1), print)
     with pytest.raises(SessionError, match=r"no connection to 127\.0\.0\.1:1: "):
         client.run(Engine(["none"], {}, client.post))
-
-
-def test_refused_agreement(table: Table) -> None:
-    """The opponent refuses; the next offer is played."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.send(summary("test+0"))
-        talk.expect(r"AGREE test\+0")
-        talk.send("REJECT:test+0 by them")
-        assert talk.raw_line() == "\n"
-        talk.offer()
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
-        talk.log_out()
-
-    run = table.play(["resign"], script)
-    assert run.client.tally == {"lose": 1}
-    assert any("them refused test+0" in note for note in run.notes)
+    with pytest.raises(SessionError, match="refuses the login of 'us'"):
+        runner.play([], refuse)
 
 
 @pytest.mark.parametrize(
@@ -239,29 +147,34 @@ def test_refused_agreement(table: Table) -> None:
         (summary("bad", position=START_POSITION + "\n+7775FU,T1"), "illegal move '+7775FU'"),
     ],
 )
-def test_conditions_that_cannot_be_played(table: Table, broken: str, reason: str) -> None:
+def test_conditions_that_cannot_be_played(runner: ClientRunner, broken: str, reason: str) -> None:
+    """The client refuses them; the opponent refuses the next offer; the third one is played."""
+
     def script(talk: Talk) -> None:
         talk.log_in()
         talk.send(broken)
         talk.expect("REJECT bad")
-        talk.send("REJECT:bad by us")
+        talk.send("REJECT:bad by us", summary("test+0"))
+        talk.expect(r"AGREE test\+0")
+        talk.send("REJECT:test+0 by them")
+        assert talk.raw_line() == "\n"
         talk.offer()
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
+        talk.resigned()
         talk.log_out()
 
-    run = table.play(["resign"], script)
+    run = runner.play(["resign"], script)
+    assert run.client.tally == {"lose": 1}
     assert any(f"refused bad: {reason}" in note for note in run.notes), run.notes
+    assert any("them refused test+0" in note for note in run.notes)
 
 
-def test_two_games_in_a_row(table: Table) -> None:
-    """On one connection, and on a new one where the server closes it after each game."""
+def test_two_games_in_a_row(runner: ClientRunner) -> None:
+    """On one connection, and on a new one if the server closes it after each game."""
 
     def closing(talk: Talk) -> None:
         talk.log_in()
         talk.offer("test+3")
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
+        talk.resigned()
 
     def two(talk: Talk) -> None:
         talk.log_in()
@@ -269,11 +182,10 @@ def test_two_games_in_a_row(table: Table) -> None:
             talk.offer(number, color=color)
             if color == "-":
                 talk.send("+7776FU,T1")
-            talk.expect("%TORYO")
-            talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
+            talk.resigned()
         assert talk.raw_line() == "\n"  # by which shogi-server notices that the session is over
 
-    run = table.play(["resign"] * 3, two, closing, games=3)
+    run = runner.play(["resign"] * 3, two, closing, games=3)
     assert run.client.tally == {"lose": 3}
     assert run.received.count("isready") == 4  # one before the login
     assert run.received.count("usinewgame") == 3
@@ -284,70 +196,43 @@ def test_two_games_in_a_row(table: Table) -> None:
 @pytest.mark.parametrize(
     ("time", "goes"),
     [
-        (
-            "Total_Time:10\nByoyomi:0\nIncrement:2",
-            ["btime 10000 wtime 10000 binc 2000 winc 2000", "btime 9000 wtime 12000 binc 2000 winc 2000"],
-        ),
-        (
-            "Total_Time:2\nByoyomi:5\nIncrement:0",
-            ["btime 2000 wtime 2000 byoyomi 5000", "btime 0 wtime 2000 byoyomi 5000"],
-        ),
+        ("Total_Time:10\nByoyomi:0\nIncrement:2",
+         ["btime 10000 wtime 10000 binc 2000 winc 2000", "btime 9000 wtime 12000 binc 2000 winc 2000"]),
+        ("Total_Time:2\nByoyomi:5\nIncrement:0",
+         ["btime 2000 wtime 2000 byoyomi 5000", "btime 0 wtime 2000 byoyomi 5000"]),
         ("Total_Time:0\nByoyomi:0", ["btime 0 wtime 0 byoyomi 10000"] * 2),
     ],
-)
-def test_clocks(table: Table, time: str, goes: list[str]) -> None:
+)  # fmt: skip
+def test_clocks(runner: ClientRunner, time: str, goes: list[str]) -> None:
     """Increments, byoyomi, no limit; our move takes 3 s, the opponent's none."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer(time=time)
-        talk.move("+7776FU", 3)
-        talk.send("-3334FU,T0")
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
-        talk.log_out()
-
-    run = table.play(["7g7f", "resign"], script)
+    run = runner.play(["7g7f", "resign"], game("+7776FU 3", "> -3334FU,T0", *LOST, time=time))
     assert run.goes() == [f"go {words}" for words in goes]
 
 
-def test_floodgate_comment(table: Table) -> None:
-    """Black's view of the value, the line from the reply on, in the move and in the record."""
+def test_floodgate_comment(runner: ClientRunner) -> None:
+    """Black's view of the value, and the line from the reply on, in the move and in the record."""
     comments = []
 
     def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer(color="-")
-        talk.send("+7776FU,T1")
-        comments.append(talk.move("-3334FU"))
-        talk.send("+2726FU,T1")
-        comments.append(talk.move("-8384FU"))
-        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
-        talk.log_out()
+        with talk.game(color="-"):
+            talk.send("+7776FU,T1")
+            comments.append(talk.move("-3334FU"))
+            talk.send("+2726FU,T1")
+            comments.append(talk.move("-8384FU"))
+            talk.send("%TORYO,T1", "#RESIGN", "#WIN")
 
     first = "info depth 9 score cp 55 nodes 10 pv 3c3d 2g2f 8c8d 9z9z | 3c3d"
-    run = table.play([first, "info depth 3 score mate 5 pv 8c8d | 8c8d"], script)
+    run = runner.play([first, "info depth 3 score mate 5 pv 8c8d | 8c8d"], script)
     assert comments == ["* -55 +2726FU -8384FU", "* -29995"]
     assert "-3334FU\nT0\n'** -55 +2726FU -8384FU\n" in run.record()
     evals = [entry.engine_info.eval for entry in Record.from_csa_str(run.record()).moves if entry.engine_info]
     assert evals == [-55, -29995]
 
 
-def test_ponder(table: Table) -> None:
-    """A hit goes on, a miss is stopped and its answer thrown away."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU", 1)
-        talk.send("-3334FU,T1")
-        talk.move("+2726FU", 1)
-        talk.send("-4344FU,T1")
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
-        talk.log_out()
-
-    run = table.play(["7g7f ponder 3c3d", "2g2f ponder 8c8d", "resign"], script, ponder=True)
+def test_ponder(runner: ClientRunner) -> None:
+    """A hit continues; a miss is stopped and its answer dropped."""
+    script = game("+7776FU 1", "> -3334FU,T1", "+2726FU 1", "> -4344FU,T1", *LOST)
+    run = runner.play(["7g7f ponder 3c3d", "2g2f ponder 8c8d", "resign"], script, ponder=True)
     begin = run.received.index("usinewgame")
     times = "btime 11000 wtime 10000 binc 2000 winc 2000"
     assert [line for line in run.received[begin:] if not line.startswith("go btime")] == [
@@ -366,23 +251,15 @@ def test_ponder(table: Table) -> None:
     assert run.client.tally == {"lose": 1}
 
 
-def test_engine_that_ends_by_itself(table: Table) -> None:
-    """It is started again and thinks about the same position."""
-
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU")
-        talk.send("%TORYO,T1", "#RESIGN", "#WIN")
-        talk.log_out()
-
-    run = table.play(["die", "7g7f"], script)
+def test_engine_that_ends_by_itself(runner: ClientRunner) -> None:
+    """It is started again and searches the same position."""
+    run = runner.play(["die", "7g7f"], game("+7776FU", *WON))
     assert run.client.tally == {"win": 1}
     assert run.received.count("usi") == 2
 
 
-def test_engine_that_ends_before_the_game(table: Table) -> None:
-    """While the other side's agreement is awaited: it is started again, and plays."""
+def test_engine_that_ends_before_the_game(runner: ClientRunner) -> None:
+    """It is started again during the agreement."""
 
     def script(talk: Talk) -> None:
         talk.log_in()
@@ -394,66 +271,37 @@ def test_engine_that_ends_before_the_game(table: Table) -> None:
         talk.send("%TORYO,T1", "#RESIGN", "#WIN")
         talk.log_out()
 
-    run = table.play(["leave", "7g7f"], script)
+    run = runner.play(["leave", "7g7f"], script)
     assert run.client.tally == {"win": 1}
     assert run.received.count("usi") == 2
 
 
-def test_max_moves_are_told_to_the_engine(table: Table) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer(max_moves=320)
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
-        talk.log_out()
-
-    assert "setoption name MaxMovesToDraw value 320" in table.play(["resign"], script).received
-
-
-def test_interrupt(table: Table) -> None:
-    """The first one lets the game end, the second asks the server to break it off."""
-    playing = threading.Event()
+def test_interrupt(runner: ClientRunner) -> None:
+    """The first interrupt lets the game end, the second asks the server to break it off."""
 
     def script(talk: Talk) -> None:
-        talk.log_in()
-        talk.offer()
-        talk.move("+7776FU")
-        assert table.client is not None
-        table.client.interrupt()
-        playing.set()
-        talk.send("-3334FU,T1")
-        talk.move("+2726FU")
-        table.client.interrupt()
-        talk.expect("%CHUDAN")
-        talk.send("#CHUDAN")
-        talk.log_out()
+        with talk.game():
+            talk.move("+7776FU")
+            assert runner.client is not None
+            runner.client.interrupt()
+            talk.send("-3334FU,T1")
+            talk.move("+2726FU")
+            runner.client.interrupt()
+            talk.expect("%CHUDAN")
+            talk.send("#CHUDAN")
 
-    run = table.play(["7g7f", "2g2f"], script, games=5)
-    assert playing.is_set()
+    run = runner.play(["7g7f", "2g2f"], script, games=5)
     assert run.client.tally == {"unknown": 1}
     assert run.record().endswith("%CHUDAN\n")
 
 
-def test_interrupt_between_games(table: Table) -> None:
-    def script(talk: Talk) -> None:
-        talk.log_in()
-        assert table.client is not None
-        table.client.interrupt()
-        talk.log_out()
-
-    assert table.play([], script).client.summary() == "0 games"
-
-
-def test_lines_that_mean_nothing(table: Table) -> None:
-    """Chats, unknown lines and stray words do not disturb a game."""
-
+def test_lines_that_mean_nothing(runner: ClientRunner) -> None:
     def script(talk: Talk) -> None:
         talk.log_in()
         talk.send("##[CHAT] hello", "-3334FU,T1", "#WIN", "", "START:other", "%TORYO")
         talk.offer()
         talk.send("##[ERROR] hello", "")
-        talk.expect("%TORYO")
-        talk.send("%TORYO,T1", "#RESIGN", "#LOSE")
+        talk.resigned()
         talk.log_out()
 
-    assert table.play(["resign"], script).client.tally == {"lose": 1}
+    assert runner.play(["resign"], script).client.tally == {"lose": 1}

@@ -1,12 +1,14 @@
-"""The line: keep-alive, a server that falls silent, text in pieces."""
+"""The connection: keep-alive, a server that falls silent, text in pieces."""
 
 from __future__ import annotations
 
 import queue
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from tests.csa.server import Server, Talk
+from tests.csa.server import Script, Server, Talk
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.protocol import Event, LoggedIn, Started
 
@@ -14,17 +16,17 @@ KEEP_ALIVE = 0.1
 
 
 class Line:
-    """A connection to a server, and what it posts."""
+    """A connection to a server, and its events."""
 
-    def __init__(self, server: Server, keep_alive: float = KEEP_ALIVE) -> None:
+    def __init__(self, server: Server, keep_alive: float) -> None:
         self.events: queue.Queue[Event | Cut] = queue.Queue()
         address = ("127.0.0.1", server.port)
-        self.line = Connection(address, lambda _, event: self.events.put(event), keep_alive, TrafficLog())
+        self.connection = Connection(address, lambda _, event: self.events.put(event), keep_alive, TrafficLog())
 
     def next(self) -> Event | Cut:
-        """The next event; the connection is kept alive meanwhile."""
+        """Return the next event; keep the connection alive until then."""
         for _ in range(400):
-            self.line.tick()
+            self.connection.tick()
             try:
                 return self.events.get(timeout=0.05)
             except queue.Empty:
@@ -32,28 +34,34 @@ class Line:
         raise AssertionError("no event")
 
 
+@contextmanager
+def line_to(script: Script, keep_alive: float = KEEP_ALIVE) -> Iterator[Line]:
+    server = Server(script)
+    line = Line(server, keep_alive)
+    yield line
+    line.connection.close()
+    server.finish()
+
+
 def test_empty_lines_keep_it_alive() -> None:
-    """After a silence an empty line goes out, and not more often."""
+    """An empty line is sent after each silence, even if the server never answers."""
     gaps = []
 
     def script(talk: Talk) -> None:
         begun = time.monotonic()
-        for _ in range(3):
+        for _ in range(8):
             assert talk.raw_line() == "\n"
             gaps.append(time.monotonic() - begun)
             begun = time.monotonic()
         talk.send("START:id")
 
-    server = Server(script)
-    line = Line(server)
-    assert line.next() == Started("id")
-    line.line.close()
-    server.finish()
-    assert sum(gaps) > 3 * KEEP_ALIVE * 0.8  # one that comes late shortens the next
+    with line_to(script) as line:
+        assert line.next() == Started("id")
+    assert sum(gaps) > 8 * KEEP_ALIVE * 0.8  # a late line shortens the next gap
 
 
 def test_server_that_falls_silent() -> None:
-    """One that answered empty lines and stops doing so is left."""
+    """The connection is closed if the server has answered empty lines before."""
     done = threading.Event()
 
     def script(talk: Talk) -> None:
@@ -61,39 +69,18 @@ def test_server_that_falls_silent() -> None:
         talk.send("")
         done.wait(20)
 
-    server = Server(script)
-    line = Line(server)
-    assert line.next() == Cut()
-    done.set()
-    line.line.close()
-    server.finish()
-
-
-def test_server_that_never_answers_empty_lines() -> None:
-    """Its silence means nothing."""
-
-    def script(talk: Talk) -> None:
-        for _ in range(8):
-            assert talk.raw_line() == "\n"
-        talk.send("START:id")
-
-    server = Server(script)
-    line = Line(server)
-    assert line.next() == Started("id")
-    line.line.close()
-    server.finish()
+    with line_to(script) as line:
+        assert line.next() == Cut()
+        done.set()
 
 
 def test_pieces_and_line_ends() -> None:
-    """Lines may come in pieces, with CR LF, and with bytes that are no UTF-8."""
+    """Lines may come in pieces, with CR LF, and with bytes that are not UTF-8."""
 
     def script(talk: Talk) -> None:
         for piece in (b"LOGIN:", b"us OK\r", b"\n##\xff\nSTART:id\n"):
             talk.send_bytes(piece)
             time.sleep(0.02)
 
-    server = Server(script)
-    line = Line(server, 60)
-    assert [line.next(), line.next(), line.next(), line.next()][0::2] == [LoggedIn("us"), Started("id")]
-    line.line.close()
-    server.finish()
+    with line_to(script, 60) as line:
+        assert [line.next(), line.next(), line.next(), line.next()][0::2] == [LoggedIn("us"), Started("id")]

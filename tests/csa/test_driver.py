@@ -1,4 +1,4 @@
-"""The engine driver: what it reads in info lines, and processes that do not do what an engine does."""
+"""The engine driver: info lines, and processes that do not behave as engines."""
 
 from __future__ import annotations
 
@@ -33,13 +33,7 @@ def test_thoughts(line: str, thought: Thought | None) -> None:
 
 
 def engine_of(command: list[str], events: queue.Queue[EngineEvent], **options: str) -> Engine:
-    """An engine that posts to a queue."""
     return Engine(command, options, events.put)
-
-
-def test_no_such_program() -> None:
-    with pytest.raises(EngineError, match="none/here does not start"):
-        engine_of(["none/here"], queue.Queue()).start()
 
 
 def test_program_that_is_no_engine() -> None:
@@ -48,29 +42,25 @@ def test_program_that_is_no_engine() -> None:
     with pytest.raises(EngineError, match="does not answer usiok"):
         engine.start()
     engine.quit()
-
-
-def test_option_that_is_not_declared(tmp_path: Path) -> None:
-    fake = str(Path(__file__).with_name("fake_engine.py"))
-    engine = engine_of([sys.executable, fake, str(tmp_path / "log")], queue.Queue(), Hash="1")
-    with pytest.raises(EngineError, match="has no option 'Hash'"):
-        engine.start()
-    engine.quit()
+    with pytest.raises(EngineError, match="none/here does not start"):
+        engine_of(["none/here"], queue.Queue()).start()
 
 
 def test_what_an_engine_says_before_it_is_ready() -> None:
-    """An option that is refused and a file that is not found reach the user."""
+    """The user sees refused options and missing files."""
     said: list[str] = []
     options = {"EvalFile": "none/nn.bin", "Threads": "abc"}
     engine = Engine(own_engine(), options, lambda event: None, note=said.append)
     engine.prepare()
+    with pytest.raises(EngineError, match="has no option 'Hash'"):
+        engine.set_option("Hash", "1")
     engine.quit()
     assert any("Threads" in text and "'abc'" in text for text in said)
     assert any("none/nn.bin" in text for text in said)
 
 
 def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path) -> None:
-    """As its source folder, where nothing is built."""
+    """Such as its source folder before anything is built."""
     (tmp_path / "usi_engine").mkdir()
     (tmp_path / "usi_engine" / "__init__.py").write_text("raise SystemExit('not this one')", encoding="utf-8")
     engine = Engine(own_engine(), {}, lambda event: None, folder=tmp_path)

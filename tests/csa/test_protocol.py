@@ -41,8 +41,6 @@ from usi_engine.csa.protocol import (
         ("#TIME_UP", Cause("TIME_UP")),
         ("#MAX_MOVES", Cause("MAX_MOVES")),
         ("#WIN", Outcome("win")),
-        ("#LOSE", Outcome("lose")),
-        ("#DRAW", Outcome("draw")),
         ("#CENSORED", Outcome("draw")),
         ("#CHUDAN", Outcome("unknown")),
         ("##[CHAT] hello", Unread("##[CHAT] hello")),
@@ -52,15 +50,13 @@ from usi_engine.csa.protocol import (
     ],
 )
 def test_events(line: str, event: Event) -> None:
-    assert Reader().feed(line) == event
-
-
-def test_empty_line_is_no_event() -> None:
-    assert Reader().feed("") is None
+    reader = Reader()
+    assert reader.feed("") is None
+    assert reader.feed(line) == event
 
 
 def read(text: str) -> Event | None:
-    """The event of the last line; those before it complete none."""
+    """Return the event of the last line; the lines before it complete none."""
     reader = Reader()
     *lines, last = text.splitlines()
     assert [reader.feed(line) for line in lines] == [None] * len(lines)
@@ -89,7 +85,7 @@ def test_times_of_each_player_and_units() -> None:
     ("old", "new", "reason"),
     [
         ("Your_Turn:+", "Your_Turn:", "Your_Turn is '', neither + nor -"),
-        ("Time_Unit:1sec", "Time_Unit:1hour", "Time_Unit is '1hour', no number of msec, sec or min"),
+        ("Time_Unit:1sec", "Time_Unit:1hour", "Time_Unit is '1hour', not a number of msec, sec or min"),
         ("Total_Time:10", "Total_Time:-10", "Total_Time is '-10', not a number"),
         ("Increment:2", "Increment:99999999999", "a time of more than 10000000 seconds"),
     ],
@@ -106,7 +102,7 @@ def test_commands() -> None:
 
 
 def test_increment_is_added_after_each_move() -> None:
-    """As shogi-server counts: what is left never falls below nothing."""
+    """As shogi-server counts: the remaining time is never negative."""
     clocks = Clocks({color: TimeControl(5000, 0, 2000) for color in "+-"})
     assert clocks.spend("+", 1) == 1000
     assert clocks.left == {"+": 6000, "-": 5000}
@@ -132,7 +128,7 @@ def test_byoyomi_of_the_player() -> None:
     ],
 )
 def test_margin(control: TimeControl, words: str) -> None:
-    """A second less than there is in all."""
+    """One second."""
     assert Clocks({"+": control, "-": control}).go_words("+", 1000) == words
 
 

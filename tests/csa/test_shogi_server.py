@@ -25,20 +25,11 @@ from usi_engine.csa.driver import Engine
 pytestmark = pytest.mark.shogi_server
 
 FAST = {"EvalFile": "material", "NodesLimit": "300", "USI_Hash": "1"}
-# Both players help Black to bring his king and enough pieces into the enemy camp.
-ENTERING_GAME = """
-5i6h 6a5b 2g2f 5a4b 7g7f 4a5a 8h3c+ 4b4a 3c2b 5b6b B*9b 9c9d 9b8c+ 6b6a 8c8b 1c1d R*9b 2c2d 6h7g 5a6b 7g6f 6b7b
-6f5e 4a5b 8b7c 1a1b 7c7b 3a4b G*3b 1b1c 7b6c 5b5a 5e6d 6a5b 2b1c 2d2e L*9c 9d9e 2f2e 5c5d 6c8a 5d5e 6d7c 4b5c
-N*8c 5c4d 9b5b+ 5a5b G*6b 5b5c 2h2f R*6e 6b7a 6e6a 7a6a 5e5f R*6c 5c5d S*5a 4d5e 9c9a+ 9e9f L*9b 2a3c 3b3c 5f5g+
-N*2c P*3b 3c4c 5e6f
-"""
-ENTERING = ENTERING_GAME.split()
-SHUFFLE = ["2h3h", "8b7b", "3h2h", "7b8b"]
 
 
 @dataclass
 class Player:
-    """A client on a thread; Black always, or White always, by the game's name."""
+    """A client on a thread; the game's name gives its color."""
 
     port: int
     folder: Path
@@ -67,7 +58,7 @@ class Player:
             engine.quit()
 
     def finish(self, seconds: float = 120.0) -> Counter[str]:
-        """Wait for the last game; the results."""
+        """Wait for the last game; return the results."""
         self._thread.join(seconds)
         if self._thread.is_alive():
             self.client.interrupt()
@@ -76,13 +67,13 @@ class Player:
         return self.client.tally
 
     def records(self) -> list[str]:
-        """The texts of its games."""
+        """Return the texts of its games."""
         return [path.read_text(encoding="utf-8") for path in sorted((self.folder / self.name).glob("*.csa"))]
 
 
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
-    """A running server."""
+    """A running server's port."""
     folder = tmp_path / "server"
     shutil.copytree(SHOGI_SERVER, folder, ignore=shutil.ignore_patterns(".git"))
     program = folder / "shogi-server"
@@ -99,7 +90,7 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 def wait_for(port: int) -> None:
-    """Until the server accepts connections."""
+    """Wait until the server accepts connections."""
     for _ in range(200):
         try:
             socket.create_connection(("127.0.0.1", port), 1).close()
@@ -110,7 +101,7 @@ def wait_for(port: int) -> None:
 
 
 def test_two_pairs_at_once(port: int, tmp_path: Path) -> None:
-    """Game after game of this engine, every one to its end, no line cut."""
+    """This engine plays each game to its end, without a cut line."""
     players = [
         Player(port, tmp_path, f"{game}_{side}", f"{game}-10-1F", games=2)
         for game in ("one", "two")
@@ -122,38 +113,3 @@ def test_two_pairs_at_once(port: int, tmp_path: Path) -> None:
     for first, second in (tallies[:2], tallies[2:]):
         assert (first["win"], first["draw"]) == (second["lose"], second["draw"])
     assert "\n'** " in players[0].records()[0]
-
-
-def test_declaration(port: int, tmp_path: Path) -> None:
-    black = Player(port, tmp_path, "black", "enter-60-0-B", [*ENTERING[0::2], "win"])
-    white = Player(port, tmp_path, "white", "enter-60-0-W", ENTERING[1::2])
-    assert (black.finish(), white.finish()) == ({"win": 1}, {"lose": 1})
-    assert [record.splitlines()[-2:] for record in black.records() + white.records()] == [["%KACHI", "T0"]] * 2
-
-
-def test_repetition(port: int, tmp_path: Path) -> None:
-    black = Player(port, tmp_path, "black", "repeat-60-0-B", SHUFFLE[0::2] * 4)
-    white = Player(port, tmp_path, "white", "repeat-60-0-W", SHUFFLE[1::2] * 4)
-    assert (black.finish(), white.finish()) == ({"draw": 1}, {"draw": 1})
-    assert "%SENNICHITE" in black.records()[0]
-
-
-def test_time_up(port: int, tmp_path: Path) -> None:
-    """Two and a half seconds of two; the clock of the server decides."""
-    black = Player(port, tmp_path, "black", "late-2-0-B", ["late 7g7f"])
-    white = Player(port, tmp_path, "white", "late-2-0-W", [])
-    assert (black.finish(), white.finish()) == ({"lose": 1}, {"win": 1})
-    assert "%TIME_UP" in black.records()[0] and "%TIME_UP" in white.records()[0]
-
-
-def test_cut_line(port: int, tmp_path: Path) -> None:
-    """A line that is cut on our move loses the game there; the client comes back and plays on."""
-    black = Player(port, tmp_path, "black", "cut-60-0-B", ["7g7f", "think", "resign"])
-    white = Player(port, tmp_path, "white", "cut-60-0-W", ["3c3d"], games=2)
-    log = tmp_path / "black.log"
-    while not (log.exists() and "3c3d\ngo" in log.read_text(encoding="utf-8")):
-        time.sleep(0.05)
-    black.client._line._shut_down()
-    assert (black.finish(), white.finish()) == ({"CUT": 1, "lose": 1}, {"win": 2})
-    assert black.records()[0].splitlines()[-1] == "%CHUDAN"
-    assert any("the line was cut during" in note for note in black.notes)

@@ -27,7 +27,7 @@ from usi_engine.book.flip import flip_move, flip_sfen
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
 from usi_engine.evaluation.names import INTERNAL
-from usi_engine.records.formats import USI_MOVE
+from usi_engine.records.usi_text import MOVE
 from usi_engine.usi.options import Options
 
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
@@ -281,7 +281,7 @@ def test_apery_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     boards = [to | start << 7 | mark for to in squares for start in squares if start != to for mark in (0, promotion)]
     drops = [to | start << 7 for to in squares for start in range(81, 88)]
     right = {bits: cshogi.move_to_usi(bits) for bits in boards + drops}
-    assert {bits: text for bits, text in found.items() if USI_MOVE.fullmatch(text)} == right
+    assert {bits: text for bits, text in found.items() if MOVE.fullmatch(text)} == right
 
 
 @pytest.mark.parametrize(("suffix", "library"), [(".sbk", "rsshogi"), (".bin", "cshogi"), (".bin", "rsshogi")])

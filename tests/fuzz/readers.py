@@ -38,7 +38,7 @@ from usi_engine.learn.corpus.packed import HCPE, PSV
 from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
 from usi_engine.mate.problems import read_problems
-from usi_engine.records.formats import RecordError
+from usi_engine.records.faults import RecordError
 from usi_engine.records.games import read_games
 from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.protocol import Command, decode, parse

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rsshogi import core as rsshogi
 
 from core_ext.board import Board
 from core_ext.corpus import NO_SCORE
@@ -25,12 +26,6 @@ GAME = (
     "w\tscore\t4k4/9/9/9/9/9/4P4/9/4K4 w Gr2p 31\t5a5b 7 G*5c -8\n"
     "d\tscore\tstartpos\t2g2f 1\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def rsshogi() -> Any:
-    """The library that codes positions."""
-    return pytest.importorskip("rsshogi.core", reason="rsshogi codes packed positions")
 
 
 @pytest.fixture
@@ -77,7 +72,7 @@ def test_random_games_make_the_round_trip(teacher: Path, tmp_path: Path) -> None
         assert found == list(map(without_ply, scored_positions(teacher)))
 
 
-def test_a_position_is_as_the_library_writes_it(games: Path, tmp_path: Path, rsshogi: Any) -> None:
+def test_a_position_is_as_the_library_writes_it(games: Path, tmp_path: Path) -> None:
     for ending, layout in (("psv", PSV), ("hcpe", HCPE)):
         main(["export", str(games), "--out", str(tmp_path / f"out.{ending}")])
         value = layout.unpack((tmp_path / f"out.{ending}").read_bytes()[layout.size : 2 * layout.size])
@@ -88,7 +83,7 @@ def test_a_position_is_as_the_library_writes_it(games: Path, tmp_path: Path, rss
         assert value[-1] == (-1 if ending == "psv" else 1)  # White is to move, Black won
 
 
-def test_drops_have_the_bits_of_each_format(tmp_path: Path, rsshogi: Any) -> None:
+def test_drops_have_the_bits_of_each_format(tmp_path: Path) -> None:
     (tmp_path / "drop.tsv").write_text("b\t-\t4k4/9/9/9/9/9/9/9/4K4 b P 1\tP*5e 5\n")
     for ending, layout, made in (
         ("psv", PSV, rsshogi.Move.from_usi("P*5e").value),
@@ -109,7 +104,7 @@ def hcpe3_of(game: Game, core: Any, candidates: int = 2) -> bytes:
     return data
 
 
-def test_hcpe3_holds_games(tmp_path: Path, rsshogi: Any) -> None:
+def test_hcpe3_holds_games(tmp_path: Path) -> None:
     lines = [GAME.splitlines()[0].replace("99999", "-5"), GAME.splitlines()[2]]
     made = [parse_game_line(line) for line in lines] * 20
     (tmp_path / "games.hcpe3").write_bytes(b"".join(hcpe3_of(game, rsshogi) for game in made))
@@ -119,7 +114,7 @@ def test_hcpe3_holds_games(tmp_path: Path, rsshogi: Any) -> None:
     ]
 
 
-def test_hcpe3_is_read_up_to_damage(tmp_path: Path, rsshogi: Any) -> None:
+def test_hcpe3_is_read_up_to_damage(tmp_path: Path) -> None:
     data = hcpe3_of(parse_game_line(GAME.splitlines()[2]), rsshogi)
     (tmp_path / "cut.hcpe3").write_bytes(data + data[:-3])
     assert [type(item) for item in items_of(tmp_path / "cut.hcpe3")] == [Game, Fault]
@@ -146,7 +141,7 @@ def test_values_out_of_range_are_faults_with_their_place(games: Path, tmp_path: 
 
 
 @pytest.mark.parametrize("ending", ["psv", "hcpe", "hcpe3"])
-def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str, rsshogi: Any) -> None:
+def test_random_bytes_never_crash(tmp_path: Path, games: Path, ending: str) -> None:
     """Noise, and good values with bits turned over."""
     random.seed(5)
     if ending == "hcpe3":

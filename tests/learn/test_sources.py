@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import gzip
 import lzma
-import sys
 from pathlib import Path
 
 import pytest
+from rsshogi.record import Record, write_sbinpack_file
 
 from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn.corpus.sources import GameSource, items_of, parse_game_line, parse_line
@@ -52,8 +52,7 @@ def test_a_line_that_is_no_game_is_quoted(line: str) -> None:
 
 
 def test_csa_and_packed_sfen_give_the_same_positions(tmp_path: Path) -> None:
-    record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
-    made = record.Record.from_csa_str("V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n%TORYO\n")
+    made = Record.from_csa_str("V2.2\nPI\n+\n+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n%TORYO\n")
     (tmp_path / "game.csa").write_text(made.to_csa())
     # Byte 38 is the result for the side to move; White resigned, so Black won.
     values = [value[:38] + bytes([1 if i % 2 == 0 else 255]) + value[39:] for i, value in enumerate(made.to_psv())]
@@ -70,7 +69,6 @@ def test_csa_and_packed_sfen_give_the_same_positions(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
 def test_text_of_records_may_be_utf_8_or_shift_jis(tmp_path: Path, encoding: str) -> None:
-    pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     for name in ("game.csa", "game.kif"):
         text = decoded((RECORDS / name).read_bytes())
         (tmp_path / name).write_bytes(text.encode(encoding))
@@ -79,10 +77,9 @@ def test_text_of_records_may_be_utf_8_or_shift_jis(tmp_path: Path, encoding: str
 
 def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
     """As ShogiArena writes them: each engine's own."""
-    record = pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     moves = "+7776FU\n'** 54\n-3334FU\n'** -30\n+2726FU\n'** 12\n"
-    made = [record.Record.from_csa_str(f"V2.2\nPI\n+\n{moves}%{end}\n") for end in ("TORYO", "SENNICHITE")]
-    record.write_sbinpack_file(str(tmp_path / "games.sbinpack"), made)
+    made = [Record.from_csa_str(f"V2.2\nPI\n+\n{moves}%{end}\n") for end in ("TORYO", "SENNICHITE")]
+    write_sbinpack_file(str(tmp_path / "games.sbinpack"), made)
     games = read_games(tmp_path / "games.sbinpack")
     assert [game.result for game in games] == [1, 0]
     assert [game.scores for game in games] == [[54, -30, 12]] * 2
@@ -91,7 +88,6 @@ def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
 
 def test_a_faulty_csa_game_costs_none_of_the_others(tmp_path: Path) -> None:
     """It is counted and named by its number; what is empty or a comment between two `/` is no game."""
-    pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     good = "V2.2\nPI\n+\n+7776FU\n-3334FU\n%TORYO\n"
     path = tmp_path / "games.csa"
     path.write_text("/\n".join([good, good.replace("7776", "7775"), "\n' a comment\n", "\n", good]))
@@ -108,20 +104,10 @@ def test_a_book_line_without_its_values_is_quoted(words: str) -> None:
 
 @pytest.mark.parametrize("ending", [".csa", ".kif", ".sbinpack"])
 def test_a_record_that_is_none_is_a_fault(tmp_path: Path, ending: str) -> None:
-    pytest.importorskip("rsshogi.record", reason="rsshogi reads other programs' records")
     path = tmp_path / f"game{ending}"
     path.write_text("What is this?\n+7776FU\n")
     found = list(items_of(path))
     assert [type(item) for item in found] == [Fault]
-
-
-def test_without_rsshogi_one_line_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rsshogi.record", None)
-    monkeypatch.setitem(sys.modules, "rsshogi.core", None)
-    for name in ("game.csa", "game.psv", "game.hcpe"):
-        (tmp_path / name).write_bytes(b"x" * 40)
-        with pytest.raises(SourceError, match="pip install rsshogi"):
-            list(items_of(tmp_path / name))
 
 
 def test_an_unknown_ending_is_named(tmp_path: Path) -> None:

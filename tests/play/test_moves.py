@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from core_ext.board import Board
@@ -48,7 +46,7 @@ def test_promotion_and_pieces_told_apart(text: str, move: str) -> None:
 
 
 def test_a_promoted_piece_moves_on_in_csa() -> None:
-    """Its name is no promotion."""
+    """Its name is not a promotion."""
     board = board_after("7g7f", "3c3d", "8h2b+", "5a6b")
     assert read_move("2231UM", board) == "2b3a"
 
@@ -87,10 +85,3 @@ def test_what_is_wrong(text: str, reason: str) -> None:
 def test_why_it_is_illegal(sfen: str, move: str, reason: str) -> None:
     with pytest.raises(MoveError, match=reason):
         read_move(move, Board(sfen))
-
-
-def test_without_rsshogi_usi_still_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rsshogi.core", None)
-    assert read_move("7g7f", Board()) == "7g7f"
-    with pytest.raises(MoveError, match="pip install rsshogi"):
-        read_move("７六歩", Board())

@@ -16,7 +16,7 @@ LETTERS = Style(kanji=False, colour=False)
 
 
 class Terminal(io.TextIOWrapper):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True
@@ -43,13 +43,13 @@ def test_what_the_terminal_can_show(encoding: str, terminal: bool, environment: 
 
 
 def test_colour_on_windows() -> None:
-    """Only where the terminal is known to take ANSI codes."""
+    """Only if the terminal is known to take ANSI codes."""
     assert not style_of(stream("utf-8"), {}, "win32").colour
     assert style_of(stream("utf-8"), {"WT_SESSION": "x"}, "win32").colour
 
 
 def columns(line: str) -> int:
-    """Of a terminal: kanji and kana take two."""
+    """Return the columns of a terminal; kanji and kana take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" or letter == "・" else 1 for letter in line)
 
 
@@ -77,7 +77,6 @@ def test_kanji(flipped: bool) -> None:
 
 
 def test_letters() -> None:
-    """ASCII alone."""
     text = Screen(LETTERS).draw(board_after("7g7f", "3c3d", "8h2b+", "3a2b"), LABELS)
     assert text.isascii()
     lines = text.splitlines()

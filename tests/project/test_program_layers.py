@@ -16,7 +16,7 @@ LAYERS: dict[str, str] = {
     "search": "report timeman search_control threads iterative",
     " ": "engine player",
     "game": "console resources skill bench mating thinking session loop",
-    "records": "ki2 formats faults files notation games convert",
+    "records": "faults kif ki2 csa jkf usi_text formats files games writer notation convert",
     "mate": "problems command",
     "analysis": "judgement limits analyst report store kif page suite analyze",
     "book_tool": "journal show tree grow text command",
@@ -26,8 +26,8 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "half_kp network_card unit_order widen train distil join",
     "learn ": "command",
-    "csa": "clock driver notation protocol connection game record client command",
-    "play": "game moves opponent screen record table command",
+    "csa": "clock driver position protocol connection game record client command",
+    "play": "game moves opponent screen record game_loop command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

@@ -1,1 +1,1 @@
-"""Game records: read, analysed, written in other formats. Not needed in play; the extra `analysis` installs rsshogi."""
+"""`usi_engine analyze` and `usi_engine suite`."""

@@ -1,4 +1,4 @@
-"""Searches positions one by one, each from a cleared state, so that results do not depend on what came before."""
+"""Searches positions one by one, each from a cleared state, so the order does not matter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The number of lines; the moves that are searched, all where none is named; `effort` multiplies the limits."""
+    """The number of lines; the moves to search, all if empty; `effort` multiplies the limits."""
 
     lines: int = 1
     moves: tuple[str, ...] = ()
@@ -24,14 +24,14 @@ class Wanted:
 
 
 class Analyst:
-    """Evaluates positions. WeightsError or MemoryError where the evaluation cannot be loaded."""
+    """Evaluates positions. WeightsError or MemoryError if the evaluation cannot be loaded."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._engine = Engine(limits.evaluation, threads=limits.threads, megabytes=limits.megabytes)
 
     def evaluate(self, board: Board, watch: Watch | None = None) -> Evaluated:
-        """The value and the best line of a position. KeyboardInterrupt stops the search.
+        """Return the value and best line of a position. KeyboardInterrupt stops the search.
 
         `watch` is called on another thread.
         """
@@ -40,7 +40,7 @@ class Analyst:
         return Evaluated(found.score.value, found.score.mate, found.depth, found.nodes, milliseconds, found.pv)
 
     def lines(self, board: Board, wanted: Wanted) -> tuple[Line, ...]:
-        """The best moves with their lines, best first. Empty where the game is over. Ctrl-C as `evaluate`."""
+        """Return the best moves with their lines, best first; empty if the game is over. Ctrl-C as in `evaluate`."""
         found = self._search(board, wanted, None).lines
         return tuple(Line(line.pv, line.score.value, line.depth, line.seldepth) for line in found)
 

@@ -18,8 +18,8 @@ from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.progress import progress_bar
+from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
-from usi_engine.records.formats import RecordError, rsshogi
 from usi_engine.records.games import Game, read_games
 
 DEFAULT_NODES = 300_000
@@ -27,24 +27,24 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
-    made = argparse.ArgumentParser("usi_engine analyze", description="Analyse game records, every move.")
+    """Return the command line's parser."""
+    made = argparse.ArgumentParser("usi_engine analyze", description="Analyse every move of game records.")
     made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
-    made.add_argument("--kif", type=Path, help="write a KIF with values and lines; of several games: into this folder")
-    made.add_argument("--html", type=Path, help="write an HTML page; of several games: into this folder")
+    made.add_argument("--kif", type=Path, help="write KIF with values and lines; for several games, into this folder")
+    made.add_argument("--html", type=Path, help="write an HTML page; for several games, into this folder")
     add_limits(made, DEFAULT_NODES)
-    made.add_argument("--again", action="store_true", help="search anew what an earlier run has left")
+    made.add_argument("--again", action="store_true", help="search again instead of using kept results")
     return made
 
 
 def all_games(paths: list[Path], core: Core) -> Iterator[Game | RecordError]:
-    """The games of all files, and the faults."""
+    """Yield the games of all files, and the faults."""
     for path in paths:
         yield from read_games(path, core.board)
 
 
 def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evaluated]:
-    """Every position of a game, from the store where it holds the result."""
+    """Evaluate every position of a game, or take the result from the store."""
     board, found = core.board(game.start), list[Evaluated]()
     with progress_bar(len(game.moves) + 1, game.path.name) as step:
         for ply, move in enumerate([*game.moves, ""]):
@@ -59,35 +59,34 @@ def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evalu
     return found
 
 
-def write(result: AnalysedGame, chosen: argparse.Namespace, outputs: list[Output]) -> None:
-    """The text and the files. OSError; RecordError, which names the game."""
+def write(result: AnalysedGame, args: argparse.Namespace, outputs: list[Output]) -> None:
+    """Print the text and write the files. OSError; RecordError, which names the game."""
     print("\n".join(lines_of(result)), end="\n\n", flush=True)
     for output in outputs:
         path = output.path(result.game.stem)
         try:
-            text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(chosen)))
+            text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(args)))
         except RecordError as error:
             raise RecordError(f"{result.game.name}: {error}") from None
         write_text(path, text)
         print(f"wrote {path}", flush=True)
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """Analyse all games; 1 where a file was at fault."""
-    rsshogi("record")
-    core, limits = load_core(), limits_of(chosen)
-    games = list(all_games(chosen.games, core))
+def run(args: argparse.Namespace) -> int:
+    """Analyse all games; return 1 if a file was at fault, else 0."""
+    core, limits = load_core(), limits_of(args)
+    games = list(all_games(args.games, core))
     several = sum(isinstance(game, Game) for game in games) > 1
-    wanted = [(chosen.kif, ".kif"), (chosen.html, ".html")]
-    outputs = [Output(path, suffix, several, chosen.games) for path, suffix in wanted if path]
+    wanted = [(args.kif, ".kif"), (args.html, ".html")]
+    outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]
     analyst, faults = None, 0
     for game in games:
         try:
             if isinstance(game, RecordError):
                 raise game
             analyst = analyst or Analyst(limits)
-            store = Store(store_path(game, limits), anew=chosen.again)
-            write(analysed(game, search(game, core, analyst, store)), chosen, outputs)
+            store = Store(store_path(game, limits), anew=args.again)
+            write(analysed(game, search(game, core, analyst, store)), args, outputs)
         except RecordError as error:
             print(error, file=sys.stderr)
             faults += 1
@@ -95,10 +94,10 @@ def run(chosen: argparse.Namespace) -> int:
 
 
 def main(words: list[str]) -> int:
-    """Returns 0, 1 where a record could not be read, 2 where nothing could be done, 130 after Ctrl-C."""
-    chosen = parser().parse_args(words)
+    """Return 0, 1 if a record could not be read, 2 if nothing could be done, 130 after Ctrl-C."""
+    args = parser().parse_args(words)
     try:
-        return run(chosen)
+        return run(args)
     except KeyboardInterrupt:
         goes_on = "" if cache_folder() is None else "; without --again the same command goes on from here"
         print(f"stopped{goes_on}", file=sys.stderr)

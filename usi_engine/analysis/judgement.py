@@ -1,9 +1,9 @@
-"""How good each move was: chances of winning, what a move lost of them, and the words for it.
+"""The quality of moves: probabilities of winning, losses, grades.
 
-The chance of winning at a value of v centipawns is 1 / (1 + exp(-v / 600)): the scale on which the evaluation is
-trained (docs/learning.md), and ShogiHome's default. What a move loses is the mover's chance by the best line minus the
-chance after the move, never below 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50
-percentage points) are ShogiHome's default ones: 緩手, 疑問手, 悪手, 大悪手.
+The probability at a value of v centipawns is 1 / (1 + exp(-v / 600)): the scale on which the evaluation is trained
+(docs/learning.md), and ShogiHome's default. A move loses the mover's probability by the best line minus the probability
+after the move, at least 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50 percentage
+points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪手.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 CENTIPAWNS = 600
-# Values beyond this are a certain win or loss; also keeps exp() in range.
+# Greater values are a certain win or loss; exp() stays in range.
 CERTAIN = 30000
 
 
 @dataclass(frozen=True)
 class Grade:
-    """A grade of bad moves: from which loss in percentage points, in English, in Japanese."""
+    """A grade of bad moves: the least loss in percentage points, the name in English and Japanese."""
 
     least: float
     name: str
@@ -37,7 +37,7 @@ GRADES = (
 @dataclass(frozen=True)
 class Evaluated:
     """A searched position. Values are for the side to move: centipawns, and plies to mate (negative: is mated; 0: is
-    mated now; None: no mate). `pv` is the best line in USI, empty where the game is over.
+    mated now; None: no mate). `pv` is the best line in USI, empty if the game is over.
     """
 
     value: int
@@ -50,7 +50,7 @@ class Evaluated:
 
 @dataclass(frozen=True)
 class JudgedMove:
-    """A move of the game: ply from 1, whether Black made it, percentage points it lost, whether it was the best."""
+    """A move of the game: ply from 1, True if Black made it, percentage points it lost, True if it was the best."""
 
     ply: int
     move: str
@@ -65,14 +65,14 @@ class JudgedMove:
 
 
 def winning_chance(value: int) -> float:
-    """From 0 to 1, for the side whose value it is."""
+    """Return the probability of winning, 0 to 1, for the side whose value it is."""
     if abs(value) >= CERTAIN:
         return 1.0 if value > 0 else 0.0
     return 1 / (1 + math.exp(-value / CENTIPAWNS))
 
 
 def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bool) -> list[JudgedMove]:
-    """Each move by the position before and the one after it; `evaluated` holds one more than `moves`."""
+    """Judge each move by the positions before and after it; `evaluated` has one more item than `moves`."""
     judged = []
     for ply, move in enumerate(moves, 1):
         before, after = evaluated[ply - 1], evaluated[ply]
@@ -85,7 +85,7 @@ def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bo
 
 @dataclass(frozen=True)
 class Totals:
-    """One side's game: moves, how many were the best, mean loss in percentage points, the count of each grade."""
+    """One side's game: moves, number of best moves, mean loss in percentage points, count of each grade."""
 
     moves: int
     best: int
@@ -94,7 +94,7 @@ class Totals:
 
 
 def totals(judged: Sequence[JudgedMove], black: bool) -> Totals:
-    """Of Black's or of White's moves."""
+    """Return the totals of Black's or White's moves."""
     own = [move for move in judged if move.by_black == black]
     counts = {grade.name: sum(move.grade == grade for move in own) for grade in GRADES}
     mean = sum(move.loss for move in own) / len(own) if own else 0.0

@@ -1,16 +1,16 @@
 """An analysed game as KIF with comments that GUIs draw as a graph.
 
-After each move stands what the search found in the position after it; values are Black's. Two forms, one comment line
-each (`*` begins a comment in KIF):
+The comments after a move tell the result of the search in the position after it; values are Black's. There are two
+forms, one comment line each (`*` begins a comment in KIF):
 
 - ShogiGUI: `**解析 0 ○ 候補1 時間 00:01.5 深さ 12 ノード数 300000 評価値 120 読み筋 △３四歩(33) ▲２六歩(27)`.
   `0` is the number of the engine that `**Engines 0 NAME` names, `○` marks a move of the game that was the best; a
-  mate is `評価値 +詰 5` or `-詰 5`. So reads ShogiDroid, which shares ShogiGUI's library (AnalyzeComment.cs of
-  github.com/keinoda/ShogiDroid-rebuild).
+  mate is `評価値 +詰 5` or `-詰 5`. ShogiDroid, which shares ShogiGUI's library, reads it this way (AnalyzeComment.cs
+  of github.com/keinoda/ShogiDroid-rebuild).
 - ShogiHome: `*#評価値=120`, a mate `*#詰み=先手勝ち:5手` or `後手勝ち` (src/common/record/comment.ts of
   github.com/sunfish-shogi/shogihome). It reads ShogiGUI's line too and takes the line of moves from it.
 
-Comments of the record are kept, those of an earlier analysis replaced.
+Comments of the record are kept, those of an earlier analysis are replaced.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ import re
 
 from usi_engine import NAME
 from usi_engine.analysis.report import AnalysedGame
-from usi_engine.records.formats import comment_before, entries_of, rebuilt, written
 from usi_engine.records.notation import kif_line
+from usi_engine.records.writer import comment_before, entries_of, rebuilt, written
 
 EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】)")
 
 
 def kif_text(result: AnalysedGame) -> str:
-    """The whole record. RecordError."""
+    """Return the whole record. RecordError."""
     game = result.game
     entries = entries_of(game.record, game.kind)
     for ply, entry in enumerate(entries, 1):
@@ -37,13 +37,13 @@ def kif_text(result: AnalysedGame) -> str:
 
 
 def with_comment(old: str | None, lines: list[str]) -> str:
-    """The comment of the record without lines of an earlier analysis, then ours."""
+    """Return the comment of the record without lines of an earlier analysis, followed by ours."""
     kept = [line for line in (old or "").splitlines() if not EARLIER.match(line)]
     return "\n".join(kept + lines)
 
 
 def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
-    """What to write after `ply` moves."""
+    """Return the comment lines after `ply` moves."""
     lines = []
     move = result.judged[ply - 1] if ply else None
     if move is not None and move.grade is not None:
@@ -52,7 +52,7 @@ def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
 
 
 def shogigui_line(result: AnalysedGame, ply: int) -> str:
-    """The line of ShogiGUI without the star of a comment."""
+    """Return the line of ShogiGUI without the star of a comment."""
     found = result.evaluated[ply]
     best = " ○" if ply and result.judged[ply - 1].best else ""
     mate, value = result.black_mate(ply), f"{result.black_value(ply)}"
@@ -66,7 +66,7 @@ def shogigui_line(result: AnalysedGame, ply: int) -> str:
 
 
 def shogihome_line(result: AnalysedGame, ply: int) -> str:
-    """The line of ShogiHome without the star of a comment."""
+    """Return the line of ShogiHome without the star of a comment."""
     mate = result.black_mate(ply)
     if mate is None:
         return f"#評価値={result.black_value(ply)}"

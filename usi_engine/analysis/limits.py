@@ -1,4 +1,4 @@
-"""What one position is given, and the options of the command line that say it."""
+"""The limits of the search of one position, and their command-line options."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_NODES = 1 << 48
 
 @dataclass(frozen=True)
 class Limits:
-    """What one position is given. `nodes` and `seconds`: 0 means no such limit; one of them must be set."""
+    """The limits for one position. `nodes` and `seconds`: 0 is no limit; one of them must be set."""
 
     nodes: int = 300_000
     seconds: float = 0.0
@@ -23,7 +23,7 @@ class Limits:
 
 
 def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
-    """The options; `nodes`: the limit without any."""
+    """Add the options; `nodes` is the default limit."""
     limit = parser.add_mutually_exclusive_group()
     limit.add_argument("--nodes", type=whole(1, MOST_NODES), help=f"nodes for each position (default {nodes})")
     limit.add_argument("--seconds", type=real(0.001, DAY), help="seconds for each position instead")
@@ -33,12 +33,12 @@ def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
     parser.set_defaults(default_nodes=nodes)
 
 
-def limits_of(chosen: argparse.Namespace) -> Limits:
-    """The limits that the options of a command line name."""
-    nodes = 0 if chosen.seconds else chosen.nodes or chosen.default_nodes
-    return Limits(nodes, chosen.seconds or 0.0, chosen.threads, chosen.hash, chosen.eval)
+def limits_of(args: argparse.Namespace) -> Limits:
+    """Return the limits that the command line names."""
+    nodes = 0 if args.seconds else args.nodes or args.default_nodes
+    return Limits(nodes, args.seconds or 0.0, args.threads, args.hash, args.eval)
 
 
 def in_words(limits: Limits) -> str:
-    """The limit of a position."""
+    """Return the limit of a position as text."""
     return f"{limits.nodes} nodes" if limits.nodes else f"{limits.seconds:g} s"

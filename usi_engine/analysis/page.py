@@ -19,14 +19,14 @@ MOVES_SHOWN = 12  # of a best line
 
 
 def page_text(result: AnalysedGame, limits: str) -> str:
-    """The whole page; `limits` says in words what each position was given."""
+    """Return the whole page; `limits` is the limit for each position in words."""
     # `<` within strings: no name of a player can end the script that holds the JSON.
     data = json.dumps(page_data(result, limits), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return TEMPLATE.read_text(encoding="utf-8").replace("@DATA@", data)
 
 
 def page_data(result: AnalysedGame, limits: str) -> dict[str, Any]:
-    """What the script of the page reads; values and chances are Black's."""
+    """Return the data for the page's script; values and chances are Black's."""
     black, white = result.game.players
     return {
         "title": f"☗ {black or 'Black'} - ☖ {white or 'White'}",
@@ -37,7 +37,7 @@ def page_data(result: AnalysedGame, limits: str) -> dict[str, Any]:
 
 
 def position_data(result: AnalysedGame, ply: int) -> dict[str, Any]:
-    """The position after `ply` moves and the move before it."""
+    """Return the position after `ply` moves and the move before it."""
     judged = result.judged[ply - 1] if ply else None
     name = result.names[ply - 1] if ply else NamedMove("", "", result.game.start)
     return {
@@ -55,7 +55,7 @@ def position_data(result: AnalysedGame, ply: int) -> dict[str, Any]:
 
 
 def totals_rows(result: AnalysedGame) -> list[list[str]]:
-    """A heading and a row for each side."""
+    """Return a heading and a row for each side."""
     grades = [grade.name for grade in reversed(GRADES)]
     rows = [["", "moves", "best", "mean loss", *grades]]
     for side, black in (("☗", True), ("☖", False)):

@@ -1,4 +1,4 @@
-"""An analysed game and its text: a line for each move, then each side's totals."""
+"""An analysed game as text: a line for each move, then each side's totals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from usi_engine.analysis.judgement import GRADES, Evaluated, JudgedMove, judge, totals, winning_chance
 from usi_engine.records.games import Game
-from usi_engine.records.notation import NamedMove, named
+from usi_engine.records.notation import NamedMove, name_moves
 
 MOVES_SHOWN = 6  # of a best line in the text
 MOVE_COLUMNS, GRADE_COLUMNS = 12, 10
@@ -25,38 +25,38 @@ class AnalysedGame:
 
     @property
     def black_begins(self) -> bool:
-        """Whether Black makes the first move."""
+        """True if Black makes the first move."""
         return self.game.start.split()[1] == "b"
 
     def black_to_move(self, ply: int) -> bool:
-        """Whether Black is to move after `ply` moves."""
+        """Return True if Black is to move after `ply` moves."""
         return (ply % 2 == 0) == self.black_begins
 
     def black_value(self, ply: int) -> int:
-        """The value after `ply` moves in centipawns for Black."""
+        """Return the value after `ply` moves in centipawns for Black."""
         value = self.evaluated[ply].value
         return value if self.black_to_move(ply) else -value
 
     def black_mate(self, ply: int) -> tuple[bool, int] | None:
-        """Whether Black mates, and in how many plies; None where there is no mate."""
+        """Return whether Black mates and in how many plies; None without a mate."""
         result = self.evaluated[ply]
         if result.mate is None:
             return None
         return (result.value > 0) == self.black_to_move(ply), abs(result.mate)
 
     def best_line(self, ply: int) -> list[NamedMove]:
-        """The best line after `ply` moves of the game."""
-        return named(self.game.start, self.evaluated[ply].pv, self.game.moves[:ply])
+        """Return the best line after `ply` moves of the game."""
+        return name_moves(self.game.start, self.evaluated[ply].pv, self.game.moves[:ply])
 
 
 def analysed(game: Game, evaluated: list[Evaluated]) -> AnalysedGame:
-    """The game judged."""
+    """Judge and name the moves of a game."""
     judged = judge(game.moves, evaluated, game.start.split()[1] == "b")
-    return AnalysedGame(game, evaluated, judged, named(game.start, game.moves))
+    return AnalysedGame(game, evaluated, judged, name_moves(game.start, game.moves))
 
 
 def value_text(result: AnalysedGame, ply: int) -> str:
-    """Black's value after `ply` moves: centipawns with their sign, or `mate N`, negative where White mates."""
+    """Return Black's value after `ply` moves: signed centipawns, or `mate N`, negative if White mates."""
     mate = result.black_mate(ply)
     if mate is None:
         return f"{result.black_value(ply):+d}"
@@ -64,13 +64,13 @@ def value_text(result: AnalysedGame, ply: int) -> str:
 
 
 def padded(text: str, columns: int) -> str:
-    """The text filled with spaces to this many columns of a terminal, where kanji take two."""
+    """Pad the text with spaces to this many columns of a terminal; kanji take two."""
     width = sum(2 if unicodedata.east_asian_width(letter) in "WFA" else 1 for letter in text)
     return text + " " * max(columns - width, 0)
 
 
 def lines_of(result: AnalysedGame) -> Iterator[str]:
-    """The whole text of a game."""
+    """Yield the whole text of a game."""
     black, white = result.game.players
     yield f"{result.game.name}: {black or 'Black'} - {white or 'White'}, {len(result.judged)} moves"
     yield "value and chance of winning are Black's after the move, loss is the mover's, in percentage points"
@@ -83,7 +83,7 @@ def lines_of(result: AnalysedGame) -> Iterator[str]:
 
 
 def start_line(result: AnalysedGame) -> str:
-    """The position before the first move; its best line stands beside that move, or here where there is none."""
+    """Return the line of the position before the first move, with its best line if the game has no moves."""
     chance = 100 * winning_chance(result.black_value(0))
     line = "" if result.judged else " ".join(name.text for name in result.best_line(0)[:MOVES_SHOWN])
     text = f"    0 {value_text(result, 0):>8} {chance:5.0f} % {'':>5}  {padded('start', MOVE_COLUMNS)}"
@@ -91,7 +91,7 @@ def start_line(result: AnalysedGame) -> str:
 
 
 def move_line(result: AnalysedGame, move: JudgedMove) -> str:
-    """One move."""
+    """Return the line of a move."""
     chance = 100 * winning_chance(result.black_value(move.ply))
     loss = f"{move.loss:.0f}" if move.loss >= 0.5 else ""
     grade = move.grade.name if move.grade else ""
@@ -102,7 +102,7 @@ def move_line(result: AnalysedGame, move: JudgedMove) -> str:
 
 
 def summary(result: AnalysedGame) -> Iterator[str]:
-    """A table of each side's totals."""
+    """Yield a table of each side's totals."""
     grades = [grade.name for grade in reversed(GRADES)]
     yield f"{'':8}{'moves':>7}{'best':>7}{'mean loss':>11}" + "".join(f"{name:>12}" for name in grades)
     for side, black in (("Black", True), ("White", False)):

@@ -1,8 +1,8 @@
-"""Results kept in the user's cache folder, one line of JSON a position, so that an analysis resumes where it stopped.
+"""Results kept in the user's cache folder, one line of JSON a position, so that an analysis can resume.
 
-The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of all
-that the results depend on: limits, threads, table size, evaluation, version. What is kept also serves a later run that
-writes another output.
+The files are in `analysis/` of the cache folder (evaluation.cache). A file's name is a checksum of the game and of
+everything that the results depend on: limits, threads, table size, evaluation, version. Later runs that write other
+outputs use them too.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
-from usi_engine.records.formats import USI_MOVE
 from usi_engine.records.games import Game
+from usi_engine.records.usi_text import MOVE
 
 KEPT_FILES = 500  # of about 40 KB each
 
 
 def store_path(game: Game, limits: Limits) -> Path | None:
-    """The file for this game and these limits; None without a cache folder. WeightsError, OSError."""
+    """Return the file for this game and these limits; None without a cache folder. WeightsError, OSError."""
     folder = cache_folder()
     if folder is None:
         return None
@@ -37,9 +37,9 @@ def store_path(game: Game, limits: Limits) -> Path | None:
 
 
 class Store:
-    """The results of one game by ply (0: the start). Without a file, or where it cannot be written, in memory only.
+    """The results of one game by ply (0: the start); in memory only if there is no file or it cannot be written.
 
-    `anew`: what the file holds is dropped.
+    `anew`: drop the contents of the file.
     """
 
     def __init__(self, path: Path | None, *, anew: bool = False) -> None:
@@ -56,7 +56,7 @@ class Store:
                     self._take(line)
 
     def get(self, ply: int) -> Evaluated | None:
-        """The kept result, if there is one."""
+        """Return the kept result, if there is one."""
         return self._results.get(ply)
 
     def put(self, ply: int, result: Evaluated) -> None:
@@ -67,17 +67,17 @@ class Store:
                 file.write(json.dumps([ply, asdict(result)]) + "\n")
 
     def _take(self, line: str) -> None:
-        """Use a line of the file; one that is cut off or damaged is skipped."""
+        """Add the result of a line of the file; a damaged line is skipped."""
         with contextlib.suppress(ValueError, TypeError, KeyError):
             ply, fields = json.loads(line)
             self._results[int(ply)] = checked(fields)
 
 
 def checked(fields: dict[str, Any]) -> Evaluated:
-    """The result of a line. ValueError, TypeError or KeyError where it is not one."""
+    """Return the result of a line. ValueError, TypeError or KeyError if it is not one."""
     numbers = [int(fields[name]) for name in ("value", "depth", "nodes", "milliseconds")]
     mate = None if fields["mate"] is None else int(fields["mate"])
-    if not all(USI_MOVE.fullmatch(move) for move in fields["pv"]):
+    if not all(MOVE.fullmatch(move) for move in fields["pv"]):
         raise ValueError
     value, depth, nodes, milliseconds = numbers
     return Evaluated(value, mate, depth, nodes, milliseconds, tuple(fields["pv"]))

@@ -1,6 +1,6 @@
-"""`usi_engine suite FILE`: positions with their best move: which the search finds, at what depth, after what time.
+"""`usi_engine suite FILE`: which known best moves the search finds, at what depth, after what time.
 
-A line holds a position and what to play in it, in one of these forms; a line that begins with `#` is a comment:
+A line has a position and its solution in one of these forms; a line that begins with `#` is a comment:
 
     sfen<TAB>move                   further moves after spaces or `|`, further columns: the third is the name
     sfen bm MOVE ...; id "name";    as in EPD; `am MOVE ...` names moves to avoid
@@ -23,7 +23,9 @@ from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.core import CoreError, board_of, load_core, text_of
 from usi_engine.engine import Analysis
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.records.formats import USI_MOVE, RecordError, decoded
+from usi_engine.records.faults import RecordError
+from usi_engine.records.formats import decoded
+from usi_engine.records.usi_text import MOVE
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -34,7 +36,7 @@ NAME = re.compile(r"\bid\s+\"?([^\";]+)")
 
 
 class SuiteError(ValueError):
-    """A line that holds no problem; the text quotes it."""
+    """A line that has no problem; the text quotes it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class Problem:
     name: str = ""
 
     def solved_by(self, move: str) -> bool:
-        """Whether the move is right."""
+        """Return True if the move is right."""
         return (move in self.moves) != self.avoid
 
     @property
@@ -58,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Attempt:
-    """What the search chose; `depth` and `seconds`: since when its choice was right, 0 where it is not."""
+    """The move of the search. Depth and seconds from which on its choice was right, 0 if it is wrong."""
 
     problem: Problem
     move: str
@@ -68,19 +70,19 @@ class Attempt:
 
     @property
     def found(self) -> bool:
-        """Whether the last choice was right."""
+        """True if the last choice was right."""
         return self.problem.solved_by(self.move)
 
 
 class Finding:
-    """Follows the iterations of a search: since when its choice has been right."""
+    """Follows the iterations of a search and remembers since when its choice has been right."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._begun = problem, time.monotonic()
         self.depth, self.seconds = 0, 0.0
 
     def iteration(self, result: Analysis) -> None:
-        """A finished depth, or the last choice."""
+        """Take a finished depth, or the last choice."""
         if not self._problem.solved_by(result.move or ""):
             self.depth, self.seconds = 0, 0.0
         elif not self.depth:
@@ -91,7 +93,7 @@ class Finding:
 
 
 def read_problem(line: str) -> Problem | None:
-    """None for a line without a problem. SuiteError."""
+    """Parse a line; None if it has no problem. SuiteError."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
@@ -109,7 +111,7 @@ def read_problem(line: str) -> Problem | None:
 
 
 def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
-    """Position, moves, whether they are to be avoided, name."""
+    """Return position, moves, True if they are to be avoided, name."""
     if "\t" in text:
         position, moves, *rest = text.split("\t")
         return position, tuple(re.split(r"[\s|]+", moves.strip())), False, rest[0] if rest else ""
@@ -118,12 +120,12 @@ def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
         name = NAME.search(epd["rest"])
         return epd["position"], tuple(epd["moves"].split()), epd["code"] == "am", name[1].strip() if name else ""
     words = text.split()
-    count = next((at for at, word in enumerate(reversed(words)) if not USI_MOVE.fullmatch(word)), len(words))
+    count = next((at for at, word in enumerate(reversed(words)) if not MOVE.fullmatch(word)), len(words))
     return " ".join(words[: len(words) - count]), tuple(words[len(words) - count :]), False, ""
 
 
 def read_problems(path: Path) -> list[Problem]:
-    """All problems of a file. SuiteError with file and line; OSError."""
+    """Read all problems of a file. SuiteError with file and line; OSError."""
     found = []
     try:
         text = decoded(path.read_bytes())
@@ -149,20 +151,20 @@ def attempt(analyst: Analyst, problem: Problem) -> Attempt:
     finding = Finding(problem)
     result = analyst.evaluate(problem.board, finding.iteration)
     move = result.pv[0] if result.pv else ""
-    # The last iteration may have been cut short with another choice.
+    # The last iteration may have been interrupted with another choice.
     if problem.solved_by(move) and not finding.depth:
         return Attempt(problem, move, result.depth, result.milliseconds / 1000, result.nodes)
     return Attempt(problem, move, finding.depth, finding.seconds, result.nodes)
 
 
 def row(number: int, done: Attempt) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     found = f"{'yes':>6}{done.depth:>7}{done.seconds:>9.2f}" if done.found else f"{'no':>6}{'':>7}{'':>9}"
     return f"{number:>5}{found}{done.nodes:>12}  {done.move:<7}{done.problem.wanted:<14} {done.problem.name}".rstrip()
 
 
 def summary(done: Sequence[Attempt], limit: str) -> str:
-    """The last line."""
+    """Return the last line."""
     right = [attempt for attempt in done if attempt.found]
     text = f"{len(right)} of {len(done)} found, {100 * len(right) / len(done):.1f} %, at {limit} a position"
     if not right:
@@ -172,17 +174,17 @@ def summary(done: Sequence[Attempt], limit: str) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line's parser."""
     made = argparse.ArgumentParser("usi_engine suite", description="Search positions whose best move is known.")
     made.add_argument("file", type=Path, help="sfen<TAB>move, sfen bm MOVE;, or sfen MOVE on each line")
     add_limits(made, DEFAULT_NODES)
     return made
 
 
-def run(chosen: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the table and the summary. SuiteError, OSError, CoreError, WeightsError, MemoryError."""
-    limits, done = limits_of(chosen), list[Attempt]()
-    problems = read_problems(chosen.file)
+    limits, done = limits_of(args), list[Attempt]()
+    problems = read_problems(args.file)
     print(f"{len(problems)} positions, {in_words(limits)} each")
     print("    #  found  depth  seconds       nodes  move   wanted         name")
     analyst = Analyst(limits)
@@ -193,7 +195,7 @@ def run(chosen: argparse.Namespace) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Returns 0, 2 where the file cannot be read, 130 after Ctrl-C."""
+    """Return 0, 2 if the file cannot be read, 130 after Ctrl-C."""
     try:
         run(parser().parse_args(words))
     except KeyboardInterrupt:

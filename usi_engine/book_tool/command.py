@@ -21,8 +21,8 @@ from usi_engine.book_tool.tree import Tree
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
-from usi_engine.records.formats import RecordError, rsshogi
 from usi_engine.records.games import Game, read_games
 from usi_engine.usi.arguments import whole
 
@@ -104,10 +104,7 @@ class Records:
     """The games of files, counted. Each fault is told on standard error."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
-        """RecordError where there are files and rsshogi is missing."""
         self._paths, self.count, self.faults = paths, 0, 0
-        if paths:
-            rsshogi("record")
 
     def games(self, core: Core) -> Iterator[Game]:
         """One after the other."""

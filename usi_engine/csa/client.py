@@ -1,4 +1,4 @@
-"""Game after game on one account: connection, login, agreement, records, and a new connection after a cut line."""
+"""Game after game on one account: connection, login, agreement, records, reconnection."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.driver import Engine, EngineEvent, EngineGone
-from usi_engine.csa.game import Ending, Game
+from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import save
 
@@ -26,23 +26,23 @@ WORDS = {"win": "won", "lose": "lost", "draw": "drawn", "unknown": "broken off",
 
 
 class SessionError(Exception):
-    """The server cannot be used; one line."""
+    """A server that cannot be used; one line."""
 
 
 class LineCut(Exception):
-    """The session has ended, and another may begin; the text says why, where that is not the usual way."""
+    """The end of a session, after which another may begin; the text is the reason if it is unusual."""
 
 
 @dataclass(frozen=True)
 class Interrupted:
-    """Ctrl-C; `again`: not for the first time."""
+    """Ctrl-C; `again`: not the first one."""
 
     again: bool
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user gives. `games` 0: until he interrupts. Times in seconds."""
+    """Settings of the user. `games` 0: play until Ctrl-C. Times in seconds."""
 
     host: str
     port: int
@@ -73,12 +73,12 @@ class Client:
         self._events.put((None, event))
 
     def interrupt(self) -> None:
-        """Leave after the game that is played now; asked again, break it off."""
+        """Leave after the current game; if called again, break it off."""
         self._events.put((None, Interrupted(self._leaving.is_set())))
         self._leaving.set()
 
     def run(self, engine: Engine) -> None:
-        """Play with an engine that was started and posts here. SessionError, EngineError."""
+        """Play with an engine that is started and posts here. SessionError, EngineError."""
         while not self._done():
             try:
                 with contextlib.closing(self._connect()) as line:
@@ -89,7 +89,7 @@ class Client:
                 self._pause(str(cut))
 
     def summary(self) -> str:
-        """The games in one line."""
+        """Return the results in one line."""
         total = sum(self.tally.values())
         parts = [f"{self.tally[result]} {word}" for result, word in WORDS.items() if self.tally[result]]
         return f"{total} game{'s' * (total != 1)}" + (": " + ", ".join(parts) if parts else "")
@@ -103,7 +103,7 @@ class Client:
         return self._leaving.is_set() or 0 < self._settings.games <= ended
 
     def _pause(self, reason: str) -> None:
-        """Wait before the next session; SessionError where there was no good one yet."""
+        """Wait before the next session. SessionError if no login was ever accepted."""
         if not self._known:
             raise SessionError(reason or f"{self._place} closed the line during the login")
         seconds = min(self._settings.pause * 2 ** min(self._failures, MOST_DOUBLINGS), LONGEST_PAUSE)
@@ -123,14 +123,14 @@ class Client:
             raise LineCut(f"no connection to {self._place}: {error}") from None
 
     def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:
-        """The next event. LineCut at the end of the line, and where nothing comes for so long."""
+        """Return the next event. LineCut at the end of the connection, or if nothing comes for so long."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self._line.tick()
             with contextlib.suppress(queue.Empty):
                 line, event = self._events.get(timeout=min(left, self._settings.tick))
                 if line not in (None, self._line):
-                    continue  # of an older connection
+                    continue  # from an older connection
                 if isinstance(event, Cut):
                     raise LineCut
                 return event
@@ -141,7 +141,7 @@ class Client:
         self._line.send(protocol.login(name, self._settings.password), protocol.login(name, "***"))
         while not isinstance(event := self._next(LOGIN_SECONDS), LoggedIn):
             if isinstance(event, LoginRefused):
-                # After a cut line a server may hold on to the old one for a while.
+                # A server may keep the old connection for a while after it was cut.
                 raise LineCut(
                     f"{self._place} refuses the login of '{name}': wrong name or password, or still logged in"
                 )
@@ -171,7 +171,7 @@ class Client:
         settings = self._settings
         try:
             margin = round(settings.margin * 1000)
-            game = Game(summary, engine, self._line.send, self._note, ponder=settings.ponder, margin_ms=margin)
+            game = ServerGame(summary, engine, self._line.send, self._note, ponder=settings.ponder, margin_ms=margin)
         except ValueError as error:
             self._refuse(summary.game_id, str(error))
             return
@@ -187,8 +187,8 @@ class Client:
         self._note(f"refused {game_id}: {reason}")
         self._line.send(protocol.reject(game_id))
 
-    def _is_started(self, game: Game) -> bool:
-        """Whether the opponent agrees too. EngineError."""
+    def _is_started(self, game: ServerGame) -> bool:
+        """Return True if the opponent agrees too. EngineError."""
         summary = game.summary
         while not isinstance(event := self._next(), Started):
             if isinstance(event, EngineGone):
@@ -202,8 +202,8 @@ class Client:
         self._note(f"{summary.game_id}: {colors[summary.color]} against {opponent}, {summary.controls[summary.color]}")
         return True
 
-    def _play(self, game: Game) -> None:
-        """One game to its end. LineCut, EngineError."""
+    def _play(self, game: ServerGame) -> None:
+        """Play one game to its end. LineCut, EngineError."""
         try:
             game.begin()
             while game.ending is None:
@@ -218,13 +218,13 @@ class Client:
         finally:
             self._keep(game)
 
-    def _interrupted(self, game: Game, event: Interrupted) -> None:
+    def _interrupted(self, game: ServerGame, event: Interrupted) -> None:
         if event.again:
             game.interrupt()
         else:
             self._note("leaving after this game; Ctrl-C again asks the server to break it off")
 
-    def _keep(self, game: Game) -> None:
+    def _keep(self, game: ServerGame) -> None:
         """Count a game and write its record."""
         ending = game.ending or Ending("unknown", CUT)
         result = CUT if ending.cause == CUT else ending.result

@@ -1,17 +1,17 @@
-"""The time control of a game and the clocks of both players, as the server counts them. All times in milliseconds."""
+"""The time control of a game and both players' clocks, as the server counts them. All times in milliseconds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-# For a game without any limit, which USI has no words for: the time given for each move.
+# The time for each move of a game without any limit, which USI cannot express.
 UNLIMITED_BYOYOMI = 10_000
 
 
 @dataclass(frozen=True)
 class TimeControl:
-    """Of one player. `unit` is that of the times a server reports (whole seconds on nearly all)."""
+    """The time control of one player. `unit` is that of the times a server reports (nearly always a second)."""
 
     total: int = 0
     byoyomi: int = 0
@@ -25,32 +25,32 @@ class TimeControl:
         return " + ".join(parts)
 
     def is_unlimited(self) -> bool:
-        """Whether there is no limit at all."""
+        """Return True if there is no limit at all."""
         return not (self.total or self.byoyomi or self.increment)
 
 
 class Clocks:
-    """What is left to each player, named by `+` (Black) and `-` (White)."""
+    """The remaining time of each player, `+` (Black) and `-` (White)."""
 
     def __init__(self, controls: Mapping[str, TimeControl]) -> None:
         self._controls = controls
         self.left = {color: control.total for color, control in controls.items()}
 
     def spend(self, color: str, units: int) -> int:
-        """Take the time of a move off a clock and add the increment, which is due once a move; returns the time."""
+        """Subtract the time of a move, add the increment, which is due after each move, and return the time."""
         control = self._controls[color]
         spent = units * control.unit
         self.left[color] = max(self.left[color] + control.increment - spent, 0)
         return spent
 
     def go_words(self, color: str, margin: int = 0) -> str:
-        """The clocks as arguments of `go`, for the player `color`, less a margin for the way to the server.
+        """Return the clocks as arguments of `go` for the player `color`, less a margin for network delay.
 
-        As GUIs of the Shogidokoro family count, btime and wtime are without the increment of the move to come.
+        btime and wtime are without the increment of the next move, as GUIs of the Shogidokoro family count.
         """
         if self._controls[color].is_unlimited():
             return f"btime 0 wtime 0 byoyomi {UNLIMITED_BYOYOMI}"
-        left, byoyomi, increment = self._told(color, margin)
+        left, byoyomi, increment = self._less_margin(color, margin)
         lefts = {**self.left, color: left}
         words = f"btime {lefts['+']} wtime {lefts['-']}"
         increments = {each: control.increment for each, control in self._controls.items()}
@@ -59,8 +59,8 @@ class Clocks:
             return f"{words} binc {increments['+']} winc {increments['-']}"
         return f"{words} byoyomi {byoyomi}"
 
-    def _told(self, color: str, margin: int) -> tuple[int, int, int]:
-        """What is left, byoyomi and increment; the margin is taken off what is left as far as that goes."""
+    def _less_margin(self, color: str, margin: int) -> tuple[int, int, int]:
+        """Return remaining time, byoyomi and increment, less the margin; it is taken from the remaining time first."""
         control, left = self._controls[color], self.left[color]
         lack = max(margin - left, 0)
         return max(left - margin, 0), max(control.byoyomi - lack, 0), max(control.increment - lack, 0)

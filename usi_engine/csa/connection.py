@@ -1,4 +1,4 @@
-"""One connection to a CSA server: lines out, events in, keep-alive, notice of a line that is cut."""
+"""One connection to a CSA server: lines out, events in, keep-alive."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from typing import TextIO
 from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader
 
 CONNECT_SECONDS = 15.0
-# A server that answers empty lines and has been silent for so many of them is gone.
+# A server that answers empty lines is gone after this many without an answer.
 SILENT_KEEP_ALIVES = 3
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The line is closed, by either side or by the network."""
+    """The connection is closed, by either side or by the network."""
 
 
 class TrafficLog:
-    """Every line sent and received, with its time, in a file; nothing where there is none. Thread-safe."""
+    """A file with each line sent and received and its time; without a file it does nothing. Thread-safe."""
 
     def __init__(self, file: TextIO | None = None) -> None:
         self._file, self._lock = file, threading.Lock()
 
     def write(self, mark: str, line: str) -> None:
-        """`mark` is > for lines sent, < for lines received."""
+        """Write a line; `mark` is > for lines sent, < for lines received."""
         if self._file is None:
             return
         with self._lock:
@@ -38,7 +38,7 @@ class TrafficLog:
 
 
 class Connection:
-    """Events are handed to `post` from the reading thread, with this connection; the last is Cut. OSError."""
+    """Hands events to `post` from the reading thread, with this connection; the last is Cut. OSError."""
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class Connection:
         self._thread.start()
 
     def send(self, line: str, logged: str | None = None) -> None:
-        """Send a line; `logged` stands in the log instead of it. A line that is cut is reported as an event."""
+        """Send a line; the log gets `logged` instead, if given. A cut connection is reported as an event."""
         self._sent = time.monotonic()
         self._log.write(">", line if logged is None else logged)
         with contextlib.suppress(OSError):
             self._socket.sendall(line.encode("utf-8") + b"\n")
 
     def tick(self) -> None:
-        """To be called every second or so: keeps the line alive, closes it when the server has gone."""
+        """Keep the connection alive, or close it if the server is gone. Call this every second or so."""
         now = time.monotonic()
         if now - self._sent >= self._keep_alive:
             self.send(KEEP_ALIVE)
@@ -73,7 +73,7 @@ class Connection:
             self._shut_down()
 
     def close(self) -> None:
-        """Close the line and wait for the reading thread."""
+        """Close the connection and wait for the reading thread."""
         self._shut_down()
         self._thread.join()
         self._socket.close()

@@ -1,6 +1,6 @@
-"""A USI engine as a process: this engine or any other, one code path.
+"""A USI engine as a process, this engine or any other.
 
-A thread reads its output: what the handshake waits for is set there, each `bestmove` becomes an event.
+A thread reads its output: it sets the events of the handshake and posts each `bestmove`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ START_SECONDS, READY_SECONDS, STOP_SECONDS = 30.0, 120.0, 10.0
 SCORE = re.compile(r" score (cp|mate) ([+-]?\d*)(?= |$)")
 PV = re.compile(r" pv (.+)$")
 OTHER_LINE = re.compile(r" (?:string|lowerbound|upperbound|multipv (?!1 ))")
-# A mate in n plies is worth MATE - n, a size that other programs on floodgate use too.
+# A mate in n plies has the value MATE - n, as with other programs on floodgate.
 MATE, LONGEST_MATE = 30_000, 9_999
-# GUIs set these also where an engine does not declare them.
+# GUIs set these even if an engine does not declare them.
 ALWAYS_SET = frozenset({"USI_Hash", "USI_Ponder"})
 MAX_MOVES = "MaxMovesToDraw"
 
@@ -32,7 +32,7 @@ class EngineError(Exception):
 
 @dataclass(frozen=True)
 class Thought:
-    """Value in centipawns for the side to move and line of a search; None and empty where it gave none."""
+    """Value in centipawns for the side to move and line of a search; None and empty if it reported none."""
 
     value: int | None = None
     pv: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ EngineEvent = BestMove | EngineGone
 
 
 def thought_of(line: str) -> Thought | None:
-    """An info line; None for those without an exact value, and for second lines of MultiPV."""
+    """Parse an info line; None without an exact value, and for other lines of MultiPV than the first."""
     score = SCORE.search(line)
     if score is None or OTHER_LINE.search(line):
         return None
@@ -68,7 +68,7 @@ def thought_of(line: str) -> Thought | None:
 
 
 def value_of(kind: str, text: str) -> int | None:
-    """Centipawns; a mate of unknown length, `+` or `-`, counts as a long one."""
+    """Return centipawns; a mate of unknown length, `+` or `-`, counts as a long one."""
     digits = text.lstrip("+-")
     if kind == "cp":
         return int(text) if digits else None
@@ -77,9 +77,9 @@ def value_of(kind: str, text: str) -> int | None:
 
 
 class Engine:
-    """Starts and drives the process; events are handed to `post` from the reading thread.
+    """Starts and drives the process; hands events to `post` from the reading thread.
 
-    What the engine says to its user before it is ready (an option refused, a file not found) goes to `note`.
+    `note` gets the engine's messages before it is ready (an option refused, a file not found).
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Engine:
 
     @property
     def busy(self) -> bool:
-        """Whether a search runs."""
+        """True during a search."""
         return not self._idle.is_set()
 
     def start(self) -> None:
@@ -117,17 +117,17 @@ class Engine:
             self.set_option(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option. EngineError where the engine has none of this name."""
+        """Set an option. EngineError if the engine has none of this name."""
         if name not in self.declared | ALWAYS_SET:
             raise EngineError(f"{self.name or self._command[0]} has no option '{name}'")
         self._send(f"setoption name {name} value {value}")
 
     def prepare(self, max_moves: int = 0) -> None:
-        """Before each game: wait until it is ready, which takes long only the first time. EngineError.
+        """Wait until the engine is ready for a game, which takes long only the first time. EngineError.
 
-        `max_moves` ends the game drawn; an engine that has the option is told. A process that has gone is replaced.
+        `max_moves` ends the game drawn; an engine that has the option is told. A process that has ended is replaced.
         """
-        self._readyok.clear()  # before the look at the process: one that ends from now on sets it
+        self._readyok.clear()  # before the check below: a process that ends from now on sets it
         if self._process is None or self._process.poll() is not None:
             self.start()
         if MAX_MOVES in self.declared and MAX_MOVES not in self._options:
@@ -136,11 +136,11 @@ class Engine:
         self._await(self._readyok, READY_SECONDS, "readyok")
 
     def new_game(self) -> None:
-        """A game begins."""
+        """Tell the engine that a game begins."""
         self._send("usinewgame")
 
     def go(self, position: str, clocks: str, ponder: bool = False) -> int:
-        """Begin a search; returns its number. A search that still runs is stopped first."""
+        """Begin a search and return its number. A search that still runs is stopped first."""
         self.stop()
         with self._lock:
             self._searches += 1
@@ -150,18 +150,18 @@ class Engine:
         return self._searches
 
     def ponderhit(self) -> None:
-        """The move that is pondered on was made."""
+        """Tell the engine that the opponent made the expected move."""
         self._send("ponderhit")
 
     def stop(self) -> None:
-        """End a search that runs and wait for its answer; its event comes all the same."""
+        """End a running search and wait for its answer; its event is still posted."""
         if self.busy:
             self._send("stop")
             if not self._idle.wait(STOP_SECONDS):
                 self._kill()
 
     def game_over(self, result: str) -> None:
-        """`win`, `lose`, `draw` or `unknown`."""
+        """Tell the engine the result: `win`, `lose`, `draw` or `unknown`."""
         self.stop()
         self._send(f"gameover {result}")
 
@@ -182,22 +182,14 @@ class Engine:
             process.wait()
 
     def _open(self) -> subprocess.Popen[str]:
-        # A group of its own: Ctrl-C in the terminal is for the client, which lets the game end first.
+        # Its own process group: Ctrl-C in the terminal is for the client, which lets the game end first.
         windows = os.name == "nt"
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         try:
             return subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                cwd=self._folder,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                bufsize=1,
-                start_new_session=not windows,
-                creationflags=flags,
-            )
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self._folder, text=True,
+                encoding="utf-8", errors="replace", bufsize=1, start_new_session=not windows, creationflags=flags,
+            )  # fmt: skip
         except OSError as error:
             raise EngineError(f"{self._command[0]} does not start: {error}") from None
 
@@ -206,7 +198,7 @@ class Engine:
             self._process.kill()
 
     def _send(self, line: str) -> None:
-        # A process that has gone is reported by the thread that reads its output.
+        # The reading thread reports a process that has ended.
         with contextlib.suppress(OSError, ValueError):
             assert self._process is not None and self._process.stdin is not None
             self._process.stdin.write(line + "\n")
@@ -226,7 +218,7 @@ class Engine:
         if self._process is process and start == self.starts:
             process.wait()
             for event in (self._usiok, self._readyok, self._idle):
-                event.set()  # nobody waits for a process that has gone
+                event.set()  # nobody waits for a process that has ended
             self._post(EngineGone(start))
 
     def _read_lines(self, output: IO[str]) -> None:

@@ -1,4 +1,4 @@
-"""One game on a CSA server: what the server and the engine report, step by step, and what is answered."""
+"""One game on a CSA server: events of the server and the engine, and the answers to them."""
 
 from __future__ import annotations
 
@@ -6,45 +6,27 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from usi_engine.csa import protocol
 from usi_engine.csa.clock import Clocks
 from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineGone
-from usi_engine.csa.notation import GamePosition, floodgate_comment
-from usi_engine.csa.protocol import (
-    DECLARE_WIN,
-    INTERRUPT,
-    RESIGN,
-    Cause,
-    Event,
-    GameSummary,
-    MoveMade,
-    Outcome,
-    Special,
-    move,
-)
+from usi_engine.csa.position import GamePosition, floodgate_comment
+from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
+from usi_engine.records.writer import TimedMove
 
-# An engine that breaks down more often in one game resigns it.
+# An engine that ends by itself more often in one game resigns it.
 MOST_RESTARTS = 2
 
 
 @dataclass(frozen=True)
 class Ending:
-    """`result` is ours: `win`, `lose`, `draw`, `unknown`; `cause` is the server's word, or `CUT`."""
+    """The end of a game: `result` is ours (`win`, `lose`, `draw`, `unknown`), `cause` the server's word, or `CUT`."""
 
     result: str
     cause: str
 
 
-@dataclass(frozen=True)
-class PlayedMove:
-    """A move of the game in USI, the time it took, and floodgate's comment for it."""
-
-    usi: str
-    spent_ms: int
-    comment: str = ""
-
-
-class Game:
-    """A game from the agreement on. ValueError where the start position or the moves made before cannot be read."""
+class ServerGame:
+    """A game from the agreement on. ValueError if the start position or the moves made before cannot be read."""
 
     def __init__(
         self,
@@ -58,7 +40,7 @@ class Game:
     ) -> None:
         self.summary, self.begun = summary, time.time()
         self.position = GamePosition(summary.position)
-        self.played: list[PlayedMove] = []
+        self.played: list[TimedMove] = []
         self.ending: Ending | None = None
         self.last_ms: int | None = None  # time of the resignation or declaration that ended the game
         self._engine, self._send, self._note, self._may_ponder = engine, send, note, ponder
@@ -72,12 +54,12 @@ class Game:
             self._record(made)
 
     def begin(self) -> None:
-        """Both have agreed."""
+        """Begin; both have agreed."""
         self._engine.new_game()
         self._turn()
 
     def handle(self, event: Event | BestMove | EngineGone) -> None:
-        """Carry on after an event; `ending` is set by the last one. EngineError."""
+        """Handle an event; the last one sets `ending`. EngineError."""
         if isinstance(event, MoveMade):
             self._made(event)
         elif isinstance(event, BestMove):
@@ -94,10 +76,10 @@ class Game:
 
     def interrupt(self) -> None:
         """Ask the server to break the game off."""
-        self._send(INTERRUPT)
+        self._send(protocol.INTERRUPT)
 
     def end(self, ending: Ending) -> None:
-        """The game is over, whoever says so."""
+        """End the game, whoever says so."""
         self.ending = ending
         self._awaited = 0
         self._engine.game_over(ending.result)
@@ -105,7 +87,7 @@ class Game:
     def _record(self, made: MoveMade) -> None:
         comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
         usi = self.position.push(made.csa)
-        self.played.append(PlayedMove(usi, self._clocks.spend(made.color, made.units), comment))
+        self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), comment))
 
     def _made(self, made: MoveMade) -> None:
         try:
@@ -147,25 +129,25 @@ class Game:
         if answer.search != self._awaited:
             return
         self._awaited = 0
-        words = {"resign": RESIGN, "win": DECLARE_WIN}
+        words = {"resign": protocol.RESIGN, "win": protocol.DECLARE_WIN}
         if answer.move in words:
             self._send(words[answer.move])
             return
         try:
             csa = self.position.csa(answer.move)
         except ValueError as error:
-            self._note(f"the engine answers {error} in {self.position.command()}, and resigns")
-            self._send(RESIGN)
+            self._note(f"the engine resigns, because it answered {error}")
+            self._send(protocol.RESIGN)
             return
         self._comment = floodgate_comment(self.position, answer.thought.value, answer.thought.pv)
         self._reply = answer.ponder
-        self._send(move(csa, self._comment))
+        self._send(protocol.move(csa, self._comment))
 
     def _restart(self) -> None:
         self._restarts += 1
         if self._restarts > MOST_RESTARTS:
-            self._send(RESIGN)
-            raise EngineError("the engine breaks down again and again")
+            self._send(protocol.RESIGN)
+            raise EngineError("the engine has ended by itself too often")
         self._note("the engine has ended by itself; starting it again")
         self._engine.prepare(self.summary.max_moves)
         thinking, self._pondered = self._awaited, ""

@@ -21,7 +21,7 @@ REJECT = re.compile(r"REJECT:(\S+) by (.+)")
 UNIT = re.compile(r"(\d*)(msec|sec|min)")
 UNIT_MS = {"msec": 1, "sec": 1000, "min": 60_000}
 OUTCOMES = {"#WIN": "win", "#LOSE": "lose", "#DRAW": "draw", "#CENSORED": "draw", "#CHUDAN": "unknown"}
-# Greater times are not believed.
+# Longer times are refused.
 LONGEST_MS = 10**10
 
 
@@ -51,14 +51,14 @@ class MoveMade:
 
     @property
     def color(self) -> str:
-        """Of the player who made it."""
+        """The player who made it."""
         return self.csa[0]
 
 
 @dataclass(frozen=True)
 class GameSummary:
-    """The conditions of a game: `position` are the lines of the start position, `moves` those made from there before
-    (in a game that is resumed, or starts from an opening).
+    """The conditions of a game. `position` are the lines of the start position, `moves` the moves made from there (in a
+    resumed game, or one that starts from an opening).
     """
 
     game_id: str
@@ -72,7 +72,7 @@ class GameSummary:
 
 @dataclass(frozen=True)
 class BadSummary:
-    """Conditions that cannot be played; `reason` names the fault."""
+    """Conditions that cannot be read; `reason` names the fault."""
 
     game_id: str
     reason: str
@@ -95,7 +95,7 @@ class Rejected:
 
 @dataclass(frozen=True)
 class Special:
-    """`%TORYO`, `%KACHI` or `%CHUDAN` of either player; not every server gives its time."""
+    """`%TORYO`, `%KACHI` or `%CHUDAN` of either player; not every server sends its time."""
 
     word: str
     units: int | None = None
@@ -103,49 +103,39 @@ class Special:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why the game ends: `RESIGN`, `TIME_UP`, `ILLEGAL_MOVE`, `SENNICHITE`, `OUTE_SENNICHITE`, `JISHOGI`, ..."""
+    """The cause of the end: `RESIGN`, `TIME_UP`, `ILLEGAL_MOVE`, `SENNICHITE`, `OUTE_SENNICHITE`, `JISHOGI`, ..."""
 
     word: str
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of the game: `win`, `lose`, `draw`, or `unknown` for an interrupted game."""
+    """The end of the game: `win`, `lose`, `draw`, or `unknown` if it was interrupted."""
 
     result: str
 
 
 @dataclass(frozen=True)
 class Unread:
-    """A line that means nothing to a player, such as a chat."""
+    """A line without meaning for a player, such as a chat."""
 
     text: str
 
 
 Event = (
-    LoggedIn
-    | LoginRefused
-    | LoggedOut
-    | GameSummary
-    | BadSummary
-    | Started
-    | Rejected
-    | MoveMade
-    | Special
-    | Cause
-    | Outcome
-    | Unread
-)
+    LoggedIn | LoginRefused | LoggedOut | GameSummary | BadSummary | Started | Rejected
+    | MoveMade | Special | Cause | Outcome | Unread
+)  # fmt: skip
 
 
 class Reader:
-    """Lines of a server, without their ends, to events; a Game_Summary is many lines."""
+    """Turns lines of a server, without line ends, into events; a Game_Summary has many lines."""
 
     def __init__(self) -> None:
         self._summary: list[str] | None = None
 
     def feed(self, line: str) -> Event | None:
-        """The event that the line completes; None within a summary and for an empty line."""
+        """Return the event that the line completes; None within a summary and for an empty line."""
         if line == "BEGIN Game_Summary":
             self._summary = []
         elif self._summary is None:
@@ -159,7 +149,7 @@ class Reader:
 
 
 def event_of(line: str) -> Event:
-    """One line outside a summary."""
+    """Parse a line outside a summary."""
     if line.startswith(("+", "-", "%", "#")):
         return game_event(line)
     if line.startswith("START:"):
@@ -170,7 +160,7 @@ def event_of(line: str) -> Event:
 
 
 def game_event(line: str) -> Event:
-    """One line about a move or the end of a game."""
+    """Parse a line about a move or the end of a game."""
     if move := MOVE.fullmatch(line):
         return MoveMade(move[1], int(move[2] or 0))
     if special := SPECIAL.fullmatch(line):
@@ -181,7 +171,7 @@ def game_event(line: str) -> Event:
 
 
 def session_event(line: str) -> Event:
-    """One line about the login."""
+    """Parse a line about the login."""
     if line == "LOGIN:incorrect":
         return LoginRefused()
     if line == "LOGOUT:completed":
@@ -191,7 +181,7 @@ def session_event(line: str) -> Event:
 
 
 def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:
-    """The lines of each `BEGIN name` ... `END name`; those outside under an empty name."""
+    """Return the lines of each `BEGIN name` ... `END name`; those outside under an empty name."""
     sections: dict[str, list[str]] = {"": []}
     name = ""
     for line in lines:
@@ -206,12 +196,12 @@ def sections_of(lines: Sequence[str]) -> dict[str, list[str]]:
 
 
 def fields_of(lines: Sequence[str]) -> dict[str, str]:
-    """Lines `name:value`."""
+    """Parse lines of `name:value`."""
     return {name: value for name, _, value in (line.partition(":") for line in lines)}
 
 
 def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
-    """The lines between BEGIN and END of a Game_Summary."""
+    """Parse the lines between BEGIN and END of a Game_Summary."""
     sections = sections_of(lines)
     fields = fields_of(sections[""])
     game_id = fields.get("Game_ID", "")
@@ -232,7 +222,7 @@ def summary_of(lines: Sequence[str]) -> GameSummary | BadSummary:
 
 
 def color_of(fields: Mapping[str, str]) -> str:
-    """Which player we are. ValueError."""
+    """Return our color. ValueError."""
     color = fields.get("Your_Turn", "")
     if color not in COLORS:
         raise ValueError(f"Your_Turn is '{color}', neither + nor -")
@@ -240,7 +230,7 @@ def color_of(fields: Mapping[str, str]) -> str:
 
 
 def control_of(sections: Mapping[str, Sequence[str]], color: str) -> TimeControl:
-    """One player's time: the section `Time`, or his own, `Time+` or `Time-`. ValueError."""
+    """Return a player's time control, from the sections `Time` and `Time+` or `Time-`. ValueError."""
     fields = fields_of([*sections.get("Time", []), *sections.get(f"Time{color}", [])])
     unit = unit_of(fields.get("Time_Unit", "1sec"))
     total, byoyomi, increment = (number_of(fields, name) * unit for name in ("Total_Time", "Byoyomi", "Increment"))
@@ -250,15 +240,15 @@ def control_of(sections: Mapping[str, Sequence[str]], color: str) -> TimeControl
 
 
 def unit_of(text: str) -> int:
-    """`1sec`, `100msec`, `1min` in milliseconds. ValueError."""
+    """Convert `1sec`, `100msec`, `1min` to milliseconds. ValueError."""
     unit = UNIT.fullmatch(text)
     if unit is None:
-        raise ValueError(f"Time_Unit is '{text}', no number of msec, sec or min")
+        raise ValueError(f"Time_Unit is '{text}', not a number of msec, sec or min")
     return int(unit[1] or 1) * UNIT_MS[unit[2]]
 
 
 def number_of(fields: Mapping[str, str], name: str) -> int:
-    """A field that is a number; 0 where it is missing. ValueError."""
+    """Return the number in a field; 0 if the field is missing. ValueError."""
     text = fields.get(name, "0")
     if not re.fullmatch(r"\d{1,12}", text, re.ASCII):
         raise ValueError(f"{name} is '{text}', not a number")
@@ -266,20 +256,20 @@ def number_of(fields: Mapping[str, str], name: str) -> int:
 
 
 def login(name: str, password: str) -> str:
-    """The line that logs in."""
+    """Return the line that logs in."""
     return f"LOGIN {name} {password}"
 
 
 def agree(game_id: str) -> str:
-    """The line that accepts a game."""
+    """Return the line that accepts a game."""
     return f"AGREE {game_id}"
 
 
 def reject(game_id: str) -> str:
-    """The line that refuses a game."""
+    """Return the line that refuses a game."""
     return f"REJECT {game_id}"
 
 
 def move(csa: str, comment: str = "") -> str:
-    """The line of a move; `comment` is floodgate's, as `* 30 -3334FU`."""
+    """Return the line of a move; `comment` is in floodgate's form, `* 30 -3334FU`."""
     return f"{csa},'{comment}" if comment else csa

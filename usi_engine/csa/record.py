@@ -1,4 +1,4 @@
-"""Games of a server as CSA records, written by rsshogi."""
+"""Games of a server as CSA records."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import re
 import time
 from pathlib import Path
 
-from rsshogi.record import GameResult, MoveEntry, Record, RecordMetadata, SpecialMoveEntry, TimeControl
+from rsshogi.record import RecordMetadata, TimeControl
 
-from usi_engine.csa.game import Ending, Game
+from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.records.files import write_text
+from usi_engine.records.writer import INTERRUPTED, local_time, text_of_moves
 
-# The result of a won game by its cause, after the winner's color; and of games without a winner.
+# rsshogi's results by the cause: for a won game, what follows the winner's color; for a draw, the whole name.
 WON = {
     "RESIGN": "",
     "TIME_UP": "_BY_TIMEOUT",
@@ -24,11 +26,10 @@ DRAWN = {
     "MAX_MOVES": "DRAW_BY_MAX_PLIES",
     "JISHOGI": "DRAW_BY_IMPASSE",
 }
-INTERRUPTED = "PAUSED"
 
 
 def result_name(ending: Ending, color: str) -> str:
-    """The name of rsshogi's result; `color` is ours. A game that was cut or interrupted has none."""
+    """Return the name of rsshogi's result; `color` is ours. A game that was cut off or interrupted has none."""
     if ending.result == "draw":
         return DRAWN.get(ending.cause, "DRAW_BY_ADJUDICATION")
     if ending.result == "unknown" or ending.cause not in WON:
@@ -37,50 +38,29 @@ def result_name(ending: Ending, color: str) -> str:
     return f"{'BLACK' if black_won else 'WHITE'}_WIN{WON[ending.cause]}"
 
 
-def clock_text(seconds: float) -> str:
-    """Local time as records write it."""
-    return time.strftime("%Y/%m/%d %H:%M:%S", time.localtime(seconds))
-
-
-def metadata_of(game: Game) -> RecordMetadata:
-    """Names, the game's id, times."""
+def metadata_of(game: ServerGame) -> RecordMetadata:
+    """Return names, the game's id, times."""
     summary, control = game.summary, game.summary.controls[game.summary.color]
     seconds = [milliseconds // 1000 for milliseconds in (control.total, control.byoyomi, control.increment)]
     return RecordMetadata(
         black_player=summary.names["+"],
         white_player=summary.names["-"],
         event=summary.game_id,
-        start_date=clock_text(game.begun),
-        end_date=clock_text(time.time()),
+        start_date=local_time(game.begun),
+        end_date=local_time(time.time()),
         time_control=TimeControl(*seconds),
     )
 
 
-def record_of(game: Game, ending: Ending) -> Record:
-    """The game with the time and comment of each move."""
-    moves = [MoveEntry(played.usi, time_ms=played.spent_ms, comment=played.comment or None) for played in game.played]
-    result = GameResult.from_str(result_name(ending, game.summary.color))
-    terminal = SpecialMoveEntry.from_result(result, time_ms=game.last_ms)
-    return Record.from_main_line(game.position.start, moves, terminal=terminal, metadata=metadata_of(game))
+def save(game: ServerGame, folder: Path) -> Path:
+    """Write a file named by the game's id and return its path; a resumed game replaces its first part. OSError.
 
-
-def record_text(game: Game) -> str:
-    """The CSA text. CSA has no mark for a player who loses while the other is to move, except by illegal action: such
-    a game, and one that has not ended, ends with %CHUDAN.
+    CSA has no mark for a player who loses while the other is to move, except by illegal action: such a game, and one
+    that has not ended, ends with %CHUDAN.
     """
-    ending = game.ending or Ending("unknown", "CUT")
-    try:
-        return record_of(game, ending).to_csa()
-    except ValueError:
-        return record_of(game, Ending("unknown", ending.cause)).to_csa()
-
-
-def save(game: Game, folder: Path) -> Path:
-    """Write the record to a file of the folder, named by the game's id; a resumed game replaces its first part."""
-    folder.mkdir(parents=True, exist_ok=True)
+    result = result_name(game.ending or Ending("unknown", "CUT"), game.summary.color)
+    text = text_of_moves("csa", game.position.start, game.played, result, metadata_of(game), last_ms=game.last_ms)
     name = re.sub(r"[^\w.+-]", "_", game.summary.game_id, flags=re.ASCII).lstrip(".") or "game"
     path = folder / f"{name[:200]}.csa"
-    temporary = path.with_suffix(".new")
-    temporary.write_text(record_text(game), encoding="utf-8")
-    temporary.replace(path)
+    write_text(path, text)
     return path

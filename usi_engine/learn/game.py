@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
 
 from core_ext.board import Board
 
@@ -51,13 +49,3 @@ Item = Game | ValuedMoves | Fault
 def clamped_score(score: int) -> int:
     """The nearest score that 16 bits hold: other programs write more for mates."""
     return max(-LARGEST_SCORE, min(score, LARGEST_SCORE))
-
-
-def rsshogi_module(name: str) -> Any:
-    """A module of rsshogi, for the formats of other programs. SourceError where it is not installed."""
-    try:
-        return import_module(f"rsshogi.{name}")
-    except ImportError:
-        raise SourceError(
-            "CSA, KIF, sbinpack, psv and hcpe are read and written by rsshogi: pip install rsshogi"
-        ) from None

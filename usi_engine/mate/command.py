@@ -1,4 +1,4 @@
-"""`usi_engine mate WHAT`: mates of a position, of the problems in a file or on standard input, of game records."""
+"""`usi_engine mate WHAT`: finds mates in a position, in problems from a file or standard input, in game records."""
 
 from __future__ import annotations
 
@@ -7,19 +7,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rsshogi.initial_positions import HANDICAP_TO_SFEN
+
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
-from usi_engine.mate.problems import (
-    MateProblem,
-    MateResult,
-    looks_like_position,
-    read_problems,
-    solve_all,
-    table,
-)  # fmt: skip
+from usi_engine.mate.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
-from usi_engine.records.formats import RecordError, decoded, format_of, rsshogi
+from usi_engine.records.faults import RecordError
+from usi_engine.records.formats import decoded, format_of
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.notation import named
+from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import whole
 
 # Exit statuses.
@@ -29,7 +25,7 @@ VERDICTS = {"nomate": "no mate", "unknown": "undecided"}
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the command line's parser."""
     made = argparse.ArgumentParser("usi_engine mate", description="Find mates.")
     what = "a position, files of problems (an sfen a line) or game records, - for standard input"
     made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
@@ -37,16 +33,16 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
     made.add_argument("--seconds", type=whole(1), default=60, help="time limit per problem (60)")
     made.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
-    made.add_argument("--japanese", action="store_true", help="write moves as ▲５二金打 too; needs rsshogi")
-    made.add_argument("--summary", action="store_true", help="print only what is not solved, and the table")
+    made.add_argument("--japanese", action="store_true", help="write moves as ▲５二金打 too")
+    made.add_argument("--summary", action="store_true", help="print only unsolved problems and the table")
     return made
 
 
-# ---- what to solve ----
+# ---- problems ----
 
 
 def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
-    """The problems that the arguments name. ValueError."""
+    """Yield the problems that the arguments name. ValueError."""
     text = " ".join(words)
     if looks_like_position(text):
         board_of(core, text)
@@ -60,7 +56,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
 
 
 def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
-    """Of a file: a problem a line, or a position of each game record. RecordError, ValueError."""
+    """Yield the problems of a file: one a line, or a position of each game record. RecordError, ValueError."""
     try:
         text = decoded(path.read_bytes())
     except OSError as error:
@@ -81,17 +77,17 @@ def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
 
 
 def problem_of(game: Game, core: Core) -> MateProblem:
-    """Of a record: its start where that is a position of its own (a problem), else its last position."""
-    if game.start not in rsshogi("initial_positions").HANDICAP_TO_SFEN.values():
+    """Return a record's start if that is a position of its own (a problem), else its last position."""
+    if game.start not in HANDICAP_TO_SFEN.values():
         return MateProblem(game.start, name=game.name)
     return MateProblem(" ".join([game.start, *(["moves", *game.moves] if game.moves else [])]), name=game.name)
 
 
-# ---- what was found ----
+# ---- results ----
 
 
 def verdict(result: MateResult) -> str:
-    """In words, with the length of a mate or the reason why there is no position."""
+    """Return the result in words, with the length of a mate or the reason why the problem could not be read."""
     if result.fault:
         return f"cannot be read: {result.fault}"
     if result.status != "mate":
@@ -100,58 +96,56 @@ def verdict(result: MateResult) -> str:
 
 
 def japanese(core: Core, result: MateResult) -> str:
-    """The line as ▲５二金打 △... RecordError without rsshogi."""
+    """Return the line as ▲５二金打 △..."""
     start = board_of(core, result.problem.sfen).sfen()
-    return " ".join(move.text for move in named(start, result.moves))
+    return " ".join(move.text for move in name_moves(start, result.moves))
 
 
-def lines_of(core: Core, result: MateResult, chosen: argparse.Namespace) -> Iterator[str]:
-    """The result of a problem: where it stands, the verdict, the moves; the position of one that is not solved."""
+def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
+    """Yield the lines of a result: name, verdict and moves; the position if it is not solved; Japanese if asked for."""
     name = f"{result.problem.name}: " if result.problem.name else ""
     moves = "".join(f" {move}" for move in result.moves)
     yield f"{name}{verdict(result)}{':' if moves else ''}{moves}"
     if result.status != "mate" and name:
         yield f"    {result.problem.sfen}"
-    if chosen.japanese and result.moves:
+    if args.japanese and result.moves:
         yield f"    {japanese(core, result)}"
 
 
 def is_solved(result: MateResult) -> bool:
-    """By a line that mates."""
+    """Return True if the line mates."""
     return result.status == "mate" and not result.wrong
 
 
-def solve(core: Core, problems: list[MateProblem], chosen: argparse.Namespace) -> list[MateResult]:
-    """Solve all and print each as it comes."""
+def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:
+    """Solve all and print each result at once."""
     results = list[MateResult]()
-    with progress_bar(len(problems) if chosen.summary else 0, "mates") as step:
-        for result in solve_all(core, problems, chosen):
+    with progress_bar(len(problems) if args.summary else 0, "mates") as step:
+        for result in solve_all(core, problems, args):
             results.append(result)
-            if not chosen.summary or not is_solved(result):
-                print(*lines_of(core, result, chosen), sep="\n", flush=True)
+            if not args.summary or not is_solved(result):
+                print(*lines_of(core, result, args), sep="\n", flush=True)
             step()
     return results
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """UNSOLVED where a problem is not solved."""
+def run(args: argparse.Namespace) -> int:
+    """Solve the problems; return UNSOLVED if one is not solved."""
     core = load_core()
-    if chosen.japanese:
-        rsshogi("core")
-    problems = list(problems_of(chosen.what, core))
+    problems = list(problems_of(args.what, core))
     if not problems:
-        raise ValueError(f"no problem in '{' '.join(chosen.what)}'")
-    results = solve(core, problems, chosen)
+        raise ValueError(f"no problem in '{' '.join(args.what)}'")
+    results = solve(core, problems, args)
     if len(results) > 1:
         print("\n".join(table(results)))
     return 0 if all(is_solved(result) for result in results) else UNSOLVED
 
 
 def main(words: list[str]) -> int:
-    """Returns 0 if every problem was solved, 1 if not, 2 if a file or an argument cannot be read, 130 after Ctrl-C."""
-    chosen = parser().parse_args(words)
+    """Return 0 if every problem was solved, 1 if not, 2 if a file or an argument cannot be read, 130 after Ctrl-C."""
+    args = parser().parse_args(words)
     try:
-        return run(chosen)
+        return run(args)
     except (ValueError, CoreError, MemoryError) as error:
         print(text_of(error), file=sys.stderr)
         return NOTHING_DONE

@@ -1,4 +1,4 @@
-"""Solving mate problems: reading them, verifying the solver's lines, a table of the results by length.
+"""Mate problems: reading and solving them, verifying lines, a table of the results by length.
 
 A problem is a line: an sfen, also with `sfen` or `position sfen` before and `moves ...` after it, or three fields
 separated by tabs: length in plies, sfen, a solution. Empty lines and lines that start with `#` are skipped.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
-WIDTHS = (7, 8, 9, 11, 12, 7, 9, 8, 13)  # of the numbers in the table
+WIDTHS = (7, 8, 9, 11, 12, 7, 9, 8, 13)  # of the table's columns
 QUOTED = 60  # characters of a text that a message shows
 
 
 @dataclass(frozen=True)
 class MateProblem:
-    """A position; `length` is 0 if the file does not give it, `name` says where it stands."""
+    """A position; `length` is 0 if the file does not give it, `name` is its place in the file."""
 
     sfen: str
     length: int = 0
@@ -36,8 +36,8 @@ class MateProblem:
 
 @dataclass(frozen=True)
 class MateResult:
-    """The result of a problem: `status` is the solver's, or `unreadable` for text that is no position, with the reason
-    in `fault`; `wrong` marks moves that do not mate.
+    """The result of a problem: `status` is the solver's, or `unreadable` with the reason in `fault`; `wrong` marks
+    moves that do not mate.
     """
 
     problem: MateProblem
@@ -50,12 +50,12 @@ class MateResult:
 
     @property
     def length(self) -> int:
-        """In plies: the file's, or else that of the mate found."""
+        """The length in plies that the file gives, or that of the mate found."""
         return self.problem.length or len(self.moves)
 
 
 def read_problem(line: str, name: str = "") -> MateProblem | None:
-    """None for a line without a problem; ValueError, with the name, if the length is not a number."""
+    """Parse a line; None if it has no problem. ValueError, with the name, if the length is not a number."""
     text = line.strip()
     if not text or text.startswith("#"):
         return None
@@ -64,7 +64,7 @@ def read_problem(line: str, name: str = "") -> MateProblem | None:
 
 
 def read_length(text: str, name: str) -> int:
-    """The length of a mate in plies. ValueError."""
+    """Parse the length of a mate in plies. ValueError."""
     try:
         return int(text)
     except ValueError:
@@ -72,7 +72,7 @@ def read_length(text: str, name: str) -> int:
 
 
 def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
-    """The problems of a file. ValueError."""
+    """Yield the problems of a file. ValueError."""
     for number, line in enumerate(lines, 1):
         problem = read_problem(line, f"{name}, line {number}")
         if problem:
@@ -80,7 +80,7 @@ def read_problems(lines: Iterable[str], name: str) -> Iterator[MateProblem]:
 
 
 def looks_like_position(text: str) -> bool:
-    """Whether it is meant for a position rather than for files."""
+    """Return True if the text is meant as a position, not as files."""
     first = text.partition(" ")[0]
     return first in ("position", "sfen", "startpos") or first.count("/") == 8
 
@@ -105,7 +105,7 @@ def attempt(
 def solve_interruptibly(
     solver: MateSolver, stop: StopToken, board: Board, limits: argparse.Namespace
 ) -> tuple[str, list[str]]:
-    """Solve on a second thread: Ctrl-C reaches the main thread only where that runs Python code."""
+    """Solve on a second thread: the main thread gets Ctrl-C only while it runs Python code."""
     with ThreadPoolExecutor(1) as thread:
         aim = "shortest" if limits.shortest else "shorter"
         solved = thread.submit(solver.solve, board, limits.nodes, aim)
@@ -117,9 +117,7 @@ def solve_interruptibly(
 
 
 def is_mate(board: Board, moves: list[str]) -> bool:
-    """Whether the line gives check by every move of its first side, and its last check allows nothing but futile
-    interpositions.
-    """
+    """Return True if every move of the first side checks and the last check allows only futile interpositions."""
     end = after_checks(board, moves)
     if end is None:
         return False
@@ -127,13 +125,13 @@ def is_mate(board: Board, moves: list[str]) -> bool:
 
 
 def mates_by_checks(board: Board, moves: list[str]) -> bool:
-    """Whether the line gives check by every move of its first side, and the last one mates."""
+    """Return True if every move of the first side checks and the last one mates."""
     end = after_checks(board, moves)
     return end is not None and not end.legal_moves(include_all=True)
 
 
 def after_checks(board: Board, moves: list[str]) -> Board | None:
-    """The position after the line; None unless it ends with a move of its first side and each of these gives check."""
+    """Return the position after the line; None if a move of its first side gives no check or is not the last."""
     end = board.copy()
     for number, move in enumerate(moves):
         end.push(move)
@@ -143,7 +141,7 @@ def after_checks(board: Board, moves: list[str]) -> Board | None:
 
 
 def is_futile(board: Board, answer: str) -> bool:
-    """Whether a drop is a futile interposition: after it the attacker mates in one, or by capturing the dropped piece,
+    """Return True if a drop is a futile interposition: the attacker then mates in one, or by capturing the piece,
     whatever is interposed next.
     """
     board.push(answer)
@@ -154,7 +152,7 @@ def is_futile(board: Board, answer: str) -> bool:
 
 
 def mates_after(board: Board, move: str) -> bool:
-    """Whether `move` mates, or allows nothing but futile interpositions."""
+    """Return True if `move` mates, or allows only futile interpositions."""
     board.push(move)
     answers = board.legal_moves(include_all=True)
     mates = all(answer[1] == "*" and is_futile(board, answer) for answer in answers)
@@ -163,7 +161,7 @@ def mates_after(board: Board, move: str) -> bool:
 
 
 def table(results: list[MateResult]) -> Iterator[str]:
-    """A heading, a line for each length, and the totals."""
+    """Yield a heading, a line for each length, and the totals."""
     yield "length  count  solved  no mate  undecided  unreadable  wrong  shorter  longer        nodes   seconds"
     for length in sorted({result.length for result in results}):
         yield row(str(length or "-"), [result for result in results if result.length == length])
@@ -171,7 +169,7 @@ def table(results: list[MateResult]) -> Iterator[str]:
 
 
 def row(title: str, results: list[MateResult]) -> str:
-    """One line of the table."""
+    """Return one line of the table."""
     solved = [result for result in results if result.status == "mate"]
     unsolved = [sum(result.status == status for result in results) for status in ("nomate", "unknown", "unreadable")]
     wrong = sum(result.wrong for result in results)
@@ -184,7 +182,7 @@ def row(title: str, results: list[MateResult]) -> str:
 
 
 def solve_all(core: Core, problems: list[MateProblem], limits: argparse.Namespace) -> Iterator[MateResult]:
-    """The results in the order of the problems, each as soon as it is there. MemoryError."""
+    """Yield the results in the order of the problems, each as soon as it is known. MemoryError."""
     stop = core.stop_token()
     check_free(limits.hash)
     solver = core.mate_solver(limits.hash, stop)

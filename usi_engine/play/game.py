@@ -1,4 +1,4 @@
-"""The game that is played: position, moves with their times, how it ended."""
+"""The game that is being played: position, moves with their times, its end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 START = "startpos"
-# White gives them, and moves first.
+# White plays without some pieces, and moves first.
 HANDICAPS = {
     "lance": "lnsgkgsn1/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
     "bishop": "lnsgkgsnl/1r7/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1",
@@ -29,14 +29,14 @@ NAMES = {"b": "Black", "w": "White"}
 
 @dataclass(frozen=True)
 class Ending:
-    """How a game ended: a word of REASONS; `winner` is `b`, `w` or empty for a draw."""
+    """The end of a game: `reason` is a key of REASONS; `winner` is `b`, `w` or empty for a draw."""
 
     reason: str
     winner: str = ""
 
     @property
     def text(self) -> str:
-        """For the player."""
+        """The message for the player."""
         return f"{NAMES[self.winner]} wins{REASONS[self.reason]}." if self.winner else f"A draw{REASONS[self.reason]}."
 
 
@@ -51,8 +51,8 @@ REASONS = {
 }
 
 
-class Game:
-    """From a start position, which may have moves already. ValueError where they are not legal."""
+class LiveGame:
+    """A game from a start position, which may have moves already. ValueError if they are illegal."""
 
     def __init__(self, core: Core, start: str = START, moves: tuple[str, ...] = ()) -> None:
         self._core = core
@@ -66,43 +66,43 @@ class Game:
 
     @property
     def moves(self) -> list[str]:
-        """In USI."""
+        """The moves in USI."""
         return self.board.moves()
 
     @property
     def turn(self) -> str:
-        """`b` or `w`."""
+        """The side to move, `b` or `w`."""
         return "b" if self.board.turn == self._core.black else "w"
 
     @property
     def position(self) -> str:
-        """What follows `position` in USI."""
+        """The arguments of USI's `position`."""
         start = START if self.start == self._core.board(START).sfen() else f"sfen {self.start}"
         return " ".join([start, "moves", *self.moves]) if self.moves else start
 
     def push(self, move: str, milliseconds: int = 0) -> None:
-        """Make a legal move; the game may end by it. ValueError for any other text."""
+        """Make a legal move, which may end the game. ValueError for any other text."""
         self.board.push(move)
         self.milliseconds.append(milliseconds)
         self.ending = self._ended()
 
     def pop(self) -> str:
-        """Take a move back. IndexError where there is none."""
+        """Take a move back. IndexError if there is none."""
         move = self.board.pop()
         self.milliseconds.pop()
         self.ending = None
         return move
 
     def end(self, reason: str, winner: str = "") -> None:
-        """The game ends without a move."""
+        """End the game without a move."""
         self.ending = Ending(reason, winner)
 
-    def again(self) -> Game:
-        """A new game from the same start."""
-        return Game(self._core, self.start)
+    def again(self) -> LiveGame:
+        """Return a new game from the same start."""
+        return LiveGame(self._core, self.start)
 
     def _ended(self) -> Ending | None:
-        """By mate or repetition."""
+        """Return the end by mate or repetition; None if the game goes on."""
         if not self.board.legal_moves(include_all=True):
             return Ending("mate" if self.board.is_check() else "no moves", OTHER[self.turn])
         repeated = self.board.repetition()

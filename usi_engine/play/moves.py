@@ -1,7 +1,4 @@
-"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀).
-
-KIF and KI2 go through rsshogi, which knows the words that tell pieces apart.
-"""
+"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀)."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from usi_engine.records.formats import USI_MOVE, RecordError, rsshogi
-from usi_engine.records.ki2 import KANJI, KI2_MOVE, meant
+from usi_engine.records import ki2, usi_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -18,18 +14,18 @@ if TYPE_CHECKING:
 RANKS = "abcdefghi"
 DIGITS = re.compile(r"([1-9]{4})(\+?)")
 CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})[1-9]{2}[A-Z]{2}")
-# `７六歩(77)` of KIF: where the piece comes from.
+# The origin of the piece in KIF: `７六歩(77)`.
 ORIGIN = re.compile(r"\(([1-9])([1-9])\)$")
-# `76歩`: a rank in digits.
+# A rank in digits: `76歩`.
 TWO_DIGITS = re.compile(r"^([▲△▼▽☗☖]?\s*)([1-9])([1-9])(?=\D)")
 
 
 class MoveError(ValueError):
-    """Text that is no move here; the message is one line for the player."""
+    """Text that is not a legal move; the message is one line for the player."""
 
 
 def read_move(text: str, board: Board) -> str:
-    """The legal move in USI. MoveError."""
+    """Return the legal move in USI. MoveError."""
     plain = unicodedata.normalize("NFKC", text).strip()
     if CSA_MOVE.fullmatch(plain.upper()):
         return csa_move(plain.upper(), board)
@@ -42,17 +38,17 @@ def read_move(text: str, board: Board) -> str:
 
 
 def usi_of(text: str) -> str | None:
-    """The move of USI or four digits in USI; None for other text."""
+    """Return a move of USI or of four digits in USI; None for other text."""
     usi = text[:-1] if len(text) > 1 and text[1] == "*" and text.endswith("+") else text
     usi = usi[0].upper() + usi[1:].lower() if "*" in usi[1:2] else usi.lower()
-    if USI_MOVE.fullmatch(usi):
+    if usi_text.MOVE.fullmatch(usi):
         return usi
     digits = DIGITS.fullmatch(text)
     return square(digits[1][:2]) + square(digits[1][2:]) + digits[2] if digits else None
 
 
 def csa_move(text: str, board: Board) -> str:
-    """A move of CSA, which names the piece after the move. MoveError."""
+    """Return a move of CSA, which names the piece after the move. MoveError."""
     try:
         return board.parse_csa(text)
     except ValueError as error:
@@ -60,21 +56,18 @@ def csa_move(text: str, board: Board) -> str:
 
 
 def square(digits: str) -> str:
-    """`76` as `7f`."""
+    """Return `76` as `7f`."""
     return digits[0] + RANKS[int(digits[1]) - 1]
 
 
 def japanese_move(plain: str, text: str, board: Board) -> str:
-    """A move of KIF or KI2. MoveError."""
+    """Return a move of KIF or KI2. MoveError."""
     origin = ORIGIN.search(plain)
-    name = TWO_DIGITS.sub(lambda found: found[1] + found[2] + KANJI[int(found[3]) - 1], ORIGIN.sub("", plain))
-    match = KI2_MOVE.fullmatch(name)
+    name = TWO_DIGITS.sub(lambda found: found[1] + found[2] + ki2.KANJI[int(found[3]) - 1], ORIGIN.sub("", plain))
+    match = ki2.MOVE.fullmatch(name)
     if match is None:
         raise MoveError(f"'{text}' is neither a command nor a move; help lists the commands")
-    try:
-        found = meant(match, board, rsshogi("core"))
-    except RecordError:
-        raise MoveError("moves in Japanese need rsshogi: pip install rsshogi; USI (7g7f) does not") from None
+    found = ki2.candidates(match, board)
     if origin:
         found = [move for move in found if move[:2] == square("".join(origin.groups()))]
     if len(found) != 1:
@@ -83,7 +76,7 @@ def japanese_move(plain: str, text: str, board: Board) -> str:
 
 
 def fault(board: Board, move: str) -> str:
-    """Why a move is not legal."""
+    """Say why a move is illegal."""
     mover = "wb"[board.sfen().split()[1] == "b"]
     if move[1] == "*":
         return drop_fault(board, move, mover)
@@ -98,7 +91,7 @@ def fault(board: Board, move: str) -> str:
 
 
 def drop_fault(board: Board, move: str, mover: str) -> str:
-    """Why a drop is not legal."""
+    """Say why a drop is illegal."""
     pawn = "P" if mover == "b" else "p"
     if move[0] not in board.hand("bw".index(mover)):
         return "you have no such piece in hand"

@@ -1,4 +1,4 @@
-"""The engine that the player meets: the same session that a GUI talks to, on a thread of this process."""
+"""The player's opponent: the session that a GUI would talk to, on a thread of this process."""
 
 from __future__ import annotations
 
@@ -13,20 +13,19 @@ from usi_engine.game.session import Session
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Quit, parse
 
-# Between two looks for Ctrl-C.
-WATCH_SECONDS = 0.1
+WATCH_SECONDS = 0.1  # between two checks for Ctrl-C
 STRING = "info string "
 
 
 class Lines(Writer):
-    """Hands lines on instead of writing them."""
+    """Queues lines instead of writing them."""
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO())
         self.written: queue.SimpleQueue[str] = queue.SimpleQueue()
 
     def lines(self, texts: list[str]) -> None:
-        """Take them."""
+        """Queue lines."""
         for text in texts:
             self.written.put(text)
 
@@ -41,7 +40,7 @@ class Thought:
 
 
 class Opponent:
-    """Answers questions one at a time. `say` gets what the engine wants the user to know."""
+    """Answers questions one at a time. `say` gets the engine's messages to the user."""
 
     def __init__(self, say: Callable[[str], None], load: Callable[[], Core] = load_core) -> None:
         self._say, self._output = say, Lines()
@@ -54,7 +53,7 @@ class Opponent:
         self._send(f"setoption name {name} value {value}")
 
     def new_game(self) -> None:
-        """Load what is needed and forget the game before."""
+        """Load what is needed and forget the previous game."""
         self._send("isready")
         self._until("readyok")
         self._send("usinewgame")
@@ -93,7 +92,7 @@ class Opponent:
             pass
 
     def _line(self) -> str:
-        """The next line; the engine's messages are said and skipped."""
+        """Return the next line; pass on the engine's messages before it."""
         while True:
             try:
                 line = self._output.written.get(timeout=WATCH_SECONDS)

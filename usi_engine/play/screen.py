@@ -17,20 +17,20 @@ KANJI = {
 }  # fmt: skip
 RANKS, NUMERALS, FILES = "abcdefghi", "一二三四五六七八九", "１２３４５６７８９"
 HAND = "RBGSNLP"
-# Colours as ANSI codes: a square, that of the last move; Black's pieces, White's, promoted ones.
+# ANSI codes of squares, the last move's square, Black's pieces, White's pieces, promoted pieces.
 SQUARE, LAST, BLACK, WHITE, PROMOTED = "43", "103", "30", "34", "31"
 
 
 @dataclass(frozen=True)
 class Style:
-    """What the terminal can show."""
+    """The abilities of the terminal."""
 
     kanji: bool = True
     colour: bool = True
 
 
 def style_of(stream: TextIO, environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Style:
-    """Kanji where the encoding has them; colour on a terminal that takes ANSI codes, unless NO_COLOR is set."""
+    """Return kanji if the encoding has them, and colour if a terminal takes ANSI codes and NO_COLOR is not set."""
     try:
         "歩龍".encode(stream.encoding or "ascii")
         kanji = True
@@ -48,7 +48,7 @@ class Screen:
         self.style, self.flipped = style, flipped
 
     def draw(self, board: Board, labels: tuple[str, str]) -> str:
-        """The board between both hands; `labels` stand before Black's hand and White's."""
+        """Return the board between both hands; `labels` stand before Black's hand and White's."""
         near, far = (1, 0) if self.flipped else (0, 1)
         return "\n".join([self._hand(board, far, labels), *self._rows(board), self._hand(board, near, labels)])
 
@@ -66,7 +66,7 @@ class Screen:
         return f" |{''.join(cells)}|{numeral}{rank}"
 
     def _cell(self, piece: str | None, last: bool) -> str:
-        """Three columns wide."""
+        """Return a square, three columns wide."""
         if not self.style.kanji:
             text = f"{piece or '.':>3}"
         elif piece:

@@ -1,4 +1,4 @@
-"""Where results are written: names of files, encodings, whole files or none."""
+"""Files to write: names, encodings, whole or not at all."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, RecordError
+from usi_engine.records.faults import RecordError
+from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES
 
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 
 
 def write_text(path: Path, text: str, encoding: str = "") -> None:
-    """Write a file under a temporary name and rename it. RecordError where the encoding lacks a letter; OSError.
+    """Write a file under a temporary name and rename it. RecordError if the encoding lacks a letter; OSError.
 
-    Without `encoding`: Shift-JIS where the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in
+    Without `encoding`: Shift-JIS if the suffix asks for it (.kif, .ki2) and the text allows it, else UTF-8. KIF in
     UTF-8 begins with the comment line that says so.
     """
     data = encoded(path, text, encoding)
@@ -26,14 +27,14 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
             file.write(data)
         mask = os.umask(0)
         os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # mkstemp makes files that no one else may read
+        Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
         os.replace(name, path)
     finally:
         Path(name).unlink(missing_ok=True)
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:
-    """The bytes of a file of this name. RecordError."""
+    """Return the bytes of a file of this name. RecordError."""
     wanted = encoding or (SHIFT_JIS if path.suffix.lower() in SHIFT_JIS_SUFFIXES else "utf-8")
     try:
         return with_header(path, text, wanted).encode(SHIFT_JIS if wanted == "shift_jis" else wanted)
@@ -45,15 +46,15 @@ def encoded(path: Path, text: str, encoding: str) -> bytes:
 
 
 def with_header(path: Path, text: str, encoding: str) -> str:
-    """KIF in UTF-8 with its first line; any other text as it is."""
+    """Return KIF in UTF-8 with its first line, any other text unchanged."""
     is_kif = path.suffix.lower() in (".kif", ".kifu")
     return UTF8_HEADER + text if is_kif and encoding.startswith("utf") else text
 
 
 class Output:
-    """Where one kind of file goes: `out` itself for the only game; for one of several, or into a folder, by name.
+    """Paths for one kind of file: `out` itself for a single game, otherwise names in the folder `out`.
 
-    No file of `read` is replaced: RecordError.
+    RecordError if a path is one of `read`, the files that are read.
     """
 
     def __init__(self, out: Path, suffix: str, several: bool, read: Sequence[Path]) -> None:
@@ -67,7 +68,7 @@ class Output:
             refuse_replacing(out, read)
 
     def path(self, stem: str) -> Path:
-        """The file for a game of this name; a name that was used before gets a number."""
+        """Return the file for a game of this name; a name that was used before gets a number."""
         if not self._by_name:
             return self._out
         name, number = stem, 2
@@ -80,6 +81,6 @@ class Output:
 
 
 def refuse_replacing(path: Path, read: Sequence[Path]) -> None:
-    """RecordError where the path is one of the files that are read."""
+    """Raise RecordError if the path is one of the files that are read."""
     if path.exists() and any(one.exists() and path.samefile(one) for one in read):
         raise RecordError(f"{path} is also read: it is not replaced")

@@ -1,122 +1,141 @@
-"""Moves of KI2 (▲５八金右) resolved by the legal moves.
+"""KI2, whose moves (▲５八金右) are resolved by the legal moves.
 
-rsshogi's own reader ends the whole program at an illegal move of KI2, so it gets the text without its moves, which are
-resolved here: those with the same piece and square, then by the words that tell pieces apart (右 左 直 上 寄 引), which
-rsshogi writes for each legal move. A text may hold more of these words than are needed.
+rsshogi's own reader ends the whole program at an illegal move of KI2. It gets the text without its moves, which are
+resolved here: first by piece and square, then by the words that tell pieces apart (右 左 直 上 寄 引), which rsshogi
+writes for each legal move. A text may have more of these words than necessary.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import rsshogi.core
+from rsshogi.record import MoveEntry, Record
 
 from usi_engine.core import load_core
+from usi_engine.records.faults import Fault, FaultyText, excerpt, fault_in_lines, strict
+from usi_engine.records.kif import check_handicap, main_line
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-KI2_MOVE = re.compile(
+HINT = re.compile(r"^[▲△▼▽☗☖][\s　]*[１-９同]", re.M)
+MOVE = re.compile(
     r"([▲△▼▽☗☖]?)[\s　]*(同|[１-９1-9][一二三四五六七八九])[\s　]*"
     r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行寄引下]*)(打|成|不成)?"
 )
-# How a line of moves begins; rsshogi takes such a line for moves even where they are misspelt (７ 六歩). The files over
-# a diagram (９ ８ ７ ...) begin so too.
+# The beginning of a line of moves, even of misspelt ones (７ 六歩), which rsshogi would read too. The numbers of the
+# files above a diagram (９ ８ ７ ...) begin like this too.
 MOVE_LINE = re.compile(r"[▲△▼▽☗☖\d同]")
 FILES = re.compile(r"[\s　]*".join("９８７６５４３２１"))
-# Names and words that mean the same, by the one rsshogi writes.
-SAME = str.maketrans({"王": "玉", "竜": "龍", "行": "上", "下": "引"})
+# Synonyms, translated to the character that rsshogi writes.
+SYNONYMS = str.maketrans({"王": "玉", "竜": "龍", "行": "上", "下": "引"})
 SHORT = {"成香": "杏", "成桂": "圭", "成銀": "全"}
 BLACK_MARKS, WHITE_MARKS = "▲▼☗", "△▽☖"
 KANJI = "一二三四五六七八九"
 
 
-class MisplacedMove(ValueError):
-    """A move that cannot be played: line of the text (from 1), number of the move, its text, the reason."""
-
-    def __init__(self, line: int, number: int, text: str, reason: str) -> None:
-        super().__init__(f"line {line}, move {number}: {reason}: '{text}'")
-        self.line, self.number, self.text, self.reason = line, number, text, reason
-
-
 @dataclass
-class Ki2Text:
-    """A text taken apart: lines without moves, moves as (line, match), comment lines by the number of moves before."""
+class SplitText:
+    """Lines without moves, moves with their line numbers, comment lines by the number of moves before them."""
 
     other: list[str]
     moves: list[tuple[int, re.Match[str]]]
     comments: dict[int, list[str]]
 
 
-def taken_apart(text: str) -> Ki2Text:
-    """The lines of a text sorted. MisplacedMove where a line of moves holds something else."""
-    found = Ki2Text([], [], {})
+def read(text: str) -> Record:
+    """Read KI2; variations are skipped. ValueError; FaultyText at a move."""
+    check_handicap(text)
+    split = split_text(main_line(text))
+    frame = strict(Record.from_ki2_str("\n".join(split.other) + "\n"), 0)
+    comments = {count: "\n".join(lines) for count, lines in split.comments.items()}
+    moves = resolve_moves(frame.init_position_sfen, split)
+    entries = [MoveEntry(move, comment=comments.get(count)) for count, move in enumerate(moves, 1)]
+    return Record.from_main_line(
+        frame.init_position_sfen, entries, frame.main_terminal, frame.metadata, comments.get(0)
+    )
+
+
+def find_fault(text: str, error: ValueError) -> Fault:
+    """Find the fault for which `read` raised `error`."""
+    return error.fault if isinstance(error, FaultyText) else fault_in_lines(read, text, error, lambda *_: 0)
+
+
+def split_text(text: str) -> SplitText:
+    """Sort the lines of a text. FaultyText if a line of moves has anything else."""
+    split = SplitText([], [], {})
     for number, line in enumerate(text.splitlines(), 1):
         words = line.strip()
         if line.startswith("*"):
-            found.comments.setdefault(len(found.moves), []).append(line[1:])
+            split.comments.setdefault(len(split.moves), []).append(line[1:])
         elif MOVE_LINE.match(words) and not FILES.fullmatch(words):
-            take_moves(found, number, line)
+            add_moves(split, number, line)
         else:
-            found.other.append(line)
-    return found
+            split.other.append(line)
+    return split
 
 
-def take_moves(found: Ki2Text, number: int, line: str) -> None:
-    """The moves of a line, with nothing but spaces between them."""
+def add_moves(split: SplitText, number: int, line: str) -> None:
+    """Add the moves of a line, which has only spaces between them."""
     at = 0
-    for match in [*KI2_MOVE.finditer(line), None]:
+    for match in [*MOVE.finditer(line), None]:
         between = line[at : match.start() if match else len(line)].strip()
         if between:
-            raise MisplacedMove(number, len(found.moves) + 1, between, "not a move")
+            raise FaultyText(Fault("not a move", number, len(split.moves) + 1, excerpt(between)))
         if match:
-            found.moves.append((number, match))
+            split.moves.append((number, match))
             at = match.end()
 
 
-def resolved(start: str, text: Ki2Text, core: Any) -> list[str]:
-    """The moves in USI; `core` is the module rsshogi.core. MisplacedMove."""
-    ours = load_core()
-    board, moves = ours.board(start), list[str]()
+def resolve_moves(start: str, text: SplitText) -> list[str]:
+    """Return the moves in USI. FaultyText."""
+    core = load_core()
+    board, moves = core.board(start), list[str]()
     for line, match in text.moves:
-        number, shown = len(moves) + 1, match[0].strip()
-        if match[1] and match[1] not in (BLACK_MARKS if board.turn == ours.black else WHITE_MARKS):
-            raise MisplacedMove(line, number, shown, "a move of the other side")
-        found = meant(match, board, core)
+        number, quoted = len(moves) + 1, excerpt(match[0])
+        if match[1] and match[1] not in (BLACK_MARKS if board.turn == core.black else WHITE_MARKS):
+            raise FaultyText(Fault("a move of the other side", line, number, quoted))
+        found = candidates(match, board)
         if len(found) != 1:
-            raise MisplacedMove(line, number, shown, "ambiguous move" if found else "illegal move")
+            raise FaultyText(Fault("ambiguous move" if found else "illegal move", line, number, quoted))
         moves.append(found[0])
         board.push(found[0])
     return moves
 
 
-def meant(match: re.Match[str], board: Board, core: Any) -> list[str]:
-    """The legal moves, in USI, that a move of KI2 may mean after the moves of `board`."""
-    before, names = board.moves()[-1:], core.Board(board.sfen())
+def candidates(match: re.Match[str], board: Board) -> list[str]:
+    """Return the legal moves, in USI, that a move of KI2 may mean after the moves of `board`."""
+    before, position = board.moves()[-1:], rsshogi.core.Board(board.sfen())
     square = before[0][2:4] if match[2] == "同" and before else square_of(match[2])
     legal = [move for move in board.legal_moves(include_all=True) if move[2:4] == square]
-    named = [(move, KI2_MOVE.match(core.Move.from_usi(move).to_ki2(names))) for move in legal]
-    return chosen(match, [(move, name) for move, name in named if name])
+    texts = [(move, rsshogi.core.Move.from_usi(move).to_ki2(position)) for move in legal]
+    named = [(move, MOVE.match(text)) for move, text in texts if text]
+    return matching_moves(match, [(move, name) for move, name in named if name])
 
 
 def square_of(text: str) -> str:
-    """`７六` as `7g`; empty for 同 without a move before."""
+    """Return `７六` as `7f`; empty for 同 without a move before."""
     return "" if text == "同" else f"{int(text[0])}{'abcdefghi'[KANJI.index(text[1])]}"
 
 
-def chosen(wanted: re.Match[str], named: list[tuple[str, re.Match[str]]]) -> list[str]:
-    """The moves that the text may mean, of moves to its square with their own texts."""
-    piece, ending = plain(wanted[3]), wanted[5] or ""
-    found = [(move, name) for move, name in named if plain(name[3]) == piece and (name[5] == "成") == (ending == "成")]
-    on_board = [(move, name) for move, name in found if move[1] != "*"]
+def matching_moves(wanted: re.Match[str], named: list[tuple[str, re.Match[str]]]) -> list[str]:
+    """Return the moves that the text may mean. `named` are the legal moves to its square with their KI2 texts."""
+    piece, ending = piece_name(wanted[3]), wanted[5] or ""
+    same = [
+        (move, name) for move, name in named if piece_name(name[3]) == piece and (name[5] == "成") == (ending == "成")
+    ]
+    on_board = [(move, name) for move, name in same if move[1] != "*"]
     if ending == "打" or not on_board:
-        return [move for move, _ in found if move[1] == "*"]
-    words = set(wanted[4].translate(SAME))
-    exact = [move for move, name in on_board if set(name[4].translate(SAME)) == words]
-    fitting = [move for move, name in on_board if set(name[4].translate(SAME)) <= words]
+        return [move for move, _ in same if move[1] == "*"]
+    words = set(wanted[4].translate(SYNONYMS))
+    exact = [move for move, name in on_board if set(name[4].translate(SYNONYMS)) == words]
+    fitting = [move for move, name in on_board if set(name[4].translate(SYNONYMS)) <= words]
     return exact if len(exact) == 1 else fitting or [move for move, _ in on_board]
 
 
-def plain(piece: str) -> str:
-    """One name for each piece."""
-    return SHORT.get(piece, piece).translate(SAME)
+def piece_name(piece: str) -> str:
+    """Return one name for the synonyms of a piece."""
+    return SHORT.get(piece, piece).translate(SYNONYMS)

@@ -5,39 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import rsshogi.core
+
 from usi_engine.core import load_core
-from usi_engine.records.formats import rsshogi
 
 MARKS = ("▲", "△")  # by colour
 
 
 @dataclass(frozen=True)
 class NamedMove:
-    """A move in USI and as text, and the sfen after it."""
+    """A move in USI and in Japanese, and the sfen after it."""
 
     usi: str
     text: str
     sfen: str
 
 
-def named(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> list[NamedMove]:
-    """The moves that follow `before` from `start`, as far as they are legal."""
-    core = rsshogi("core")
-    board, found = core.Board(start), list[NamedMove]()
+def name_moves(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> list[NamedMove]:
+    """Name the moves that follow `before` from `start`, up to the first illegal one."""
+    board, named = rsshogi.core.Board(start), list[NamedMove]()
     for move in before:
         board.apply_usi(move)
     for usi in moves:
-        move = core.Move.from_usi(usi)
-        text = move.to_ki2(board) if board.is_legal_move(move) else None
+        move_to_name = rsshogi.core.Move.from_usi(usi)
+        text = move_to_name.to_ki2(board) if board.is_legal_move(move_to_name) else None
         if not text:
             break
-        board.apply_move(move)
-        found.append(NamedMove(usi, text.replace("　", ""), board.to_sfen()))
-    return found
+        board.apply_move(move_to_name)
+        named.append(NamedMove(usi, text.replace("　", ""), board.to_sfen()))
+    return named
 
 
 def kif_line(start: str, moves: Sequence[str], before: Sequence[str] = ()) -> str:
-    """The moves that follow `before`, each as in KIF after the mark of its side, with spaces between them."""
+    """Return the moves that follow `before` as in KIF, each after the mark of its side, separated by spaces."""
     board, texts = load_core().board.from_moves(before, start), list[str]()
     for move in moves:
         texts.append(MARKS[board.turn] + board.kif(move))

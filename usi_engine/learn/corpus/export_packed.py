@@ -8,7 +8,7 @@ from pathlib import Path
 from usi_engine.learn.corpus.packed import WRITERS, PackedPosition, packed_positions
 from usi_engine.learn.corpus.sources import GameSource, Refused
 from usi_engine.learn.files import check_not_replaced, check_output, weights_beginnings, written_whole
-from usi_engine.learn.game import SourceError, rsshogi_module
+from usi_engine.learn.game import SourceError
 from usi_engine.progress import Progress
 
 
@@ -25,7 +25,6 @@ def export_packed(paths: list[Path], out: Path) -> tuple[int, Refused]:
     Returns the number of positions, and what was not used. SourceError, OSError.
     """
     write, source, progress = writer_of(out), GameSource(paths), Progress("games")
-    rsshogi_module("core")
     check_output(out, paths)
     check_not_replaced(out, "weights", weights_beginnings())
     with written_whole(out) as part, part.open("wb") as file:

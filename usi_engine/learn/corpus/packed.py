@@ -18,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from rsshogi import core
+
 from core_ext.board import Board
-from usi_engine.learn.game import Fault, Game, SourceError, clamped_score, rsshogi_module
+from usi_engine.learn.game import Fault, Game, SourceError, clamped_score
 
 POSITION = 32  # bytes
 PSV, HCPE = struct.Struct("<32shHHbx"), struct.Struct("<32shHBx")
@@ -32,7 +34,7 @@ MAX_MOVES = 593  # in a position
 
 def sfen_of(packed: bytes, huffman: bool) -> str:
     """The sfen of a packed position. SourceError where it is none."""
-    board = rsshogi_module("core").Board()
+    board = core.Board()
     try:
         board.set_hcp(packed) if huffman else board.set_packed_sfen(packed)
     except ValueError as error:
@@ -47,7 +49,6 @@ def with_ply(sfen: str, ply: int) -> str:
 
 def move_of(bits: int, apery: bool) -> str:
     """The USI text of the move's bits; of bits that are no move, text that is no legal move."""
-    core = rsshogi_module("core")
     return str(core.AperyMove(bits).to_move() if apery else core.Move(bits))
 
 
@@ -126,7 +127,6 @@ def read_hcpe3(path: Path) -> Iterator[list[bytes]]:
 
 def decode(values: list[bytes], game_of: Callable[[bytes], Game]) -> Iterator[Game | Fault]:
     """A game, or what is wrong with it, for each of the values."""
-    rsshogi_module("core")  # missing, it is the file's fault and not each value's
     for value in values:
         try:
             yield game_of(value)
@@ -167,7 +167,6 @@ WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": psv_of, ".bin":
 
 def packed_positions(game: Game) -> Iterator[PackedPosition]:
     """The scored positions of a game with the moves made in them. ValueError for an illegal move or a lacking king."""
-    core = rsshogi_module("core")
     board = Board(game.start)
     if None in (board.king_square(0), board.king_square(1)):
         raise SourceError(f"a king is missing in '{game.start}'")

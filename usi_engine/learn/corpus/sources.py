@@ -15,6 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
+from rsshogi.record import Record, decode_sbinpack_file
+
 from usi_engine.learn.corpus import packed
 from usi_engine.learn.game import (
     RESULTS,
@@ -25,10 +27,8 @@ from usi_engine.learn.game import (
     SourceError,
     ValuedMoves,
     clamped_score,
-    rsshogi_module,
 )
-from usi_engine.records.formats import decoded
-from usi_engine.records.games import parts_of
+from usi_engine.records.formats import decoded, parts_of
 
 LINES = 128  # in a chunk
 LONGEST_SCORE = 6  # characters of a score that the core certainly takes
@@ -124,16 +124,16 @@ def one_line(error: Exception) -> Fault:
     return Fault(" ".join(str(error).split()))
 
 
-def records_in(reader: Any, path: Path, kind: str) -> Iterator[Any]:
+def records_in(path: Path, kind: str) -> Iterator[Any]:
     """The records of a file, a Fault in place of one that cannot be read; text may be UTF-8 or Shift-JIS.
 
     ValueError or OSError where the whole file cannot be read.
     """
     if kind == "sbinpack":
-        yield from (record for record, _ in reader.decode_sbinpack_file(str(path)))
+        yield from (record for record, _ in decode_sbinpack_file(str(path)))
         return
     text = decoded(path.read_bytes())
-    read = reader.Record.from_csa_str if kind == "csa" else reader.Record.from_kif_str
+    read = Record.from_csa_str if kind == "csa" else Record.from_kif_str
     for part in [part for _, part in parts_of(kind, text)] if kind == "csa" else [text]:
         try:
             yield read(part)
@@ -149,10 +149,9 @@ def read_whole(path: Path) -> Iterator[list[Path]]:
 
 def decode_records(paths: list[Path], kind: str) -> Iterator[Item]:
     """Games of CSA, of ShogiArena's sbinpack, or one of KIF, whose result alone is used: scores differ by program."""
-    reader = rsshogi_module("record")
     for path in paths:
         try:
-            records = list(records_in(reader, path, kind))
+            records = list(records_in(path, kind))
         except (ValueError, OSError) as error:
             yield one_line(error)
             continue

@@ -49,13 +49,16 @@ def test_a_position(before: list[str], quoted: bool, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == "mate in 1: G*5b\n"
 
 
-def test_a_position_after_moves(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["startpos", "moves", "7g7f", "3c3d", *SMALL]) == 1
-    assert capsys.readouterr().out == "no mate\n"
+@pytest.mark.parametrize(
+    "words", [["startpos", "moves", "7g7f", "3c3d"], [str(RECORDS / "game.kif"), "--seconds", "5"]]
+)
+def test_a_position_after_moves(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Also the end of a game, whose start is not a problem."""
+    assert main([*words, *SMALL]) == 1
+    assert "no mate" in capsys.readouterr().out
 
 
 def test_a_file_is_solved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A line for each problem, then the table; with --summary the table alone."""
     file = tmp_path / "problems.tsv"
     file.write_text(f"# two\n1\t{GOLD}\tG*5b\n{GOLD}\n", encoding="utf-8")
     assert main([str(file), *SMALL]) == 0
@@ -95,17 +98,10 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 @pytest.mark.parametrize("encoding", ["utf-8", "cp932"])
 def test_a_problem_as_a_record(encoding: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The position of a diagram; the moves in Japanese where they are asked for."""
     file = tmp_path / "problem.kif"
     file.write_bytes(DIAGRAM.encode(encoding))
     assert main([str(file), *SMALL, "--japanese"]) == 0
     assert capsys.readouterr().out.splitlines() == [f"{file}: mate in 1: G*5b", "    ▲５二金"]
-
-
-def test_the_end_of_a_game(capsys: pytest.CaptureFixture[str]) -> None:
-    """Not its start, which is no problem."""
-    assert main([str(RECORDS / "game.kif"), *SMALL, "--seconds", "5"]) == 1
-    assert "moves 7g7f" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -118,7 +114,6 @@ def test_the_end_of_a_game(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_what_cannot_be_read(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line, status 2."""
     status = main([*words, *SMALL])
     errors = capsys.readouterr().err
     assert (status, errors.count("\n")) == (2, 1)
@@ -134,7 +129,7 @@ def test_a_limit_out_of_range_is_refused(tmp_path: Path, limit: str, capsys: pyt
 
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
 def test_interrupted_at_once(tmp_path: Path) -> None:
-    """Ctrl-C does not wait for the solver, which has begun when the line of the easy problem has come."""
+    """Ctrl-C does not wait for the solver, which is running after the line of the easy problem."""
     easy = "7k1/9/7P1/9/9/9/9/9/9 b G 1"
     hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
     (tmp_path / "problems.tsv").write_text(f"{easy}\n{hard}\n", encoding="utf-8")

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
-from tests.analysis.common import MOVES, RECORDS, faults_of, game_of, read
+from tests.records.common import MOVES, RECORDS, faults_of, game_of, read
 from usi_engine.records.formats import decoded
 from usi_engine.records.games import Game
+from usi_engine.records.notation import kif_line, name_moves
 
+NO_GAME_START = "4k4/9/9/9/9/9/9/9/4K4 w Gg 1"
 TWO_PIECES = "lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"
 GAMES = ["game.kif", "game.kifu", "game.ki2", "game.ki2u", "game.csa", "game.jkf", "game.usi"]
 
@@ -60,15 +62,12 @@ def test_several_games_in_a_file() -> None:
         ("illegal.csa", "illegal.csa, line 22, move 7: illegal move: '+1715FU'"),
         ("illegal.jkf", "illegal.jkf, move 7: illegal move: '{color:0,from:{x:1,y:7},piece:FU,to:{x:1,y:5}}'"),
         ("illegal.usi", "illegal.usi, line 2, move 3: illegal move: '8h2c'"),
+        ("broken.jkf", "broken.jkf, line 1: no JSON: "),
     ],
 )
 def test_faults_have_their_place(name: str, message: str) -> None:
-    assert faults_of(RECORDS / name) == [message]
-
-
-def test_broken_json() -> None:
-    (fault,) = faults_of(RECORDS / "broken.jkf")
-    assert fault.startswith("broken.jkf, line 1: no JSON: ")
+    (fault,) = faults_of(RECORDS / name)
+    assert fault.startswith(message)
 
 
 @pytest.mark.parametrize(
@@ -85,30 +84,18 @@ def test_broken_json() -> None:
         ("a.csa", "PI\n+\n+7776FU\nxyz\n", "a.csa, line 4: cannot be read: 'xyz'"),
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
         ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
-        pytest.param("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply", id="nested"),
-        pytest.param(
-            "a.kif",
-            f"手合割：平手\n{'1' * 5000} ５五角(88)\n",
-            f"a.kif, line 2: illegal move: '{'1' * 60}...'",
-            id="number",
-        ),
+        ("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply"),
+        ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2: illegal move: '{'1' * 60}...'"),
         ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
         ("a.usi", "startpos moves 7g7f xx\n", "a.usi, line 1, move 2: cannot be read: 'xx'"),
         ("a.usi", "7g7f 7g7f\n", "a.usi, line 1, move 2: illegal move: '7g7f'"),
     ],
+    ids=range(16),
 )
 def test_faulty_text(name: str, text: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     assert faults_of(path) == [message]
-
-
-def test_a_fault_does_not_hide_the_other_games(tmp_path: Path) -> None:
-    path = tmp_path / "games.csa"
-    path.write_text("PI\n+\n+7775FU\n/\nPI\n+\n+7776FU\n", encoding="utf-8")
-    items = read(path)
-    assert len(faults_of(path)) == 1
-    assert [item.moves for item in items if isinstance(item, Game)] == [("7g7f",)]
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
@@ -120,7 +107,13 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_bookmarks_and_notes_are_skipped(tmp_path: Path) -> None:
     path = tmp_path / "a.kifu"
-    path.write_text(
-        "# KIF version=2.0\n手合割：平手\n   1 ７六歩(77)\n&しおり\n# note\n   2 ３四歩(33)\n", encoding="utf-8"
-    )
+    path.write_text("手合割：平手\n   1 ７六歩(77)\n&しおり\n# note\n   2 ３四歩(33)\n", encoding="utf-8")
     assert game_of(path).moves == ("7g7f", "3c3d")
+
+
+def test_moves_in_japanese() -> None:
+    """From a start that KIF draws as a diagram too; the names end at an illegal move."""
+    moves = ["G*5b", "5i5h", "5b5c"]
+    assert kif_line(NO_GAME_START, moves) == "△５二金打 ▲５八玉(59) △５三金(52)"
+    assert kif_line(NO_GAME_START, moves[1:], moves[:1]) == "▲５八玉(59) △５三金(52)"
+    assert [move.text for move in name_moves(NO_GAME_START, ["G*5b", "5b5c"])] == ["△５二金"]

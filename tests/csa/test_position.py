@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from core_ext.board import Board
 from tests.csa.server import START_POSITION
-from usi_engine.csa.notation import START, GamePosition, floodgate_comment
+from usi_engine.csa.position import GamePosition, floodgate_comment
 
 HANDICAP = START_POSITION.replace("P2 * -HI *  *  *  *  * -KA *", "P2 *  *  *  *  *  *  *  *  *")[:-1] + "-"
 
@@ -16,7 +17,7 @@ def start() -> GamePosition:
 
 def test_start_position() -> None:
     position = start()
-    assert (position.start, position.turn) == (START, "+")
+    assert (position.start, position.turn) == (Board().sfen(), "+")
     assert position.command() == "position startpos"
     assert position.command("7g7f") == "position startpos moves 7g7f"
 
@@ -42,14 +43,14 @@ def test_handicap() -> None:
 @pytest.mark.parametrize("csa", ["+7775FU", "-3334FU", "+0055FU", "+7776KI", "+7776XX", "", "+5958KA"])
 def test_illegal_csa(csa: str) -> None:
     position = start()
-    with pytest.raises(ValueError, match=r"illegal|invalid"):
+    with pytest.raises(ValueError, match=r"illegal|not a move"):
         position.push(csa)
     assert position.moves == []
 
 
 @pytest.mark.parametrize("usi", ["7g7e", "3c3d", "resign", "P*5e", "", "7g7f+"])
 def test_illegal_usi(usi: str) -> None:
-    with pytest.raises(ValueError, match=r"illegal|invalid"):
+    with pytest.raises(ValueError, match=r"illegal|not a move"):
         start().csa(usi)
 
 

@@ -1,4 +1,4 @@
-"""Mate problems and `go mate` with the real solver."""
+"""`go mate` with the real solver, and the verification of its lines."""
 
 import subprocess
 import sys
@@ -12,11 +12,10 @@ from usi_engine.mate.problems import MateProblem, is_mate, mates_by_checks, read
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 NO_MATE = "4k4/9/9/9/9/9/9/9/9 b P2r2b4g4s4n4l17p 1"
-BARE_KING = "8k/9/9/9/9/9/9/9/9 b R2GSr2b2g3s4n4l18p 1"
 
 
 def printed_for(*commands: str) -> list[str]:
-    """The lines that the program prints for USI commands on its command line, each of which it finishes."""
+    """Return the lines that the program prints for USI commands on its command line."""
     program = [sys.executable, "-m", "usi_engine", *commands]
     run = subprocess.run(program, capture_output=True, text=True, timeout=30, cwd=ROOT, check=True)
     return run.stdout.splitlines()
@@ -40,7 +39,7 @@ def test_read_problem() -> None:
     ],
 )
 def test_a_quiet_move_proves_no_mate(sfen: str, line: str, mates: bool) -> None:
-    """Mate is by checks: each move of the attacker's gives one, the last of the line too."""
+    """Each move of the attacker gives check, also the last of the line."""
     assert is_mate(Board(sfen), line.split()) == mates_by_checks(Board(sfen), line.split()) == mates
 
 
@@ -48,7 +47,7 @@ def test_a_quiet_move_proves_no_mate(sfen: str, line: str, mates: bool) -> None:
     ("hand", "line", "mates"), [("2p", "1i1a+", True), ("2g", "1i1a+", False), ("2p", "5i5h 8b8c 1i1a+", False)]
 )
 def test_a_mate_may_allow_futile_interpositions(hand: str, line: str, mates: bool) -> None:
-    """Such as pawns dropped before the rook, which takes them with mate; a gold can guard the king."""
+    """Pawns dropped before a rook that takes them with mate; a gold can guard the king."""
     board = Board(f"k8/pp7/9/9/9/9/9/9/4K3R b {hand} 1")
     assert is_mate(board, line.split()) == mates
     assert not mates_by_checks(board, line.split())
@@ -61,22 +60,16 @@ def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
     return lines[0]
 
 
-@pytest.mark.parametrize("sfen, expected", [(GOLD, "checkmate G*5b"), (NO_MATE, "checkmate nomate")])
-def test_go_mate(sfen: str, expected: str) -> None:
-    assert answer(sfen) == expected
-
-
-def test_go_mate_in_time_and_nodes() -> None:
+def test_go_mate() -> None:
+    assert answer(NO_MATE) == "checkmate nomate"
     hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
     assert answer(hard, "go mate 300") == "checkmate timeout"
     assert answer(hard, "go mate nodes 20000") == "checkmate timeout"
 
 
 def test_go_mate_out_of_check() -> None:
-    """The attacker is in check itself: without parrying it, it cannot mate."""
     sfen = "4k4/9/3GP4/9/9/9/9/4r4/4K4 b G 1"
     assert answer(sfen) == "checkmate nomate"
-    assert answer(sfen.replace("4r4", "9")) == "checkmate G*5b"
 
 
 FIVE_PLIES = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"
@@ -84,15 +77,15 @@ FIRST_15_SHORTEST_9 = "7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RB
 
 
 def test_shortest_is_the_default() -> None:
-    """The shortest mate takes five plies (test_dfpn proves its lengths by brute force), and nine in a game's position
-    where a mate of fifteen is found first.
+    """Five plies (test_dfpn proves its lengths by brute force); nine in a game's position whose first mate has
+    fifteen.
     """
     assert len(answer(FIVE_PLIES, "go mate infinite").split()) == 1 + 5
     assert len(answer(FIRST_15_SHORTEST_9, "go mate 60000").split()) == 1 + 9
 
 
 def test_the_first_mate_is_printed_as_it_comes_and_kept() -> None:
-    """A node limit that suffices for the first mate but not for the shortest: the first is the answer."""
+    """The node limit suffices for the first mate but not for the shortest: the first is the answer."""
     place = f"position sfen {FIRST_15_SHORTEST_9}"
     printed = printed_for("setoption name USI_Hash value 4", place, "go mate nodes 30000")
     lines = [line for line in printed if " score mate " in line]

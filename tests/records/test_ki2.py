@@ -4,10 +4,10 @@ import random
 from pathlib import Path
 
 import pytest
+from rsshogi.record import Record
 
 from core_ext.board import Board
-from tests.analysis.common import faults_of, game_of
-from usi_engine.records.formats import rsshogi
+from tests.records.common import faults_of, game_of
 
 HEAD = "手合割：平手\n"
 
@@ -23,7 +23,7 @@ def random_game(seed: int, plies: int) -> list[str]:
 @pytest.mark.parametrize("seed", range(8))
 def test_random_games_are_read_back(seed: int, tmp_path: Path) -> None:
     moves, path = random_game(seed, 250), tmp_path / "game.ki2u"
-    record = rsshogi("record").Record.from_usi_main_line(Board().sfen(), moves)
+    record = Record.from_usi_main_line(Board().sfen(), moves)
     path.write_text(record.to_ki2(), encoding="utf-8")
     assert list(game_of(path).moves) == moves
 

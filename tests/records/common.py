@@ -6,7 +6,7 @@ from core_ext.board import Board
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.evaluation.names import MATERIAL
-from usi_engine.records.formats import RecordError
+from usi_engine.records.faults import RecordError
 from usi_engine.records.games import Game, read_games
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"

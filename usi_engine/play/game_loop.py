@@ -1,4 +1,4 @@
-"""The table at which a game is played: reads commands and moves, lets the engine answer, prints what happens."""
+"""The dialogue of a game: reads commands and moves, lets the engine answer, prints what happens."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from pathlib import Path
 
 from usi_engine.csa.clock import Clocks, TimeControl
 from usi_engine.game.skill import FULL_STRENGTH
-from usi_engine.play.game import NAMES, OTHER, Game
+from usi_engine.play.game import NAMES, OTHER, LiveGame
 from usi_engine.play.moves import MoveError, read_move
 from usi_engine.play.opponent import Opponent, Thought
 from usi_engine.play.record import PLAYER, engine_name, save
 from usi_engine.play.screen import Screen
-from usi_engine.records.formats import RecordError
-from usi_engine.records.notation import named
+from usi_engine.records.faults import RecordError
+from usi_engine.records.notation import name_moves
 
 HINT_MILLISECONDS = 1000
-SIGNS = {"b": "+", "w": "-"}  # as the clocks name the players
+SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
 HELP = """Moves: 7g7f, 8h2b+, P*5e; 7776FU; ７六歩, 76歩, 同銀, ５八金右, ２二角成
 undo        take your last move back             hint        what the engine would play at full strength
-flip        turn the board round                 board       show the board again
+flip        turn the board                       board       show the board again
 level N     change the level (0 to 20)           swap        change sides
 moves       the moves so far                     save FILE   as KIF, or CSA ... by the suffix
-resign      give up                              declare     win by entering king
+resign      resign                               declare     win by declaration (entering king)
 new         another game                         quit        end (also Ctrl-C, Ctrl-D)"""
-# Other words for the commands.
 ALIASES = {
     "u": "undo", "h": "hint", "?": "help", "b": "board", "d": "board", "q": "quit", "exit": "quit",
     "待った": "undo", "投了": "resign", "反転": "flip", "宣言": "declare", "終了": "quit",
@@ -36,7 +35,7 @@ ALIASES = {
 
 @dataclass
 class Settings:
-    """How the game is played. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
+    """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
     move in a game without a clock.
     """
 
@@ -47,25 +46,25 @@ class Settings:
 
 
 def file_named(text: str) -> Path:
-    """The file that a person means: KIF where the name has no suffix, `~` for the home folder. MoveError."""
+    """Return the file of this name: KIF if it has no suffix, `~` is the home folder. MoveError."""
     if "\0" in text:
         raise MoveError("a file name holds no zero byte")
     path = Path(os.path.expanduser(text))
     return path if path.suffix or path.is_dir() else path.with_name(f"{path.name}.kif")
 
 
-class Leave(Exception):
-    """The person has left the table."""
+class Quit(Exception):
+    """The person has quit."""
 
 
-class Table:
-    """One game after another. `file` holds the first one. `read` returns a line for a prompt (EOFError
-    at the end), `say` prints one.
+class GameLoop:
+    """One game after another. `file` has the first one. `read` returns a line for a prompt (EOFError at the end), `say`
+    prints one.
     """
 
     def __init__(
         self,
-        game: Game,
+        game: LiveGame,
         opponent: Opponent,
         settings: Settings,
         screen: Screen,
@@ -78,14 +77,14 @@ class Table:
         self._opponent, self._screen, self._read, self._say = opponent, screen, read, say
         self._saved_moves: list[str] = list(game.moves)
         self._own_file = file
-        self._refused_file: Path | None = None  # not this game's: replaced when `save` names it a second time
+        self._refused_file: Path | None = None  # another game's: `save` replaces it the second time
         self._clocks = self._new_clocks()
-        self._unclocked = len(game.moves)  # those of a resumed game were played on other clocks
+        self._unclocked = len(game.moves)  # a resumed game was played on other clocks
         self._spent = 0.0  # seconds of the person's move so far
         self._commands = self._all_commands()
 
     def run(self) -> None:
-        """Play until the person leaves: `quit`, the end of input (both return), Ctrl-C (KeyboardInterrupt)."""
+        """Play until the person quits or the input ends. KeyboardInterrupt."""
         self._opponent.new_game()
         self._opponent.set("SkillLevel", self.settings.level)
         self._show()
@@ -97,16 +96,16 @@ class Table:
                     self._engine_moves()
                 else:
                     self._person_acts()
-        except (EOFError, Leave):
+        except (EOFError, Quit):
             return
 
     @property
     def unsaved(self) -> bool:
-        """Whether there are moves that no file holds."""
+        """True if there are moves that are not saved."""
         return self.game.moves != self._saved_moves
 
     def players(self) -> tuple[str, str]:
-        """The names of Black and White."""
+        """Return the names of Black and White."""
         engine = engine_name(self.settings.level)
         by_side = {"b": (PLAYER, engine), "w": (engine, PLAYER), "": (PLAYER, PLAYER)}
         return by_side[self.settings.side]
@@ -134,7 +133,7 @@ class Table:
     # ---- moves ----
 
     def _make(self, move: str, seconds: float) -> None:
-        """Make a legal move that took so long, or lose on time."""
+        """Make a legal move that took this time, or lose on time."""
         mover, milliseconds = self.game.turn, int(seconds * 1000)
         if self._time_is_up(mover, milliseconds):
             self.game.end("time", OTHER[mover])
@@ -148,7 +147,7 @@ class Table:
             self._announce()
 
     def _time_is_up(self, mover: str, milliseconds: int) -> bool:
-        """Whether the clock has run out; else it is brought up to date."""
+        """Subtract a move's time from the clock; return True if it has run out."""
         control, sign = self.settings.control, SIGNS[mover]
         if control.is_unlimited():
             return False
@@ -157,17 +156,14 @@ class Table:
         return late
 
     def _named(self, moves: Sequence[str]) -> str:
-        """As ▲７六歩 where the screen has kanji and rsshogi is installed, else in USI."""
-        try:
-            found = named(self.game.start, moves, self.game.moves) if self._screen.style.kanji else []
-        except RecordError:
-            found = []
-        return " ".join(move.text for move in found) or " ".join(moves)
+        """Return the moves as ▲７六歩 if the screen has kanji, else in USI."""
+        named = name_moves(self.game.start, moves, self.game.moves) if self._screen.style.kanji else []
+        return " ".join(move.text for move in named) or " ".join(moves)
 
     # ---- the person ----
 
     def _person_acts(self) -> None:
-        """Read a line and do what it says."""
+        """Read a line and carry it out."""
         begun = time.monotonic()
         line = self._read(self._prompt()).strip()
         self._spent += time.monotonic() - begun
@@ -209,14 +205,14 @@ class Table:
         }
 
     def _undo(self) -> None:
-        """Back to the person's turn before: the own move and the answer, if there was one."""
+        """Go back to the person's turn before: undo the own move and the answer, if there was one."""
         own_turn = self.game.turn == self.settings.side and (self.game.ending is None or len(self.game.moves) > 1)
         count = 2 if own_turn and self.settings.side else 1
         if len(self.game.moves) < count:
             raise MoveError("there is no move to take back")
         for _ in range(count):
             self.game.pop()
-        self._set_clocks_back()
+        self._reset_clocks()
         self._show()
 
     def _hint(self) -> None:
@@ -282,15 +278,15 @@ class Table:
         self._show()
 
     def _quit(self) -> None:
-        raise Leave
+        raise Quit
 
     # ---- what is shown ----
 
     def _new_clocks(self) -> Clocks:
         return Clocks({"+": self.settings.control, "-": self.settings.control})
 
-    def _set_clocks_back(self) -> None:
-        """To what they showed after the last move that stands."""
+    def _reset_clocks(self) -> None:
+        """Set the clocks to the time after the last remaining move."""
         self._clocks, self._spent = self._new_clocks(), 0.0
         self._unclocked = min(self._unclocked, len(self.game.moves))
         mover = self.game.start.split()[1]

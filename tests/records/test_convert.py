@@ -1,15 +1,10 @@
 """`usi_engine convert`."""
 
-import builtins
-import importlib
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.analysis.common import MOVES, RECORDS, game_of
-from usi_engine.records import formats
+from tests.records.common import MOVES, RECORDS, game_of
 from usi_engine.records.convert import main
 
 GAME = str(RECORDS / "game.kif")
@@ -93,16 +88,6 @@ def test_lines_of_engines_keep_their_stars(tmp_path: Path) -> None:
     assert "\n*#評価値=22\n*words\n" in again
 
 
-def test_json_is_valid(tmp_path: Path) -> None:
-    main([GAME, "--out", str(tmp_path / "a.jkf")])
-    assert len(json.loads((tmp_path / "a.jkf").read_text(encoding="utf-8"))["moves"]) == 22
-
-
-def test_printed_without_out(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([GAME, "--to", "usi"]) == 0
-    assert capsys.readouterr().out.split()[-20:] == MOVES
-
-
 def test_several_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Faults are printed and the other games are converted; files do not overwrite each other."""
     folder = tmp_path / "out"
@@ -123,25 +108,15 @@ def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.
     assert game.read_bytes() == (RECORDS / "game.kif").read_bytes()
 
 
-def test_several_games_need_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([GAME, GAME, "--out", str(tmp_path / "all.csa")]) == 2
-    assert "several games need a folder" in capsys.readouterr().err
+def test_printed_without_out(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([GAME, "--to", "usi"]) == 0
+    assert capsys.readouterr().out.split()[-20:] == MOVES
 
 
-def test_a_format_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([GAME]) == 2
-    assert "--to kif|ki2|csa|jkf|usi" in capsys.readouterr().err
-
-
-def test_without_rsshogi_one_line_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def missing(name: str) -> Any:
-        raise builtins.ImportError(name)
-
-    monkeypatch.setattr(formats, "import_module", missing)
-    for tool in ("records.convert", "analysis.analyze"):
-        main_of_tool = importlib.import_module(f"usi_engine.{tool}").main
-        assert main_of_tool([GAME]) == 2
-        printed = capsys.readouterr()
-        assert (printed.err, printed.out) == (formats.MISSING + "\n", "")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [([], "--to kif|ki2|csa|jkf|usi"), ([GAME, "--out", "none/all.csa"], "several games need a folder")],
+)
+def test_wrong_arguments(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([GAME, *words]) == 2
+    assert message in capsys.readouterr().err

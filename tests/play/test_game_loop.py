@@ -1,0 +1,332 @@
+"""Games in the terminal with a scripted engine: commands, endings, clocks, saved games."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.fake_core import Script, make_core
+from tests.engine.usi_transport import ROOT
+from tests.programs import INTERRUPTIBLE
+from usi_engine.core import load_core
+from usi_engine.csa.clock import TimeControl
+from usi_engine.play import command
+from usi_engine.play.game import HANDICAPS, START, LiveGame
+from usi_engine.play.game_loop import GameLoop, Settings
+from usi_engine.play.opponent import Opponent
+from usi_engine.play.record import load, save
+from usi_engine.play.screen import Screen, Style
+
+CORE = load_core()
+MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
+# Black declares: king in the camp, ten pieces there, enough points.
+DECLARABLE = "KRBG5/SSSNNN3/LLL6/9/9/9/9/9/4k4 b RBGG12P 1"
+
+
+class Played:
+    """A loop with scripted input whose output is kept."""
+
+    def __init__(self, lines: list[str], game: LiveGame, settings: Settings, script: Script) -> None:
+        self._lines: Iterator[str] = iter(lines)
+        self.said: list[str] = []
+        self.opponent = Opponent(self.said.append, lambda: make_core(script))
+        self.opponent.set("USI_Hash", 4)
+        self.opponent.set("EvalFile", "material")
+        screen = Screen(Style(kanji=True, colour=False))
+        self.loop = GameLoop(game, self.opponent, settings, screen, read=self._read, say=self.said.append)
+
+    def run(self) -> Played:
+        try:
+            self.loop.run()
+        finally:
+            self.opponent.close()
+        return self
+
+    def _read(self, prompt: str) -> str:
+        self.said.append(prompt)
+        line = next(self._lines, None)
+        if line is None:
+            raise EOFError
+        if line.startswith("wait "):
+            time.sleep(float(line[5:]))
+            return ""
+        return line
+
+    @property
+    def moves(self) -> list[str]:
+        return self.loop.game.moves
+
+    def has(self, text: str) -> bool:
+        return any(text in said for said in self.said)
+
+
+def play(*lines: str, start: str = START, **settings: Any) -> Played:
+    """Play these lines to their end against an engine that answers with its first move."""
+    quick = Script(seconds=lambda depth: 0.0)
+    return Played(list(lines), LiveGame(CORE, start), Settings(**{"seconds": 0.05} | settings), quick).run()
+
+
+def test_a_move_is_answered() -> None:
+    played = play("７六歩", "2g2f")
+    assert played.moves[::2] == ["7g7f", "2g2f"]
+    assert len(played.moves) == 4
+    assert played.has("▲７六歩 (7g7f)")
+    assert played.loop.unsaved
+
+
+@pytest.mark.parametrize(
+    ("words", "side", "own"),
+    [
+        ("3c3d", "w", "3c3d"),  # the engine begins
+        ("swap 3c3d", "b", "3c3d"),
+        ("7g7f undo", "b", ""),
+        ("7g7f 2g2f 待った", "b", "7g7f"),
+        ("undo 3c3d undo", "w", ""),  # its first move stays
+        ("7g7f resign undo", "b", ""),
+        ("7g7f 3c3d undo 8c8d", "", "7g7f 8c8d"),  # two people
+        ("7g7f new quit 2g2f", "b", ""),
+    ],
+)
+def test_moves_of_the_person(words: str, side: str, own: str) -> None:
+    played = play(*words.split(), side=side)
+    engine = {"b": 1, "w": 0, "": len(played.moves)}[played.loop.settings.side]
+    assert [move for number, move in enumerate(played.moves) if not side or number % 2 != engine] == own.split()
+    assert played.loop.game.ending is None
+
+
+@pytest.mark.parametrize(
+    ("words", "start", "side", "said"),
+    [
+        ("undo", START, "b", "no move to take back"),
+        ("", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1", "b", "Black wins: the king is mated."),
+        ("G*5b", MATE_IN_ONE, "b", "Black wins: the king is mated."),
+        ("G*5b 5i5h hint resign", MATE_IN_ONE, "b", "the game is over: undo, save, new or quit"),
+        ("7g7f 投了", START, "b", "White wins by resignation."),
+        ("declare", START, "b", "a win cannot be declared here"),
+        ("declare", DECLARABLE, "b", "Black wins by declaration"),
+        ("5i5h", DECLARABLE.replace(" b ", " w "), "w", "Black wins by declaration"),
+        ("2h3h 8b7b 3h2h 7b8b " * 3, START, "", "A draw by fourfold repetition."),
+    ],
+)
+def test_ends_of_the_game(words: str, start: str, side: str, said: str) -> None:
+    assert play(*words.split(), start=start, side=side).has(said)
+
+
+def test_undo_after_mate() -> None:
+    assert play("G*5b", "undo", start=MATE_IN_ONE).moves == []
+
+
+def test_the_engine_resigns() -> None:
+    lost = Script(value=lambda depth: -30000)
+    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), lost)
+    played.opponent.set("ResignValue", 1000)
+    assert played.run().has("Black wins by resignation.") or played.moves
+
+
+def test_hint_is_at_full_strength_and_the_level_stays() -> None:
+    played = play("hint", "level", level=3)
+    hint = next(said for said in played.said if said.startswith("hint: "))
+    assert "pawns" in hint
+    assert played.has("level 3")
+
+
+def test_flip_board_and_level() -> None:
+    played = play("board", "flip", "level 7", "level 21", "level x")
+    boards = [text for text in played.said if "+---" in text]
+    assert boards[0] == boards[1] != boards[2]
+    assert boards[2].splitlines()[1].startswith(" ▲")
+    assert all(played.has(text) for text in ("level 7", "0 to 20", "not 'x'"))
+
+
+def test_help_names_every_command() -> None:
+    played = play("help")
+    text = next(said for said in played.said if said.startswith("Moves: "))
+    assert [name for name in played.loop._commands if name != "help" and name not in text] == []
+
+
+def test_nonsense_is_named_and_the_game_goes_on() -> None:
+    played = play("", "abc", "5e5d", "7g7f")
+    assert played.has("'abc' is neither a command nor a move")
+    assert played.moves[0] == "7g7f"
+
+
+# ---- clocks ----
+
+
+def test_a_clock_is_shown_and_runs_out() -> None:
+    control = TimeControl(200, 0, 0, 1)
+    played = play("wait 0.4", "7g7f", control=control)
+    assert played.has("Player 0:00")
+    assert played.has("White wins on time.")
+    assert played.moves == []
+
+
+def test_undo_gives_the_time_back() -> None:
+    control = TimeControl(600, 0, 0, 1)
+    taken_back = ("wait 0.4", "3c3d", "undo")
+    played = play("7g7f", *taken_back, *taken_back, "8c8d", side="", control=control)
+    assert played.moves == ["7g7f", "8c8d"]
+    after_the_end = play("7g7f", "wait 0.7", "3c3d", "undo", "2g2f", side="", control=control)
+    assert after_the_end.has("Black wins on time.")
+    assert after_the_end.moves == ["2g2f"]
+
+
+@pytest.mark.parametrize("control", [TimeControl(100, 5000, 0, 1), TimeControl(0, 0, 5000, 1)])
+def test_byoyomi_or_increment_keep_the_game_going(control: TimeControl) -> None:
+    played = play("wait 0.3", "7g7f", "2g2f", control=control)
+    assert len(played.moves) >= 3
+    assert played.loop.game.milliseconds[0] >= 300
+
+
+# ---- saved games ----
+
+
+@pytest.mark.parametrize("suffix", ["kif", "kifu", "csa", "ki2", "jkf", "usi"])
+def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
+    """With moves from every format; with side and level if the format has names. Without a suffix it is KIF."""
+    path, name = tmp_path / f"game.{suffix}", tmp_path / ("game" if suffix == "kif" else f"game.{suffix}")
+    played = play("3c3d", f"save {name}", side="w", level=4)
+    assert not played.loop.unsaved
+    game, side, level = load(path, CORE)
+    assert game.moves == played.moves
+    if suffix != "usi":
+        assert (side, level) == ("w", 4)
+    if suffix == "kif":
+        assert game.milliseconds == [1000 * (spent // 1000) for spent in played.loop.game.milliseconds]
+
+
+@pytest.mark.parametrize("lines", [["resign"], ["G*5b"]])
+def test_the_end_is_in_the_record(lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "game.kifu"
+    play(*lines, f"save {path}", start=MATE_IN_ONE)
+    text = path.read_text(encoding="utf-8")
+    assert ("後手の勝ち" in text) == (lines == ["resign"])
+    assert ("先手の勝ち" in text) == (lines == ["G*5b"])
+
+
+def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> None:
+    path, other = tmp_path / "game.kif", tmp_path / "other.kif"
+    path.write_text("a diary")
+    other.write_text("another")
+    once = play(f"save {path}", f"save {other}")
+    assert [said for said in once.said if "exists" in said] == [
+        f"{name} exists and was not written for this game; the same command again replaces it" for name in (path, other)
+    ]
+    assert (path.read_text(), other.read_text(), once.loop.unsaved) == ("a diary", "another", False)
+    play(f"save {path}", f"save {path}")
+    assert load(path, CORE)[0].moves == []
+
+
+def test_the_games_own_file_is_replaced_at_once(tmp_path: Path) -> None:
+    """But not the file of the game before."""
+    path = tmp_path / "game.kif"
+    played = play(f"save {path}", "7g7f", f"save {path}", "new", "2g2f", f"save {path}")
+    assert sum(said.startswith("saved") for said in played.said) == 2
+    assert load(path, CORE)[0].moves[0] == "7g7f"
+
+
+def test_what_cannot_be_saved(tmp_path: Path) -> None:
+    played = play(f"save {tmp_path / 'game.txt'}", f"save {tmp_path}", f"save {tmp_path}/a\0.kif")
+    assert sum("name the format by the suffix" in said for said in played.said) == 2
+    assert played.has("zero byte")
+    (tmp_path / "file").write_text("")
+    assert play(f"save {tmp_path / 'file' / 'game.kif'}").has("file")
+
+
+# ---- the command ----
+
+
+Run = Callable[[list[str], str], tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command with these words and lines; returns status, output, errors."""
+
+    def run(words: list[str], lines: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+        status = command.main(["--eval", "material", "--seconds", "0.05", *words])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+@pytest.mark.parametrize("handicap", ["lance", "ten"])
+def test_handicaps(run: Run, handicap: str) -> None:
+    """White, the engine, moves first."""
+    status, printed, _ = run(["--handicap", handicap], "")
+    assert status == 0
+    assert "2. Black> " in printed
+    assert f"sfen {HANDICAPS[handicap]} moves " in printed
+
+
+def test_going_on(run: Run) -> None:
+    """The command printed at the end continues the game."""
+    _, printed, _ = run(["--level", "2", "--side", "white"], "3c3d\n")
+    words = next(line for line in printed.splitlines() if line.startswith("To go on: ")).split()[5:]
+    assert words[:2] == ["startpos", "moves"]
+    status, again, _ = run(words, "")
+    assert status == 0
+    assert "4. White> " in again
+    assert "level 2" in again
+
+
+def test_a_resumed_game_is_saved_to_its_file(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "game.kif"
+    save(LiveGame(CORE), path, ("a", "b"))
+    _, printed, _ = run([str(path)], f"7g7f\nsave {path}\n")
+    assert f"saved as {path}" in printed
+    assert load(path, CORE)[0].moves[0] == "7g7f"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.kif"], "none.kif"),
+        (["startpos", "moves", "7g7a"], "7g7a"),
+        (["sfen", "9/9", "b", "-"], "9/9"),
+        (["startpos", "--handicap", "two"], "a handicap is for a new game"),
+    ],
+)
+def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None:
+    status, _, errors = run(words, "")
+    assert (status, errors.count("\n")) == (2, 1)
+    assert message in errors
+
+
+def test_the_program_ends_with_its_input() -> None:
+    """Letters without colour if the output is neither UTF-8 nor a terminal."""
+    program = [sys.executable, "-X", "utf8=0", "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
+    done = subprocess.run(
+        program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
+        env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.stderr == b""
+    assert b"  9  8  7" in done.stdout and b"\x1b" not in done.stdout
+    assert b"3. Black> " in done.stdout
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
+@pytest.mark.parametrize("words", [["--side", "black"], ["--side", "white", "--level", "20", "--seconds", "60"]])
+def test_ctrl_c_ends_it(words: list[str]) -> None:
+    """At the prompt, and while the engine searches."""
+    program = [*INTERRUPTIBLE, "play", "--eval", "material", *words]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(program, stdin=pipe, stdout=pipe, stderr=pipe, cwd=ROOT) as started:
+        assert started.stdout is not None
+        printed = b""
+        while printed.count(b"Komadori") + printed.count(b"Player") < 2:
+            printed += os.read(started.stdout.fileno(), 1000)
+            assert started.poll() is None
+        started.send_signal(signal.SIGINT)
+        _, errors = started.communicate(timeout=20)
+    assert (started.returncode, errors) == (130, b"")

@@ -1,0 +1,67 @@
+"""The position of a game, moved by CSA text, with its moves in CSA and USI."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from usi_engine.core import load_core
+from usi_engine.records.csa import read_position
+
+MOST_PV_MOVES = 20  # in a comment
+
+
+class GamePosition:
+    """A start position and the moves made from there."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        """Read the lines of a CSA position. ValueError."""
+        board = load_core().board
+        self.start = read_position(lines)
+        self._named = "startpos" if self.start == board().sfen() else f"sfen {self.start}"
+        self._board = board(self.start)
+
+    @property
+    def moves(self) -> list[str]:
+        """The moves in USI."""
+        return self._board.moves()
+
+    @property
+    def turn(self) -> str:
+        """The side to move, `+` or `-`."""
+        return "+-"[self._board.turn]
+
+    def push(self, csa: str) -> str:
+        """Make a move and return it in USI. ValueError if it is illegal; the position is then unchanged."""
+        if csa[:1] != self.turn:
+            raise ValueError(f"illegal move '{csa}'")
+        return self._board.push_csa(csa)
+
+    def csa(self, usi: str) -> str:
+        """Return a legal move in CSA. ValueError for any other text."""
+        return self._board.csa(usi)
+
+    def line(self, moves: Sequence[str]) -> list[str]:
+        """Return a line from here in CSA, up to its first illegal move."""
+        board, line = self._board.copy(), list[str]()
+        for usi in moves[:MOST_PV_MOVES]:
+            try:
+                line.append(board.csa(usi))
+            except ValueError:
+                break
+            board.push(usi)
+        return line
+
+    def command(self, *more: str) -> str:
+        """Return the USI command that sets up the position, after further moves in USI."""
+        moves = [*self.moves, *more]
+        return " ".join(["position", self._named, *(["moves", *moves] if moves else [])])
+
+
+def floodgate_comment(position: GamePosition, value: int | None, pv: Sequence[str]) -> str:
+    """Return value and line of the next move in floodgate's form, `* VALUE REPLY ...`; empty without a value.
+
+    `value` is the mover's, the comment's is Black's. `pv` begins with the move itself, the comment with the reply.
+    """
+    if value is None:
+        return ""
+    return " ".join([f"* {value if position.turn == '+' else -value}", *position.line(pv)[1:]])
