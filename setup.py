@@ -7,9 +7,9 @@ Environment:
     CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
     CORE_EXT_PROBES    1 also builds the test modules (core_ext/_*.pyx), which tests and benches need
-    CORE_EXT_SKIP      1 compiles nothing, for an editable installation whose core `build_ext --inplace` compiles
+    CORE_EXT_SKIP      1 compiles nothing, for an editable installation if `build_ext --inplace` compiles the core
 
-Each combination of profile, target and sanitizer has its own build directory, so switching recompiles nothing.
+Each combination of profile, target and sanitizer has its own build directory: nothing is recompiled if you switch.
 """
 
 import ctypes

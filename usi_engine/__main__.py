@@ -103,7 +103,7 @@ def fault_in(commands: list[str]) -> str | None:
         if isinstance(parsed, Malformed):
             return parsed.text
         if isinstance(parsed, SetPosition) and not parsed.sfen:
-            return f"position needs 'startpos' or 'sfen ...': '{command}'"
+            return f"give a position, `startpos` or `sfen ...`, not '{command}'"
         if isinstance(parsed, Ignored):
             return f"unknown command '{command}'"
     return None

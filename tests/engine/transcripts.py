@@ -141,23 +141,23 @@ TRANSCRIPTS = {
         > go fast depth 2 please btime x
         < ^bestmove [1-9]
         > go depth deep movetime 30
-        < ^info string go depth wants .*'deep' ; ^bestmove [1-9]
+        < ^info string go depth needs .*'deep' ; ^bestmove [1-9]
         > go byoyomi -100 btime 1e9999 depth 1
         < ^bestmove
         > go depth 0
-        < ^info string go depth wants a number from 1 on, not '0'$ ; ^bestmove [1-9]
+        < ^info string go depth needs a number of 1 or more, not '0'$ ; ^bestmove [1-9]
         > go nodes 0
-        < ^info string go nodes wants a number from 1 on, not '0'$ ; ^bestmove [1-9]
+        < ^info string go nodes needs a number of 1 or more, not '0'$ ; ^bestmove [1-9]
         > go byoyomi 1000ms
-        < ^info string go byoyomi wants milliseconds, not '1000ms'$ ; ^bestmove [1-9]
+        < ^info string go byoyomi needs milliseconds, not '1000ms'$ ; ^bestmove [1-9]
         > go depth deep
-        < ^info string go depth wants a number from 1 on, not 'deep'$ ; ^bestmove [1-9]
+        < ^info string go depth needs a number of 1 or more, not 'deep'$ ; ^bestmove [1-9]
         > go depth
-        < ^info string go depth wants a number from 1 on, not ''$ ; ^bestmove [1-9]
+        < ^info string go depth needs a number of 1 or more, not ''$ ; ^bestmove [1-9]
         > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate 10s
-        < ^info string go mate wants milliseconds or 'infinite', not '10s'$ ; ^checkmate timeout$
+        < ^info string go mate needs milliseconds or 'infinite', not '10s'$ ; ^checkmate timeout$
         > go mate nodes 0
-        < ^info string go mate nodes wants a number from 1 on, not '0'$ ; ^checkmate timeout$""",
+        < ^info string go mate nodes needs a number of 1 or more, not '0'$ ; ^checkmate timeout$""",
     "go infinite answers only stop": """
         > go infinite
         < ^info depth

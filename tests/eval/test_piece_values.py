@@ -123,7 +123,7 @@ def test_the_program_plays_with_a_file_or_names_its_fault(file: Path) -> None:
         program.expect("^total 2000$")
         file.write_text("R 20000")
         program.send(f"setoption name EvalFile value {file.with_name('none.txt')}", "isready")
-        assert "none.txt" in program.expect("^info string cannot play with the piece values")
+        assert "none.txt" in program.expect("^info string cannot use the piece values")
         program.expect("^readyok$")
         program.send("quit")
     finally:
