@@ -1,4 +1,4 @@
-"""Arbitrary input to the readers of commands, options and books, which may only return a value or raise their own error."""
+"""Arbitrary input to the readers of commands, options and books: only their own errors are raised."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def cache_file(data: bytes) -> Path | None:
 
 
 def fetch(weights: Unfolded, path: Path) -> bool:
-    """Fill the allocated `weights` from the cache. Return False, with void weights, if the file is missing or damaged."""
+    """Fill the allocated `weights` from the cache. If the file is missing or damaged, return False: they are void."""
     arrays = weights.memory()
     try:
         with path.open("rb", buffering=0) as file:
