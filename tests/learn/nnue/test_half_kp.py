@@ -113,7 +113,7 @@ def test_values_are_those_of_the_definition(positions: Positions, portable: bool
 
 
 @FORMS
-@pytest.mark.parametrize("width", [128, 192])
+@pytest.mark.parametrize("width", [128, pytest.param(192, marks=pytest.mark.slow)])
 def test_rounded_values_are_those_of_the_file(positions: Positions, portable: bool, width: int) -> None:
     """To the last bit: the sum of the parts is rounded."""
     trainer, chosen = make_trainer(portable=portable, width=width), positions[100:250]
@@ -200,7 +200,7 @@ def test_parts_keep_a_clock_of_their_own(positions: Positions) -> None:
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounded: bool) -> None:
     trainers = [make_trainer(count, width=192) for count in (1, threads)]
     for trainer in trainers:
@@ -210,14 +210,6 @@ def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounde
     assert expected.keys() == found.keys() > {"weights", "first", "second"}
     for name, array in expected.items():
         assert np.array_equal(found[name], array), name
-
-
-def test_portable_kernels_agree(positions: Positions) -> None:
-    trainers = [make_trainer(portable=portable) for portable in (False, True)]
-    for trainer in trainers:
-        learn(trainer, positions)
-    native, portable = (own(trainer).reshape(-1) for trainer in trainers)
-    assert np.corrcoef(native, portable)[0, 1] > 0.999
 
 
 def test_a_state_is_taken_up(positions: Positions) -> None:
@@ -230,6 +222,7 @@ def test_a_state_is_taken_up(positions: Positions) -> None:
     assert all(np.array_equal(array, other.state()[name]) for name, array in trainer.state().items())
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_come_back(positions: Positions) -> None:
     trainer, other = make_trainer(), make_trainer()
     learn(trainer, positions)
@@ -254,36 +247,14 @@ def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTr
     return train(corpus, tmp_path_factory.mktemp("run"), PLAN)
 
 
+@pytest.mark.slow
 def test_a_small_corpus_is_learned(trained: NetworkTraining) -> None:
     first, last = trained.state.curve[0], trained.state.curve[-1]
     assert last["divergence"] < first["divergence"]
     assert last["correlation"] > 0.4 and last["rounded_divergence"] < 1.05 * last["divergence"]
 
 
-def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    again = train(corpus, tmp_path, replace(PLAN, threads=2))
-    assert all(np.array_equal(array, again.trainer.state()[name]) for name, array in trained.trainer.state().items())
-    assert again.state.curve == trained.state.curve
-
-
-def test_a_run_goes_on_where_it_stopped(
-    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
-    step = stopped.learn
-
-    def learn_and_stop(positions: Any) -> float:
-        if stopped.state.step == 5:
-            raise KeyboardInterrupt
-        return step(positions)
-
-    monkeypatch.setattr(stopped, "learn", learn_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        stopped.run()
-    resumed = train(corpus, tmp_path, PLAN)
-    assert all(np.array_equal(array, resumed.trainer.state()[name]) for name, array in trained.trainer.state().items())
-
-
+@pytest.mark.slow
 def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
     """The integers of the file give the values that training measured, to the last bit."""
     trained.export(tmp_path / "nn.bin", {})
@@ -295,6 +266,7 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
     assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
 
 
+@pytest.mark.slow
 def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
     plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"))
@@ -305,6 +277,7 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
         NetworkTraining(corpus, tmp_path / "other", replace(plan, features="K+P"))
 
 
+@pytest.mark.slow
 def test_one_command_makes_a_network(corpus: Path, tmp_path: Path) -> None:
     words = ["train", str(corpus), "--out", str(tmp_path / "my.bin"), "--model", "nnue", "--network", "128x2-8-8"]
     assert main([*words, "--features", "HalfKP", "--epochs", "1"]) == 0
