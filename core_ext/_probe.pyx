@@ -30,7 +30,7 @@ from core_ext.search.tt cimport (
     BUCKET, TTData, TTEntry, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe,
     tt_store, value_from_table, value_to_table,
 )
-from core_ext.search.tune cimport TUNABLES, tune
+from core_ext.search.tune cimport Tune, tune
 from core_ext.shogi.see cimport see_at_least
 from core_ext.shogi.sfen cimport format_move, format_square, parse_move, parse_sfen, piece_letters
 from core_ext.shogi.types cimport (
@@ -459,5 +459,5 @@ def tune_fields():
     return {
         "hindsight_deeper": tune.hindsight_deeper, "null_verify_share": tune.null_verify_share,
         "lmr_base": tune.lmr_base, "quiescence_see": tune.quiescence_see, "malus_limit": tune.malus_limit,
-        "low_ply_order": tune.low_ply_order, "mate_scout": tune.mate_scout,
-    }, TUNABLES
+        "low_ply_order": tune.low_ply_order, "mate_in_one": tune.mate_in_one,
+    }, sizeof(Tune) // sizeof(int)

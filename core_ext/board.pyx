@@ -123,7 +123,7 @@ cdef class Board:
 
     @classmethod
     def from_record(cls, record, plies: int | None = None):
-        """Return the board after a game, a `Record` of rsshogi, or its first `plies` moves; ValueError if one is illegal."""
+        """Return the board after an rsshogi `Record` or its first `plies` moves; ValueError if one is illegal."""
         moves = [str(entry.move) for entry in record.moves]
         return cls.from_moves(moves if plies is None else moves[:plies], record.init_position_sfen)
 

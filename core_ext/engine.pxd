@@ -1,4 +1,4 @@
-"""The C side of Table, for tests."""
+"""C declaration of Table, for the test modules."""
 
 from core_ext.search.tt cimport TranspositionTable
 

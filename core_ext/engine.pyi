@@ -1,4 +1,4 @@
-# Types of the compiled module; its docstrings are in engine.pyx, and help() shows them.
+# Types of the compiled module. Docstrings are in engine.pyx; help() shows them.
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -18,7 +18,7 @@ MAX_EVALUATION: int  # 20000
 
 BONAPIECES: int
 HALF_SQUARES: int  # 45, the king squares of files 1 to 5
-PAIRS: int  # of Bonapiece numbers
+PAIRS: int  # pairs of Bonapieces
 FV_SCALE: int  # 32
 TEMPO_STEP: int  # 4
 SQUARES: int  # 81
@@ -62,7 +62,7 @@ class KppWeights:
     def memory(self) -> list[memoryview]: ...
     def complete(self, tempo: int) -> None: ...
 
-Evaluation: TypeAlias = KppWeights | Network | PieceValues  # of any kind; None is material by the usual values
+Evaluation: TypeAlias = KppWeights | Network | PieceValues  # a Worker also takes None: material by the usual values
 
 class Worker:
     def __init__(self, table: Table, stop: StopToken, weights: Evaluation | None = ..., lazy: bool = ...) -> None: ...

@@ -1,8 +1,8 @@
-"""The search of one depth for Python: transposition table, stop token, one Worker per thread, the mate solver.
+"""The search of one depth for Python: transposition table, stop token, one Worker per thread; and the mate solver.
 
-Values are centipawns for the side to move at the root. A mate in n plies is MATE - n (for the side that mates) or
-n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. An evaluation is at most
-MAX_EVALUATION; values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi holds the types.
+Values are centipawns for the side to move at the root. A mate in n plies is MATE - n for the side that mates, else
+n - MATE; |value| >= MATE_BOUND means mate. INFINITE is above every value. An evaluation is at most MAX_EVALUATION;
+values between it and MATE_BOUND are won by rule (perpetual check). engine.pyi declares the types.
 """
 
 from core_ext.board cimport Board, declaration_rule
@@ -13,6 +13,7 @@ from core_ext.eval import piece_values as _piece_values
 from core_ext.eval.bonapiece cimport (
     BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
 )
+from core_ext.base.arithmetic cimport clamp
 from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
@@ -21,10 +22,10 @@ from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEM
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
-from core_ext.search.search cimport (
-    allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root, search_root,
+from core_ext.search.search cimport search_root
+from core_ext.search.searcher cimport (
+    RootMove, Sample, Searcher, allocate_samples, allocate_searcher, clear_searcher, free_searcher, new_root,
 )
-from core_ext.search.stack cimport RootMove, Sample, Searcher, clamp
 from core_ext.shogi.sfen cimport format_move, parse_move
 from core_ext.mate.mating_line cimport (
     AIM_FIRST, AIM_SHORTER, AIM_SHORTEST, SOLVED_MATE, SOLVED_NO_MATE, UNSOLVED, Solution, solve,
@@ -66,14 +67,14 @@ _BOUNDS = {BOUND_EXACT: "exact", BOUND_LOWER: "lower", BOUND_UPPER: "upper"}
 _AIMS = {"first": AIM_FIRST, "shorter": AIM_SHORTER, "shortest": AIM_SHORTEST}
 _STATUSES = {UNSOLVED: "unknown", SOLVED_MATE: "mate", SOLVED_NO_MATE: "nomate"}
 
-cdef int _LARGEST_ROOM = 1 << 16    # of samples, half a kilobyte each
+cdef int _LARGEST_ROOM = 1 << 16    # samples of half a kilobyte each
 
-# Clamp of set_in in seconds, about thirty years: as nanoseconds it still fits 64 bits.
+# Limit of set_in in seconds, about thirty years; as nanoseconds it fits 64 bits.
 cdef double LONGEST_DELAY = 1e9
 
 
 cdef class StopToken:
-    """Stops every search that was given it. Any thread may set it; a search reacts within a millisecond."""
+    """A stop signal for searches. Any thread may set it; the searches that share it stop within a millisecond."""
 
     cdef Stop stop
 
@@ -82,9 +83,9 @@ cdef class StopToken:
         request_stop(&self.stop)
 
     def set_in(self, seconds: float):
-        """Stop `seconds` from now (0 or less: now). A later call replaces an earlier one.
+        """Stop in `seconds` (0 or less: now). A later call replaces an earlier one.
 
-        Worker and MateSolver compare the deadline with the clock themselves, so no thread needs to wake up in time.
+        Searches compare the deadline with the clock themselves, so no thread needs to wake up in time.
         """
         cdef double delay = max(min(<double>seconds, LONGEST_DELAY), -LONGEST_DELAY)
         set_deadline(&self.stop, monotonic_ns() + <long long>(delay * 1e9))
@@ -94,14 +95,14 @@ cdef class StopToken:
         clear_stop(&self.stop)
 
     def is_set(self):
-        """Whether a stop was requested or the deadline has passed."""
+        """Return whether a stop was requested or the deadline has passed."""
         return bool(stop_requested(&self.stop) or past_deadline(&self.stop))
 
 
 cdef class Table:
     """A transposition table of `megabytes`, shared by workers. ValueError below 1; MemoryError names the size.
 
-    The system backs it with memory at once, rather than during the first search.
+    The memory is provided at once instead of during the first search.
     """
 
     def __cinit__(self, megabytes: int):
@@ -116,8 +117,8 @@ cdef class Table:
         tt_free(&self.table)
 
     def clear(self, part: int = 0, parts: int = 1):
-        """Remove every entry, or those of one of so many equal parts, which several threads may clear side by side.
-        ValueError where there is no such part.
+        """Remove every entry, or those of one of `parts` equal parts, which threads may clear in parallel. ValueError
+        if there is no such part.
         """
         cdef int number = part, count = parts
         if not 0 <= number < count:
@@ -130,19 +131,19 @@ cdef class Table:
         tt_new_search(&self.table)
 
     def hashfull(self):
-        """Permille of the entries written by the present search."""
+        """Return the permille of entries written by the current search."""
         return tt_hashfull(&self.table)
 
 
 cdef class RootLine:
-    """A root move with its result in the last search of the root.
+    """A root move and its result in the last search of the root.
 
-    value     exact or a bound; -INFINITE where that search did not reach the move or found it not to beat alpha
-    previous  its value in the search before, which may have been of the same depth; -INFINITE where there is none
+    value     exact or a bound; -INFINITE if the search did not reach the move, or if it did not beat alpha
+    previous  value in the search before, which may have had the same depth; -INFINITE if there is none
     bound     `exact`, `lower` or `upper`: the kind of `value`
-    seldepth  greatest ply reached below it
-    nodes     nodes spent below it since set_root
-    pv        legal moves, the root move first
+    seldepth  greatest ply reached
+    nodes     nodes searched below the move since set_root
+    pv        legal moves, starting with the root move
     """
 
     cdef readonly int value
@@ -172,28 +173,27 @@ cdef list legal_moves(const Position *pos, bint include_all):
 
 
 cdef list parse_moves(const Position *pos, list texts):
-    """Each move once, in the order of the texts. ValueError where one is not legal."""
+    """Return the moves in the order of the texts, without repetitions. ValueError if one is not legal."""
     return list(dict.fromkeys([parse_move(pos, text) for text in texts]))
 
 
 cdef class Worker:
-    """The search of one thread. Except for `nodes`, `seldepth` and `stopped`, everything belongs to the thread that
-    runs it: while it searches, other threads get a RuntimeError.
+    """The search of one thread. While it searches, other threads may only read `nodes`, `seldepth` and `stopped`;
+    anything else raises RuntimeError.
 
-    Workers that share a table and a stop token search in parallel (lazy SMP); each has histories of its own. All
-    workers are equal: they diverge because of the timing of what each reads from the shared table. Without weights
-    the static value is material. With `lazy`, the system backs the histories (16 MB) with memory as they are used, and
-    not at once.
+    Workers that share a table and a stop token search in parallel (lazy SMP), each with its own histories. All workers
+    search alike; they diverge through the timing of their reads from the table. Without weights the static value is
+    material. With `lazy` the memory of the histories (16 MB) is provided at first use, otherwise at once.
     """
 
     cdef Searcher searcher
     cdef Evaluator evaluator
     cdef Table table
     cdef StopToken stop
-    cdef object weights             # keeps their memory while the evaluator reads it
+    cdef object weights             # keeps the memory alive that the evaluator reads
     cdef int draws[2]
     cdef bint include_all
-    cdef bint searching             # without the GIL
+    cdef bint searching
 
     def __cinit__(self, Table table not None, StopToken stop not None, weights=None, lazy: bool = False):
         allocate_searcher(&self.searcher, lazy)
@@ -215,21 +215,24 @@ cdef class Worker:
         return 0
 
     def new_game(self):
-        """Clear the histories. (The table is the caller's.)"""
+        """Clear the histories, but not the table."""
         self._check_idle()
         clear_searcher(&self.searcher)
 
     def configure(self, *, draw_black: int = -2, draw_white: int = -2, max_moves: int = 0,
                   declaration: str = "CSARule27", include_all: bool = False):
-        """Set the value of a draw for each colour in centipawns and what the options of these names mean:
+        """Set the rules of the game for the next searches.
 
-        MaxMovesToDraw (0 = off), EnteringKingRule (one of its words), GenerateAllLegalMoves. ValueError for another
-        word, and where the value of a draw is that of a mate. A draw counts at most as the greatest evaluation.
+        draw_black, draw_white  value of a draw in centipawns for Black and White, at most MAX_EVALUATION either way;
+                                ValueError for the value of a mate
+        max_moves               the game is a draw after this number of moves; 0 = never
+        declaration             rule of winning by declaration, as for Board.can_declare; ValueError for another
+        include_all             whether root moves include non-promotions that never help
         """
         cdef int black = draw_black, white = draw_white
         self._check_idle()
         if not (-_MATE_BOUND < black < _MATE_BOUND and -_MATE_BOUND < white < _MATE_BOUND):
-            raise ValueError(f"the values of a draw are below {_MATE_BOUND}, not {draw_black} and {draw_white}")
+            raise ValueError(f"a draw must be worth less than {_MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)
         self.draws[0] = clamp(black, -_MAX_EVALUATION, _MAX_EVALUATION)
         self.draws[1] = clamp(white, -_MAX_EVALUATION, _MAX_EVALUATION)
@@ -237,17 +240,17 @@ cdef class Worker:
         self.include_all = include_all
 
     def sample(self, every: int, room: int = 256):
-        """From the next set_root on, note every `every`-th position that a search evaluates, at most `room` of them.
+        """From the next set_root on, sample every `every`-th evaluated position, at most `room` of them; 0 = none.
 
-        0 ends it. ValueError for less, MemoryError.
+        ValueError if a number is out of range; MemoryError.
         """
         self._check_idle()
         if every < 0 or not 0 < room <= _LARGEST_ROOM:
-            raise ValueError(f"cannot note every {every}th position, {room} at most")
+            raise ValueError(f"cannot sample every {every}th position, {room} at most")
         allocate_samples(&self.searcher, every, room)
 
     def samples(self):
-        """The lines that lead from the root to the noted positions, a list of USI moves each. Null moves: in none."""
+        """Return the lines from the root to the sampled positions, as lists of USI moves. None has a null move."""
         cdef Sample *sample
         cdef int i, k
         self._check_idle()
@@ -258,14 +261,14 @@ cdef class Worker:
         return found
 
     def set_root(self, board: Board, moves=None):
-        """Copy the position with its game history; the root moves are the legal moves, or `moves` where given.
+        """Copy the position with its game history; reset `nodes`; return the number of root moves.
 
-        A move named twice counts once. Returns their number; resets `nodes`. ValueError where one of `moves` is not
+        The root moves are the legal moves, or `moves` if given; repetitions do not count. ValueError if one is not
         legal.
         """
         cdef Board root = board
         cdef int us = root.pos.side
-        named = None if moves is None else list(moves)  # whatever code that runs, the board changes no more
+        named = None if moves is None else list(moves)  # may run Python code, which could change the board
         self._check_idle()
         chosen = legal_moves(&root.pos, self.include_all) if named is None else parse_moves(&root.pos, named)
         copy_position(&self.searcher.pos, &root.pos, MAX_PLY + 2)
@@ -276,7 +279,7 @@ cdef class Worker:
         return self.searcher.root_count
 
     cdef void _set_root_moves(self, list chosen):
-        """None of them searched yet. They are different legal moves: there is room for all of them."""
+        """`chosen`: different legal moves, so there is room for all."""
         cdef int i
         cdef RootMove *root
         for i, move in enumerate(chosen):
@@ -291,11 +294,11 @@ cdef class Worker:
         self.searcher.root_count = len(chosen)
 
     def search(self, depth: int, alpha: int, beta: int, first: int = 0, node_limit: int = 0):
-        """Search the root moves from place `first` on to `depth` in the window (alpha, beta), without the GIL.
+        """Search the root moves from index `first` on to `depth` in the window (alpha, beta), without the GIL.
 
-        Returns the value and sorts the root lines from `first` on, best first. `node_limit` counts all nodes since
-        set_root (0 = none). Where `stopped` is true afterwards, the value is void; the root lines hold what was
-        found before the stop. ValueError for a depth, window or place out of range.
+        Return the value; sort the root lines from `first` on, best first. `node_limit` counts all nodes since set_root
+        (0 = none). If `stopped` is true afterwards, the value is void and the root lines hold what was found before the
+        stop. ValueError if depth, window or index is out of range.
         """
         cdef int plies = depth, low = alpha, high = beta, start = first, value
         if not 0 <= start < self.searcher.root_count:
@@ -313,7 +316,7 @@ cdef class Worker:
 
     @property
     def stopped(self):
-        """Whether the last search ended by the stop or the node limit."""
+        """Whether the stop or the node limit ended the last search."""
         return bool(self.searcher.stopped)
 
     @property
@@ -323,16 +326,16 @@ cdef class Worker:
 
     @property
     def seldepth(self):
-        """Greatest ply reached by the last search."""
+        """Greatest ply that the last search reached."""
         return self.searcher.seldepth
 
     def lines(self, count: int = 1):
-        """The first `count` root lines, best first."""
+        """Return the first `count` root lines, best first."""
         self._check_idle()
         return [line_of(self.searcher.roots + i) for i in range(min(<int>count, self.searcher.root_count))]
 
     def evaluate(self, board: Board):
-        """(name, value) of each term of the static value, last `total`; centipawns for the side to move."""
+        """Return (name, value) of each term of the static value, last `total`; centipawns for the side to move."""
         cdef Board given = board
         self._check_idle()
         return evaluate_terms(&self.evaluator, &given.pos)
@@ -342,14 +345,14 @@ cdef class MateSolver:
     """A proof-number search for mates, with a proof table of `megabytes` (ValueError below 1, MemoryError).
 
     The attacker is the side to move; all its moves are checks. Results are kept for later calls. With
-    `count_all_interpositions` futile interpositions count as moves of a mate. Except for `nodes`, `expanded` and
-    `hashfull`, everything belongs to the thread that solves: meanwhile other threads get a RuntimeError.
+    `count_all_interpositions` futile interpositions count as moves of a mate. While it solves, other threads may only
+    read `nodes`, `expanded` and `hashfull`; anything else raises RuntimeError.
     """
 
     cdef Solver solver
     cdef StopToken stop
     cdef Solution solution
-    cdef bint solving               # without the GIL
+    cdef bint solving
 
     def __cinit__(self, megabytes: int, StopToken stop not None, count_all_interpositions: bool = False):
         if megabytes < 1:
@@ -374,13 +377,14 @@ cdef class MateSolver:
             proof_table_clear(&self.solver.table)
 
     def solve(self, board: Board, node_limit: int = 0, aim: str = "shorter"):
-        """(`mate`, moves), (`nomate`, []) or, at the stop or the node limit, (`unknown`, []); without the GIL.
+        """Return ("mate", moves), ("nomate", []) or, at the stop or node limit, ("unknown", []); without the GIL.
 
-        The moves are checks and replies that end in mate except for futile interpositions: drops in front of a
-        slider that captures them with mate again, even if it does not keep the piece. `aim`: `first` returns the
-        first mate found; `shorter` goes on looking for a shorter one about as long as the proof took; `shortest`
-        until the line is the shortest mate against the longest defence (`proved_shortest`). The game before
-        `board` is ignored. ValueError for another aim.
+        The moves end in mate except for futile interpositions: drops in front of a slider that captures them with mate
+        again, even if it does not keep the piece. The game before `board` is ignored. ValueError for another `aim`:
+
+        first     return the first mate found
+        shorter   look for a shorter mate for about as long as the proof took
+        shortest  search until the line is the shortest mate against the longest defence (`proved_shortest`)
         """
         cdef Board given = board
         cdef int status, goal
@@ -403,12 +407,12 @@ cdef class MateSolver:
 
     @property
     def nodes(self):
-        """Positions visited by the last or running solve. May be read from any thread."""
+        """Positions visited by the last or current solve. May be read from any thread."""
         return self.solver.nodes
 
     @property
     def expanded(self):
-        """Positions among `nodes` whose moves were generated and made. May be read from any thread."""
+        """Positions among `nodes` that were expanded. May be read from any thread."""
         return self.solver.expanded
 
     @property

@@ -1,7 +1,6 @@
 """A USI engine that searches three plies by alpha-beta and counts material.
 
-The balance is kept along the line: what a move captures and what it gains by promoting. A position of many moves takes
-a second or two.
+The material balance is updated move by move. A position with many moves takes a second or two.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ VALUES = {"P": 90, "L": 315, "N": 405, "S": 495, "G": 540, "B": 855, "R": 990, "
 
 
 def gain(board: Board, move: str) -> int:
-    """What a move adds to the balance of the side that makes it."""
+    """Return what a move adds to the balance of its side by a capture or a promotion."""
     if move[1] == "*":
         return 0
     captured, piece = board.piece_at(move[2:4]), board.piece_at(move[:2])
     assert piece is not None
-    # A captured piece changes its owner, and in hand it is no longer promoted.
+    # A captured piece changes sides; in hand it is unpromoted.
     total = VALUES[captured.upper()] + VALUES[captured.upper().lstrip("+")] if captured else 0
     return total + (VALUES["+" + piece.upper()] - VALUES[piece.upper()] if move.endswith("+") else 0)
 
 
 def search(board: Board, depth: int, alpha: int, beta: int, balance: int) -> tuple[int, list[str]]:
-    """The value for the side to move, within alpha and beta, and the line; `balance` is its material."""
+    """Return the value for the side to move, or a bound if it is outside alpha and beta, and the line."""
     moves = sorted(((gain(board, move), move) for move in board.legal_moves()), reverse=True)
     if not moves:
         return -MATE - depth, []
@@ -47,7 +46,6 @@ def search(board: Board, depth: int, alpha: int, beta: int, balance: int) -> tup
 
 
 def choose(board: Board) -> str:
-    """The first move of the best line."""
     value, line = search(board, DEPTH, -2 * MATE, 2 * MATE, 0)
     send(f"info depth {DEPTH} score cp {max(min(value, 30_000), -30_000)} pv {' '.join(line)}")
     return line[0]

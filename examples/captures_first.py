@@ -1,7 +1,7 @@
-"""A USI engine that sees one move far: it mates, else it wins what it can, else it plays any move that loses nothing.
+"""A USI engine that looks one move ahead: it mates if it can, else it plays a move that wins the most material.
 
-`python captures_first.py [SEED]`. Static exchange evaluation says what a move wins once all captures on its square
-have been made.
+`python captures_first.py [SEED]`. Static exchange evaluation (SEE) tells what a move wins after all captures on its
+square.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ rng = random.Random(*sys.argv[1:2])
 
 
 def choose(board: Board) -> str:
-    """A mate in one; else a move with the greatest gain."""
     mate = board.mate_in_one()
     if mate:
         return mate

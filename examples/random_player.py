@@ -13,8 +13,7 @@ rng = random.Random(*sys.argv[1:2])
 
 
 def choose(board: Board) -> str:
-    """Any of the legal moves, dominated ones included."""
-    return rng.choice(board.legal_moves(include_all=True))
+    return rng.choice(board.legal_moves(include_all=True))  # dominated moves too
 
 
 if __name__ == "__main__":

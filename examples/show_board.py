@@ -1,7 +1,4 @@
-"""A USI engine that shows the board: each `go` prints the position, as GUIs show it in their engine log.
-
-It plays the first legal move.
-"""
+"""A USI engine that prints the position at each `go`, for the engine log of the GUI, and plays the first legal move."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from usi_engine import Board
 
 
 def choose(board: Board) -> str:
-    """Print the position with its legal moves; the first of them."""
     moves = board.legal_moves()
     lines = [*board.ascii().splitlines(), board.sfen(), f"{len(moves)} legal moves: {' '.join(moves)}"]
     if board.is_check():

@@ -1,4 +1,4 @@
-"""The USI loop that the examples share: it reads commands, keeps the board and asks the player for a move."""
+"""The USI loop of the examples: read commands, keep the board, ask the player for a move."""
 
 from __future__ import annotations
 
@@ -7,23 +7,21 @@ from collections.abc import Callable
 
 from usi_engine import Board
 
-# Gives a move for the side to move, which has one.
-Choose = Callable[[Board], str]
+Choose = Callable[[Board], str]  # returns a move; it is only called if there is one
 
 
 def send(*lines: str) -> None:
-    """Write lines at once."""
     print(*lines, sep="\n", flush=True)
 
 
 def board_of(text: str) -> Board:
-    """What follows the word `position`: `startpos` or `sfen ...`, then `moves ...`. ValueError."""
+    """Read the arguments of `position`: `startpos` or `sfen ...`, then `moves ...`. ValueError if one is wrong."""
     place, _, moves = text.partition(" moves")
     return Board.from_moves(moves.split(), place)
 
 
 def answer(board: Board, choose: Choose) -> str:
-    """The line that ends a `go`."""
+    """Return the answer to `go`: `win` if the side to move can declare, `resign` if it has no legal move."""
     if board.can_declare():
         return "bestmove win"
     return f"bestmove {choose(board)}" if board.legal_moves() else "bestmove resign"
@@ -47,7 +45,7 @@ def serve(name: str, choose: Choose) -> None:
             send("checkmate notimplemented")
         elif command == "go":
             held = answer(board, choose)
-            if not rest.startswith(("infinite", "ponder")):  # those wait for a stop or a ponderhit
+            if not rest.startswith(("infinite", "ponder")):  # these wait for `stop` or `ponderhit`
                 send(held)
                 held = ""
         elif command in ("stop", "ponderhit") and held:

@@ -1,6 +1,6 @@
-"""How much memory is free, as Linux promises more than it has and kills the process that uses it.
+"""Free memory on Linux, which grants more memory than it has and kills the process that uses it.
 
-Elsewhere an allocation fails, which is enough.
+Other systems refuse the allocation, so nothing is checked there.
 """
 
 from __future__ import annotations
@@ -11,58 +11,57 @@ from contextlib import suppress
 from pathlib import Path
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-# Names of limit, use and of the parts of the use that can be freed (in memory.stat), in cgroups of version 2 and 1.
+# Names of the limit, the usage, and the parts of the usage that can be freed (in memory.stat): cgroup v2, then v1.
 CGROUP_FILES = (
     ("memory.max", "memory.current", ("inactive_file", "active_file")),
     ("memory.limit_in_bytes", "memory.usage_in_bytes", ("total_inactive_file", "total_active_file")),
 )
-# Megabytes of the free memory for all that is not a table, and of a table that is tried all the same.
-LEFT_FREE = 64
-ALWAYS_TRIED = 16
+RESERVE = 64  # megabytes kept free for everything but tables
+ALWAYS_TRIED = 16  # megabytes: a table of this size is tried even if it seems not to fit, since the engine must play
 
 
 def check_free(megabytes: int) -> None:
-    """MemoryError where a table of so much is known not to fit; a small one is tried, as the engine must play."""
+    """Raise MemoryError if a table of this size is known not to fit."""
     free = free_megabytes() if megabytes > ALWAYS_TRIED else None
-    if free is not None and megabytes + LEFT_FREE > free:
+    if free is not None and megabytes + RESERVE > free:
         raise MemoryError(f"no memory for a table of {megabytes} MB: {free} MB are free")
 
 
 def free_megabytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
-    """What this process can still use, by the machine's memory and its containers' limits; None where unknown."""
+    """Return the megabytes that the machine and the process's containers still allow; None if unknown."""
     if sys.platform != "linux":
         return None
-    found = [*machine(proc), *containers(proc, cgroups)]
+    found = [*free_in_machine(proc), *free_in_containers(proc, cgroups)]
     return max(min(found), 0) >> 20 if found else None
 
 
-def machine(proc: Path) -> Iterator[int]:
-    """Bytes that are free or can be freed, by /proc/meminfo."""
+def free_in_machine(proc: Path) -> Iterator[int]:
+    """Yield the bytes that are free or can be freed, if /proc/meminfo tells."""
     with suppress(OSError, ValueError, KeyError):
-        yield 1024 * int(fields(proc / "meminfo")["MemAvailable:"])
+        yield 1024 * int(read_fields(proc / "meminfo")["MemAvailable:"])
 
 
-def containers(proc: Path, cgroups: Path) -> Iterator[int]:
-    """Bytes left of each limit of the cgroups (containers, services) that hold this process."""
+def free_in_containers(proc: Path, cgroups: Path) -> Iterator[int]:
+    """Yield the bytes that each limit leaves of the cgroups (containers, services) that hold this process."""
     with suppress(OSError, ValueError):
         for line in (proc / "self" / "cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
             if controllers in ("", "memory"):
                 inner = cgroups / controllers / path.strip("/")
                 for folder in (inner, *inner.parents):
-                    yield from left_in(folder)
+                    yield from free_in_cgroup(folder)
 
 
-def left_in(cgroup: Path) -> Iterator[int]:
-    """Bytes left in a cgroup; nothing where it has no limit."""
-    for limit, use, freeable in CGROUP_FILES:
+def free_in_cgroup(folder: Path) -> Iterator[int]:
+    """Yield the bytes left of the cgroup's limit, if it has one."""
+    for limit, usage, freeable in CGROUP_FILES:
         with suppress(OSError, ValueError, KeyError):
-            left = int((cgroup / limit).read_text(encoding="ascii")) - int((cgroup / use).read_text(encoding="ascii"))
-            stat = fields(cgroup / "memory.stat")
+            left = int((folder / limit).read_text(encoding="ascii")) - int((folder / usage).read_text(encoding="ascii"))
+            stat = read_fields(folder / "memory.stat")
             yield left + sum(int(stat[name]) for name in freeable)
 
 
-def fields(file: Path) -> dict[str, str]:
-    """First word of each line -> its second. OSError."""
+def read_fields(file: Path) -> dict[str, str]:
+    """Return a dict from the first word of each line to its second. OSError."""
     lines = (line.split() for line in file.read_text(encoding="utf-8").splitlines())
     return {words[0]: words[1] for words in lines if len(words) > 1}

@@ -1,4 +1,4 @@
-"""Progress of long runs: a bar on a terminal, or one line every few seconds for a log."""
+"""Progress of long runs: a bar on a terminal, or a line every few seconds for a log."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ POSITIONS = "positions"  # the unit of runs that count nothing else
 
 @contextmanager
 def progress_bar(total: int, name: str) -> Iterator[Callable[[], None]]:
-    """Show a bar on standard error while the block runs; it yields the function to call after each of `total` steps.
-
-    If standard error is not a terminal, or there is nothing to count, nothing is shown.
-    """
+    """Show a bar while the block runs, if standard error is a terminal; call what it yields after each step."""
     if not total or not sys.stderr.isatty():
         yield lambda: None
         return
@@ -29,7 +26,7 @@ def progress_bar(total: int, name: str) -> Iterator[Callable[[], None]]:
 
 
 class Progress:
-    """Counts `unit`s, of which `total` are to be done now and `begun` were done before; 0: `total` is unknown."""
+    """Count units, such as games: `total` in this run (0 if unknown), after `begun` in earlier runs."""
 
     def __init__(self, unit: str, total: int = 0, begun: int = 0, every: float = REPORT_SECONDS) -> None:
         self.unit, self.total, self.begun, self.every = unit, total, begun, every
@@ -37,7 +34,7 @@ class Progress:
         self._started = self._reported = time.monotonic()
 
     def add(self, done: int, positions: int, note: str = "") -> bool:
-        """Count; print a line, with the note, where the last one is old enough or all is done. Returns whether."""
+        """Count. Print a line with the note if `every` seconds have passed or all is done; return True if printed."""
         self.done += done
         self.positions += positions
         now = time.monotonic()
@@ -48,7 +45,7 @@ class Progress:
         return due
 
     def line(self, seconds: float, note: str = "") -> str:
-        """The counts after this time."""
+        """Return the line for the counts after this time."""
         seconds = max(seconds, 1e-3)
         of_all = f"/{self.begun + self.total}" if self.total else ""
         text = f"{self.begun + self.done}{of_all} {self.unit}, "

@@ -67,7 +67,7 @@ cdef Move longest_defence(Solver *s) noexcept nogil:
 
 
 cdef Move exact_defence(Solver *s, int *remaining) noexcept nogil:
-    """Return the evasion whose shortest mate is longest (`remaining` gets its length), or NO_MOVE: all futile or stopped."""
+    """Return the evasion with the longest shortest mate (`remaining` plies); NO_MOVE if all are futile or stopped."""
     cdef Move moves[MAX_MOVES]
     cdef Move *move = moves
     cdef Move *last = generate_evasions(&s.pos, moves, True)

@@ -1,19 +1,19 @@
-"""Correction history (Stockfish 2024): the mean error of the evaluation in positions that share a key with this one.
+"""Correction history (Stockfish, 2024): the mean error of the evaluation in positions that share a key with this one.
 
-After a search, the difference between its value and the static value updates one entry of each key; before a search,
-the entries correct the evaluation, and where the correction is large, less is pruned and reduced. Keys: both hands, the
-pawns, all other pieces of each side, the last move; the last move after the one two, and the one four plies ago.
+After a search, the difference between its value and the static value updates one entry per key. Before a search, the
+entries correct the static value; a large correction also means less pruning and reduction. The keys are listed in
+history.pxd; two more entries belong to the last move after the moves two and four plies earlier.
 """
 
+from core_ext.base.arithmetic cimport clamp
 from core_ext.search.history cimport (
     CORRECTIONS, CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_PIECES, CORRECTION_PAWNS,
     CORRECTION_PIECES, CORRECTION_SLOTS, piece_to_entry, slot_of, update_entry,
 )
-from core_ext.search.movepick cimport is_quiet
-from core_ext.search.stack cimport Node, Searcher, Stack, clamp
+from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
 from core_ext.shogi.bitboard cimport prefetch
-from core_ext.shogi.position cimport GROUP_PAWNS, GROUP_PIECES, Position
+from core_ext.shogi.position cimport GROUP_PAWNS, GROUP_PIECES, Position, is_quiet
 from core_ext.shogi.types cimport Move32, int16_t, is_decisive, moved_piece, to_square, uint64_t
 
 
@@ -32,37 +32,37 @@ cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noe
     return &s.histories.correction[key][s.pos.side][correction_slot(&s.pos, ss, key)]
 
 
-cdef inline int16_t *pair_entry(const Stack *ss, int plies) noexcept nogil:
-    """Of the last move, which may be a null move, after the one so many plies ago."""
+cdef inline int16_t *continuation_correction(const Stack *ss, int plies) noexcept nogil:
+    """Entry of the last move (null moves included) after the move `plies` plies before the node."""
     return piece_to_entry((ss - plies).correction, (ss - 1).move)
 
 
-cdef inline void prefetch_pairs(const Stack *ss, Move32 move32) noexcept nogil:
-    """Have the pair_entry of the node after the move brought from memory, before the move is made."""
+cdef inline void prefetch_continuation_corrections(const Stack *ss, Move32 move32) noexcept nogil:
+    """Prefetch the child's continuation_correction entries before the move is made."""
     prefetch(piece_to_entry((ss - 1).correction, move32))
     prefetch(piece_to_entry((ss - 3).correction, move32))
 
 
-cdef inline void prefetch_keyed(Searcher *s, const Stack *ss) noexcept nogil:
-    """Have the other entries brought, once the move is made; they come while the node waits for the table."""
+cdef inline void prefetch_corrections(Searcher *s, const Stack *ss) noexcept nogil:
+    """Prefetch the other entries after the move is made, while the node waits for its TT entry."""
     cdef int key
     for key in range(CORRECTIONS):
         prefetch(correction_entry(s, ss, key))
 
 
-cdef inline int mean_error(Searcher *s, const Stack *ss) noexcept nogil:
-    """What has to be added to the evaluation, in centipawns."""
+cdef inline int correction_value(Searcher *s, const Stack *ss) noexcept nogil:
+    """The correction to add to the evaluation, in centipawns."""
     cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]
                                                + correction_entry(s, ss, CORRECTION_MOVE)[0])
     error += tune.correction_pawns * correction_entry(s, ss, CORRECTION_PAWNS)[0]
     error += tune.correction_pieces * (correction_entry(s, ss, CORRECTION_PIECES)[0]
                                        + correction_entry(s, ss, CORRECTION_OTHER_PIECES)[0])
-    error += tune.correction_moves * (pair_entry(ss, 2)[0] + pair_entry(ss, 4)[0])
+    error += tune.correction_moves * (continuation_correction(ss, 2)[0] + continuation_correction(ss, 4)[0])
     return error // 1024
 
 
 cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noexcept nogil:
-    """Whether the value's bound implies that the static value was off by `error` at least, in a quiet position."""
+    """The position is quiet, and the bound of the node's value confirms that the static value is off by `error`."""
     if node.in_check or is_decisive(node.best_value) or (node.best_move and not is_quiet(&s.pos, node.best_move)):
         return False
     if error < 0:
@@ -78,5 +78,5 @@ cdef inline void update_correction(Searcher *s, const Node *node) noexcept nogil
     bonus = clamp(bonus, -CORRECTION_LIMIT // 4, CORRECTION_LIMIT // 4)
     for key in range(CORRECTIONS):
         update_entry(correction_entry(s, node.ss, key), bonus, CORRECTION_LIMIT)
-    update_entry(pair_entry(node.ss, 2), bonus, CORRECTION_LIMIT)
-    update_entry(pair_entry(node.ss, 4), bonus, CORRECTION_LIMIT)
+    update_entry(continuation_correction(node.ss, 2), bonus, CORRECTION_LIMIT)
+    update_entry(continuation_correction(node.ss, 4), bonus, CORRECTION_LIMIT)

@@ -1,5 +1,5 @@
-/* COUNTING: 1 in the count profile (CORE_EXT_PROFILE=count), where the search counts its cuts; else 0, and the compiler
- * drops the counting. */
+/* COUNTING is 1 in the count profile (CORE_EXT_PROFILE=count), in which the search counts its cutoffs. Otherwise it is 0
+ * and the compiler removes the counting. */
 #ifndef KOMADORI_COUNTS_H
 #define KOMADORI_COUNTS_H
 #ifdef CORE_EXT_COUNT

@@ -1,6 +1,6 @@
-"""Counts of the nodes that a move cut, for bench.strength.ordering. Kept in the count profile alone, by one thread."""
+"""Cutoff counts by depth and picker stage, for bench.strength.ordering. Count profile and one thread only."""
 
-from core_ext.search.stack cimport Node
+from core_ext.search.searcher cimport Node
 from core_ext.shogi.types cimport NO_MOVE, uint64_t
 
 cdef extern from "search/counts.h" nogil:
@@ -8,22 +8,21 @@ cdef extern from "search/counts.h" nogil:
         COUNTING
 
 cdef enum:
-    COUNTED_DEPTHS = 32     # 0: quiescence; the last: that depth and more
+    COUNTED_DEPTHS = 32     # 0: quiescence; the last also counts all deeper nodes
     COUNTED_STAGES = 16     # more than the picker has
 
-# Nodes cut by a move of one stage.
+# Nodes that a move of one stage cut.
 cdef struct Cuts:
     uint64_t nodes
-    uint64_t first          # by the first move
-    uint64_t moves          # tried, the cutting one included
-    uint64_t with_hash      # the node had a hash move
+    uint64_t first          # cut by the first move
+    uint64_t moves          # moves tried, including the one that cut
+    uint64_t with_hash      # nodes with a hash move
 
 cdef Cuts cuts[COUNTED_DEPTHS][COUNTED_STAGES]
 
 
 cdef inline void count_cut(const Node *node, int depth, int stage) noexcept nogil:
-    """A node cut by its latest move, which the picker yielded in this stage. No singular searches: they have no hash
-    move."""
+    """Count a cutoff by the node's latest move. Singular searches do not count: they have no hash move."""
     cdef Cuts *entry
     if not COUNTING or node.ss.excluded:
         return

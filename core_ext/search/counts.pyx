@@ -1,11 +1,13 @@
-"""Reading and clearing the counts of counts.pxd."""
+"""Read and clear the cutoff counts."""
 
 from libc.string cimport memset
 
 
 def ordering_counts() -> dict[tuple[int, int], tuple[int, int, int, int]]:
-    """By depth left (0: quiescence) and stage of the picker: nodes cut, cut by the first move, moves tried, with a hash
-    move. Cleared by the call; RuntimeError where the build does not count."""
+    """Return and clear the counts: {(depth, stage): (nodes, cut by the first move, moves tried, with hash move)}.
+
+    RuntimeError if this build does not count.
+    """
     if not COUNTING:
         raise RuntimeError("this build does not count: CORE_EXT_PROFILE=count builds one that does")
     found = {(depth, stage): (cuts[depth][stage].nodes, cuts[depth][stage].first, cuts[depth][stage].moves,

@@ -1,54 +1,15 @@
-"""How deep a move is searched: by how much the hash move is extended and a late move is reduced.
+"""Search depth of a move: amounts of late move reduction and of the smaller rules that change its depth.
 
-Conditions and amounts of the two rules; the searches that they ask for are in search.pyx. The constants are in tune.h.
+search_move and search_reduced in search.pyx run the searches. Constants are in tune.h. Forms and values follow
+YaneuraOu 9.70 and, through it, Stockfish.
 """
 
-from core_ext.search.node cimport butterfly, capture_history, continuation
-from core_ext.search.stack cimport Candidate, Node, Searcher, clamp
-from core_ext.search.tt cimport BOUND_LOWER
+from core_ext.base.arithmetic cimport clamp
+from core_ext.search.history cimport butterfly_value, capture_value, continuation_value
+from core_ext.search.searcher cimport Candidate, Node, Searcher
 from core_ext.search.tune cimport tune
 from core_ext.shogi.see cimport see_value
-from core_ext.shogi.types cimport Move, NO_MOVE, captured_piece, is_decisive, type_of
-
-# ---- singular extension and multi-cut (Y. Björnsson) ----
-
-cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The hash move, where the table has a lower bound from a search nearly as deep as this one."""
-    return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth + node.ss.on_pv
-            and node.ply < 2 * s.root_depth and not is_decisive(node.tt_value) and (node.tt.bound & BOUND_LOWER)
-            and node.tt.depth >= node.depth - tune.singular_hash_depth)
-
-
-cdef inline int singular_beta(const Node *node) noexcept nogil:
-    return (node.tt_value
-            - (tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)) * node.depth // 55)
-
-
-cdef inline bint multi_cut(const Node *node, int shortfall, int alternative) noexcept nogil:
-    """Even another move reaches beta."""
-    return shortfall <= 0 and alternative >= node.beta and not is_decisive(alternative)
-
-
-cdef inline int by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
-    """One, two or three plies for the only good move, by how far the others fall short of it: more readily where the
-    evaluation errs, and where hash moves have lately been right."""
-    cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
-    cdef int trust = tune.singular_hash_move * s.histories.hash_move // 131072
-    shortfall += tune.singular_error * node.error // 1024
-    return (1 + (shortfall + trust > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
-                 - tune.double_late * late)
-            + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
-               + tune.triple_on_pv * node.ss.on_pv - tune.triple_late * late))
-
-
-cdef inline int singular_extension(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
-    """Plies for the hash move: more where it is the only good move, fewer where a cut is likely anyway."""
-    if shortfall > 0:
-        return by_margins(s, node, shortfall)
-    if node.tt_value >= node.beta:
-        return -3
-    return -2 if node.cut else 0
-
+from core_ext.shogi.types cimport NO_MOVE, captured_piece, is_decisive, type_of
 
 # ---- late move reduction: amounts in 1/1024 ply ----
 
@@ -57,15 +18,17 @@ cdef inline bint may_reduce(const Node *node) noexcept nogil:
 
 
 cdef inline int base_reduction(const Searcher *s, const Node *node) noexcept nogil:
-    """Before anything is known of the move: by the logarithms of depth and move number; less in a wide window. On a
-    principal variation more, for pruning; pv_line_reduction takes it back where the move is searched."""
+    """Reduction by depth and move number alone, as pruning uses it: logarithmic in both, less in a wide window.
+
+    It is greater if the node is or was on the PV; pv_reduction takes that back if the move is searched.
+    """
     cdef int product = s.reductions[clamp(node.depth, 0, 255)] * s.reductions[clamp(node.move_count, 0, 255)]
     return (product + tune.lmr_base + (0 if node.improving else product * tune.lmr_not_improving // 1024)
             - (node.beta - node.alpha) * tune.lmr_window // s.root_window + tune.lmr_on_pv * node.ss.on_pv)
 
 
-cdef inline int pv_line_reduction(const Node *node) noexcept nogil:
-    """Less where the node is or was on a principal variation, or where a singular search has just said so."""
+cdef inline int pv_reduction(const Node *node) noexcept nogil:
+    """Less if the node is or was on the PV, most of all if the TT entry confirms it."""
     if not node.ss.on_pv:
         return 0
     return (-tune.lmr_pv_line - tune.lmr_pv * node.pv - tune.lmr_pv_value * (node.tt_value > node.alpha)
@@ -73,7 +36,7 @@ cdef inline int pv_line_reduction(const Node *node) noexcept nogil:
 
 
 cdef inline int cut_reduction(const Node *node) noexcept nogil:
-    """More where a cut is expected, by this node or by those below it."""
+    """More in a cut node, and if the children fail high often."""
     cdef int cutoffs = (node.ss + 1).cutoffs
     cdef int amount = (tune.lmr_cut + tune.lmr_cut_no_hash * (node.tt.move == NO_MOVE)) * node.cut
     if cutoffs > 1:
@@ -84,14 +47,15 @@ cdef inline int cut_reduction(const Node *node) noexcept nogil:
 cdef inline int move_history(Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
     if not candidate.quiet:
         return (tune.lmr_captured * see_value(type_of(captured_piece(candidate.move32))) // 128
-                + capture_history(s, candidate.move32))
-    return 2 * butterfly(s, candidate.move) + continuation(node.ss, candidate.move32)
+                + capture_value(s.histories, candidate.move32))
+    return (2 * butterfly_value(s.histories, s.pos.side, candidate.move)
+            + continuation_value((node.ss - 1).continuation, candidate.move32)
+            + continuation_value((node.ss - 2).continuation, candidate.move32))
 
 
-cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *candidate) noexcept nogil:
-    """More in a cut node and after many cuts below, less on the principal variation, for moves of good history, and
-    where the evaluation errs."""
-    cdef int amount = candidate.reduction + pv_line_reduction(node) + cut_reduction(node)
+cdef inline int reduction(const Node *node, const Candidate *candidate) noexcept nogil:
+    """The whole reduction; less for moves with a good history and if the static value is unreliable."""
+    cdef int amount = candidate.reduction + pv_reduction(node) + cut_reduction(node)
     amount += tune.lmr_offset - tune.lmr_move * node.move_count - tune.lmr_error * node.error // 1024
     if node.tt_capture:
         amount += tune.lmr_hash_capture
@@ -103,7 +67,34 @@ cdef inline int reduction(const Searcher *s, const Node *node, const Candidate *
     return amount
 
 
+cdef inline int reduced_depth(const Node *node, int amount, int depth) noexcept nogil:
+    """Depth of the reduced search: at least 1, at most two plies more than unreduced, one ply more in a PV node."""
+    return clamp(depth - amount // 1024, 1, depth + 2 if depth > 0 else 1) + node.pv
+
+
 cdef inline int full_depth(const Node *node, int reduced_value, int reduced, int depth) noexcept nogil:
-    """Depth of the second search: a ply more or less by how far the reduced search beat the best move so far."""
+    """Depth of the second search: a ply more or less by how far the reduced search beat the best value."""
     depth += reduced < depth and reduced_value > node.best_value + tune.deeper_margin
     return depth - (reduced_value < node.best_value + tune.shallower_margin)
+
+
+# ---- depth without late move reduction ----
+
+cdef inline int unreduced_depth(const Node *node, int amount, int depth) noexcept nogil:
+    """Depth of a zero-window search outside LMR: up to two plies less if the reduction would be large (Stockfish)."""
+    amount += tune.unreduced_no_hash * (node.tt.move == NO_MOVE)
+    return depth - (amount > tune.unreduced_one_ply) - (amount > tune.unreduced_two_plies and depth > 2)
+
+
+cdef inline int pv_depth(const Node *node, const Candidate *candidate, int depth) noexcept nogil:
+    """Depth of an open-window search: at least 1 for a hash move with some depth in the TT, so that it does not drop
+    into quiescence (Stockfish)."""
+    if candidate.move == node.tt.move and node.tt.depth > (0 if is_decisive(node.tt_value) else 1) and depth < 1:
+        return 1
+    return depth
+
+
+cdef inline void reduce_after_alpha(Node *node, int value) noexcept nogil:
+    """Search the remaining moves less deep once a move has raised alpha: few of them raise it again (Stockfish)."""
+    if 2 < node.depth < tune.after_alpha_depth and not is_decisive(value):
+        node.depth -= tune.after_alpha

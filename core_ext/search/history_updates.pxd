@@ -1,35 +1,81 @@
-"""Which histories a node updates, and by how much: forms and numbers as in YaneuraOu 9.70, which has them from
-Stockfish. Numbers that stand here, and not in tune.h, weigh the parts of an update against each other."""
+"""History updates of a node: which entries, and by how much. Forms and values follow YaneuraOu 9.70 and, through it,
+Stockfish. tune.h has the overall sizes; the constants here weigh the parts of an update against each other."""
 
+from core_ext.base.arithmetic cimport clamp
 from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, HASH_MOVE_LIMIT, LOW_PLIES, move_slot, update_capture, update_continuation_entry, update_entry,
+    HASH_MOVE_LIMIT, LOW_PLIES, update_butterfly, update_capture, update_continuation_entry, update_entry,
     update_low_ply, update_pawn_history,
 )
-from core_ext.search.movepick cimport is_quiet
-from core_ext.search.stack cimport Node, Searcher, Stack, clamp
+from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
-from core_ext.shogi.position cimport to_move32
+from core_ext.shogi.position cimport is_quiet, to_move32
 from core_ext.shogi.types cimport (
     Move, Move32, NO_MOVE, NULL_MOVE, PAWN, captured_piece, is_promotion, placed_piece, type_of,
 )
+
+# Shares of a quiet move's bonus, in 1/1024.
+cdef enum:
+    LOW_PLY_SHARE = 761
+    PAWN_BONUS_SHARE = 850
+    PAWN_MALUS_SHARE = 550
+    CONTINUATION_SHARE = 955
+
+# Malus for the hash move after a multi-cut.
+cdef enum:
+    MULTI_CUT_BASE = 424
+    MULTI_CUT_SLOPE = 107       # per ply of depth
+    MULTI_CUT_LIMIT = 3375
+
+# Bonus for the move that led to a fail low.
+cdef enum:
+    PRIOR_SLOPE = 135           # per ply of depth
+    PRIOR_OFFSET = 80
+    PRIOR_LIMIT = 1400
+    # Scale of the bonus, a sum:
+    SCALE_BASE = -232
+    SCALE_HISTORY = 108         # divisor of the move's history score
+    SCALE_SLOPE = 59            # per ply of depth
+    SCALE_DEPTH_LIMIT = 454
+    SCALE_LATE = 169            # for a move after LATE_MOVE
+    LATE_MOVE = 8
+    SCALE_WORSE = 145           # the value is below this node's static value by WORSE_MARGIN
+    WORSE_MARGIN = 110
+    SCALE_PRIOR_WORSE = 154     # the value is below the parent's static value by PRIOR_WORSE_MARGIN
+    PRIOR_WORSE_MARGIN = 73
+    SCALE_LIMIT = 4096
+    # Shares of the scaled bonus:
+    PRIOR_CONTINUATION = 221    # 1/16384
+    PRIOR_BUTTERFLY = 235       # 1/32768
+    PRIOR_PAWN = 290            # 1/8192
+    PRIOR_CAPTURE = 1018        # the whole bonus of a capture
+
+# Change of the static value by a quiet move, in centipawns.
+cdef enum:
+    LEAST_GAIN = -214
+    GREATEST_GAIN = 171
+    GAIN_OFFSET = 60
+
+cdef enum:
+    HASH_CUT_OFFSET = 71
+    EARLY_MOVES = 4             # the refuted move must be one of these
 
 
 cdef inline bint is_move(Move32 move32) noexcept nogil:
     return move32 != NO_MOVE and move32 != NULL_MOVE
 
 
-cdef inline bint is_quiet_piece(Move32 move32) noexcept nogil:
-    """Neither of a pawn nor a promotion. Of a move that does not capture: it leaves the pawn structure as it was."""
+cdef inline bint keeps_pawns(Move32 move32) noexcept nogil:
+    """For a move that does not capture: no pawn move and no promotion, so the pawn structure stays."""
     return type_of(placed_piece(move32)) != PAWN and not is_promotion(move32)
 
 
 cdef inline int history_malus(int depth) noexcept nogil:
-    """For the moves searched before the one that cut, to be subtracted."""
+    """Malus, as a positive number, for the moves searched before the best move."""
     return clamp(tune.malus_slope * depth - tune.malus_offset, 0, tune.malus_limit)
 
 
 cdef inline int history_bonus(const Node *node) noexcept nogil:
-    """For the best move: more where the table expected it, and where the move before had a good history."""
+    """Bonus for the best move; more for the hash move, and after a move with a good history."""
     return (clamp(tune.bonus_slope * node.depth - tune.bonus_offset, 0, tune.bonus_limit)
             + tune.bonus_hash_move * (node.best_move == node.tt.move) + (node.ss - 1).history // 32)
 
@@ -40,7 +86,7 @@ cdef inline void update_continuation(const Stack *earlier, Move32 move32, int bo
 
 
 cdef inline void update_continuations(const Stack *ss, Move32 move32, int bonus) noexcept nogil:
-    """After the moves 1 to 6 plies before `ss`; in check only the last two."""
+    """Continuation histories of the moves 1 to 6 plies before `ss`; in check of the last two only."""
     update_continuation(ss - 1, move32, bonus * 1157 // 1024 + 88)
     update_continuation(ss - 2, move32, bonus * 648 // 1024)
     if ss.in_check:
@@ -52,13 +98,14 @@ cdef inline void update_continuations(const Stack *ss, Move32 move32, int bonus)
 
 
 cdef inline void update_quiet_histories(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:
-    """Butterfly, low-ply, pawn and continuation history of one quiet move."""
+    """Butterfly, low-ply, pawn and continuation history of a quiet move."""
     cdef Move32 move32 = to_move32(&s.pos, move)
-    update_entry(&s.histories.butterfly[s.pos.side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
+    update_butterfly(s.histories, s.pos.side, move, bonus)
     if node.ply < LOW_PLIES:
-        update_low_ply(s.histories, node.ply, move, bonus * 761 // 1024)
-    update_pawn_history(node.ss.pawn_history, move32, bonus * (850 if bonus > 0 else 550) // 1024)
-    update_continuations(node.ss, move32, bonus * 955 // 1024)
+        update_low_ply(s.histories, node.ply, move, bonus * LOW_PLY_SHARE // 1024)
+    update_pawn_history(node.ss.pawn_history, move32,
+                        bonus * (PAWN_BONUS_SHARE if bonus > 0 else PAWN_MALUS_SHARE) // 1024)
+    update_continuations(node.ss, move32, bonus * CONTINUATION_SHARE // 1024)
 
 
 cdef inline void update_capture_history(Searcher *s, Move move, int bonus) noexcept nogil:
@@ -66,7 +113,7 @@ cdef inline void update_capture_history(Searcher *s, Move move, int bonus) noexc
 
 
 cdef inline void update_quiets(Searcher *s, const Node *node, int bonus, int malus) noexcept nogil:
-    """The best move is quiet; the later the others were searched, the less their malus."""
+    """Reward a quiet best move; the malus of the other quiets decays in the order in which they were searched."""
     cdef int i
     update_quiet_histories(s, node, node.best_move, bonus * tune.quiet_bonus // 1024)
     malus = malus * tune.quiet_malus // 1024
@@ -76,8 +123,7 @@ cdef inline void update_quiets(Searcher *s, const Node *node, int bonus, int mal
 
 
 cdef inline void update_histories(Searcher *s, const Node *node) noexcept nogil:
-    """A bonus for the best move, a malus for those searched before it, and for an early move of the opponent's that
-    it refutes."""
+    """Reward the best move; punish the moves searched before it, and the opponent's first quiet move if refuted."""
     cdef int i, bonus = history_bonus(node), malus = history_malus(node.depth)
     cdef const Stack *prior = node.ss - 1
     if is_quiet(&s.pos, node.best_move):
@@ -91,66 +137,66 @@ cdef inline void update_histories(Searcher *s, const Node *node) noexcept nogil:
 
 
 cdef inline void update_hash_move_history(Searcher *s, const Node *node) noexcept nogil:
-    """Whether the table's move was the best one, off the principal variation."""
+    """In non-PV nodes: was the hash move the best move?"""
     if not node.pv:
         update_entry(&s.histories.hash_move,
                      tune.hash_move_bonus if node.best_move == node.tt.move else -tune.hash_move_malus, HASH_MOVE_LIMIT)
 
 
-cdef inline void punish_hash_move(Searcher *s, const Node *node) noexcept nogil:
-    """Other moves cut the node as well (multi-cut)."""
-    update_entry(&s.histories.hash_move, -clamp(424 + 107 * node.depth, 0, 3375), HASH_MOVE_LIMIT)
+cdef inline void update_after_multi_cut(Searcher *s, const Node *node) noexcept nogil:
+    """Punish the hash move: other moves cut the node as well."""
+    update_entry(&s.histories.hash_move, -clamp(MULTI_CUT_BASE + MULTI_CUT_SLOPE * node.depth, 0, MULTI_CUT_LIMIT),
+                 HASH_MOVE_LIMIT)
 
 
 cdef inline int prior_bonus(const Node *node) noexcept nogil:
-    """More the deeper the search, the later the move and the further the values fall short of the static ones."""
+    """More the deeper the search, the later the move, and the further the value is below the static values."""
     cdef const Stack *prior = node.ss - 1
-    cdef int scale = -232 - prior.history // 108
-    scale += clamp(59 * node.depth, 0, 454)
-    scale += 169 * (prior.move_count > 8)
-    scale += 145 * (not node.in_check and node.best_value <= node.ss.static_value - 110)
-    scale += 154 * (not prior.in_check and node.best_value <= -prior.static_value - 73)
-    return clamp(135 * node.depth - 80, 0, 1400) * clamp(scale, 0, 4096)
+    cdef int scale = SCALE_BASE - prior.history // SCALE_HISTORY
+    scale += clamp(SCALE_SLOPE * node.depth, 0, SCALE_DEPTH_LIMIT)
+    scale += SCALE_LATE * (prior.move_count > LATE_MOVE)
+    scale += SCALE_WORSE * (not node.in_check and node.best_value <= node.ss.static_value - WORSE_MARGIN)
+    scale += SCALE_PRIOR_WORSE * (not prior.in_check and node.best_value <= -prior.static_value - PRIOR_WORSE_MARGIN)
+    return clamp(PRIOR_SLOPE * node.depth - PRIOR_OFFSET, 0, PRIOR_LIMIT) * clamp(scale, 0, SCALE_LIMIT)
 
 
 cdef inline void update_prior_move(Searcher *s, const Node *node) noexcept nogil:
-    """No move reached alpha, so the move that led here was good."""
+    """After a fail low, reward the opponent's move that led here."""
     cdef const Stack *prior = node.ss - 1
     cdef Move32 move32 = prior.move
     cdef int bonus
     if not is_move(move32):
         return
     if captured_piece(move32):
-        update_capture(s.histories, move32, 1018)
+        update_capture(s.histories, move32, PRIOR_CAPTURE)
         return
     bonus = prior_bonus(node)
-    update_continuations(prior, move32, bonus * 221 // 16384)
-    update_entry(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>move32)], bonus * 235 // 32768, BUTTERFLY_LIMIT)
-    if is_quiet_piece(move32):
-        update_pawn_history(node.ss.pawn_history, move32, bonus * 290 // 8192)
+    update_continuations(prior, move32, bonus * PRIOR_CONTINUATION // 16384)
+    update_butterfly(s.histories, 1 - s.pos.side, <Move>move32, bonus * PRIOR_BUTTERFLY // 32768)
+    if keeps_pawns(move32):
+        update_pawn_history(node.ss.pawn_history, move32, bonus * PRIOR_PAWN // 8192)
 
 
 cdef inline void update_by_gain(Searcher *s, const Node *node) noexcept nogil:
-    """The quiet move that led here, by what it changed in static value for its side."""
+    """Reward or punish the quiet move that led here by its change of the static value."""
     cdef const Stack *prior = node.ss - 1
     cdef Move32 move32 = prior.move
     cdef int gain
     if not is_move(move32) or captured_piece(move32) or prior.in_check:
         return
-    gain = clamp(-(prior.static_value + node.ss.static_value), -214, 171) + 60
-    update_entry(&s.histories.butterfly[1 - s.pos.side][move_slot(<Move>move32)], gain * tune.gain_main,
-                 BUTTERFLY_LIMIT)
-    if not node.tt.hit and is_quiet_piece(move32):
+    gain = clamp(-(prior.static_value + node.ss.static_value), LEAST_GAIN, GREATEST_GAIN) + GAIN_OFFSET
+    update_butterfly(s.histories, 1 - s.pos.side, <Move>move32, gain * tune.gain_main)
+    if not node.tt.hit and keeps_pawns(move32):
         update_pawn_history(node.ss.pawn_history, move32, gain * tune.gain_pawn)
 
 
 cdef inline void update_after_tt_cutoff(Searcher *s, const Node *node) noexcept nogil:
-    """The table's move, where it cuts the node without a search; a malus for an early quiet move before it."""
+    """After a fail high from the TT, reward a quiet hash move and punish the opponent's quiet move if it came early."""
     cdef const Stack *prior = node.ss - 1
     if not node.tt.move or node.tt_value < node.beta:
         return
     if not node.tt_capture:
         update_quiet_histories(s, node, node.tt.move,
-                               clamp(tune.hash_cut_slope * node.depth - 71, 0, tune.hash_cut_limit))
-    if is_move(prior.move) and prior.move_count <= 4 and not captured_piece(prior.move):
+                               clamp(tune.hash_cut_slope * node.depth - HASH_CUT_OFFSET, 0, tune.hash_cut_limit))
+    if is_move(prior.move) and prior.move_count <= EARLY_MOVES and not captured_piece(prior.move):
         update_continuations(prior, prior.move, -tune.hash_cut_malus)

@@ -1,5 +1,5 @@
-"""The staged move picker: yields the moves of a node one by one, the most promising first, and generates each kind only
-when its stage begins.
+"""The staged move picker: yields the moves of a node one by one, most promising first, and generates each kind of move
+only when its stage begins.
 
     main search   hash move, good captures, good quiets and drops, bad captures, bad quiets
     in check      hash move, evasions
@@ -9,17 +9,15 @@ when its stage begins.
 
 from core_ext.search.history cimport Histories, PieceTo
 from core_ext.shogi.movegen cimport CheckInfo
-from core_ext.shogi.position cimport Position, to_move32
-from core_ext.shogi.types cimport (
-    Move, Move32, PAWN, captured_piece, is_drop, is_promotion, moved_piece, type_of,
-)
+from core_ext.shogi.position cimport Position
+from core_ext.shogi.types cimport Move
 
 cdef enum:
-    CONTINUATIONS = 5   # continuation histories that order quiets: after the moves 1, 2, 3, 4 and 6 plies ago
+    CONTINUATIONS = 5   # continuation histories that order quiets: of the moves 1, 2, 3, 4 and 6 plies earlier
 
 cdef enum:
-    STAGE_HASH      # the hash move comes next
-    STAGE_START     # nothing is generated yet
+    STAGE_HASH      # next: the hash move
+    STAGE_START     # no move generated yet
     STAGE_GOOD_CAPTURES
     STAGE_GOOD_QUIETS
     STAGE_BAD_CAPTURES
@@ -45,32 +43,22 @@ cdef struct Picker:
     int purpose
     int stage
     int ply
-    int threshold       # ProbCut: the least exchange value
+    int threshold       # ProbCut: least SEE value
     Move hash_move
-    bint skip_quiets    # the search may set it at any time: no further quiet moves
-    ScoredMove *start   # of the node's moves
+    bint skip_quiets    # yield no more quiet moves; the search may set it at any time
+    # Memory: [start, bad_end) bad captures, [current, end) moves left of the stage, [bad_quiets, last_end) bad quiets.
+    ScoredMove *start
     ScoredMove *current
-    ScoredMove *end     # of the stage's moves
-    ScoredMove *best    # of those from `current` on, where it is known; else NULL
-    ScoredMove *bad_end  # bad captures stand at the front, from `start` to here
-    ScoredMove *bad_quiets  # the first of them, behind the good ones; the last moves of all
-    ScoredMove *last_end    # of all the node's moves: the nodes below it use the memory from here on
+    ScoredMove *end
+    ScoredMove *best        # best move from `current` on, or NULL if not known
+    ScoredMove *bad_end
+    ScoredMove *bad_quiets
+    ScoredMove *last_end    # end of the node's moves; child nodes use the memory from here on
 
-# `hash_move` must be legal, or NO_MOVE. The caller sets ply, threshold, check_info, pawn_history and continuations.
+# `hash_move` is legal or NO_MOVE. The caller sets ply, threshold, check_info, pawn_history and continuations.
 cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
                       Move hash_move) noexcept nogil
-# The next legal move, each once; NO_MOVE at the end.
+# Return the next legal move, or NO_MOVE at the end. Each move comes once.
 cdef Move next_move(Picker *picker) noexcept nogil
-# The move that next_move would select next among those generated; NO_MOVE where none is left of the stage.
+# Return the best generated move left in the stage without taking it, or NO_MOVE.
 cdef Move peek_move(Picker *picker) noexcept nogil
-
-
-cdef inline bint is_quiet32(Move32 move) noexcept nogil:
-    """Neither a capture nor a pawn's promotion: what generate_captures leaves out."""
-    if captured_piece(move):
-        return False
-    return is_drop(move) or not (is_promotion(move) and type_of(moved_piece(move)) == PAWN)
-
-
-cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
-    return is_quiet32(to_move32(pos, move))

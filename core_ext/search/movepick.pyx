@@ -1,16 +1,16 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
 from core_ext.search.history cimport (
-    Histories, LOW_PLIES, capture_value, continuation_value, low_ply_value, move_slot, pawn_history_value,
+    Histories, LOW_PLIES, butterfly_value, capture_value, continuation_value, low_ply_value, pawn_history_value,
 )
+from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport (
     checks_directly, generate_captures, generate_drops, generate_evasions, generate_quiets,
 )
 from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
-from core_ext.search.tune cimport tune
 from core_ext.shogi.types cimport (
-    MAX_MOVES, Move, Move32, NO_MOVE, captured_piece, int32_t, moved_piece, type_of,
+    MAX_MOVES, Move, Move32, NO_MOVE, captured_piece, int32_t, is_quiet32, moved_piece, type_of,
 )
 
 cdef extern from "base/simd.h" nogil:
@@ -18,8 +18,8 @@ cdef extern from "base/simd.h" nogil:
 
 cdef enum:
     EVASION_CAPTURE = 1 << 20   # above every history
-    VICTIM = 64                 # weight of the victim's value beside the attacker's
-    ANY_EXCHANGE = -20000       # below every exchange value: no capture is held back
+    VICTIM = 64                 # weight of the victim's value against the attacker's
+    ANY_EXCHANGE = -20000       # below every SEE value: no capture is bad
 
 
 cdef void init_picker(Picker *picker, const Position *pos, Histories *histories, ScoredMove *free_moves, int purpose,
@@ -45,15 +45,15 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
 # ---- scores ----
 
 cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
-    """The gain by capture and promotion, then the capture history."""
+    """Material gained by capture and promotion, plus capture history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     return tune.capture_weight * capture_gain(move32) + capture_value(picker.histories, move32)
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
-    """Butterfly, continuation, pawn and low-ply history; direct checks get a bonus."""
+    """Butterfly, continuation, pawn and low-ply history; a bonus for direct checks that lose little by SEE."""
     cdef Move32 move32 = to_move32(picker.pos, move)
-    cdef int i, score = 2 * picker.histories.butterfly[picker.pos.side][move_slot(move)]
+    cdef int i, score = 2 * butterfly_value(picker.histories, picker.pos.side, move)
     score += 2 * pawn_history_value(picker.pawn_history, move32)
     for i in range(CONTINUATIONS):
         score += continuation_value(picker.continuations[i], move32)
@@ -65,10 +65,10 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
 
 
 cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
-    """Captures before all others: the most valuable victim, then the least valuable attacker. The others by history."""
+    """Captures first (MVV/LVA), then quiet moves by history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     if is_quiet32(move32):
-        return (picker.histories.butterfly[picker.pos.side][move_slot(move)]
+        return (butterfly_value(picker.histories, picker.pos.side, move)
                 + continuation_value(picker.continuations[0], move32))
     return (EVASION_CAPTURE + VICTIM * see_value(type_of(captured_piece(move32)))
             - see_value(type_of(moved_piece(move32))))
@@ -78,7 +78,7 @@ ctypedef int (*Scorer)(const Picker *picker, Move move) noexcept nogil
 
 
 cdef inline void add_moves(Picker *picker, const Move *move, const Move *last, Scorer score) noexcept nogil:
-    """Append the moves with their scores, but not the hash move, which came first."""
+    """Append the moves with their scores, except the hash move, which came first."""
     while move != last:
         if move[0] != picker.hash_move:
             picker.end.move = move[0]
@@ -95,7 +95,7 @@ cdef inline ScoredMove *best_of_list(const Picker *picker) noexcept nogil:
 cdef inline Move take_best(Picker *picker) noexcept nogil:
     """Remove and return the best move from `current` on; there must be one.
 
-    Selection and not sorting: a shallow node searches only a few of a hundred quiet moves.
+    Selection instead of sorting: a shallow node searches only a few of a hundred quiet moves.
     """
     cdef ScoredMove *best = picker.best if picker.best != NULL else best_of_list(picker)
     cdef ScoredMove chosen = best[0]
@@ -131,7 +131,7 @@ cdef void add_evasions(Picker *picker) noexcept nogil:
 
 
 cdef Move next_good_capture(Picker *picker) noexcept nogil:
-    """The best capture that does not lose material; losing ones move to the bad captures. NO_MOVE at the end."""
+    """Return the best good capture or NO_MOVE; move the losing ones before it to the bad captures."""
     cdef Move move
     cdef ScoredMove chosen
     cdef int margin
@@ -155,7 +155,7 @@ cdef inline Move next_of_list(Picker *picker) noexcept nogil:
 
 
 cdef inline Move next_good_quiet(Picker *picker) noexcept nogil:
-    """The best quiet move while it is a good one; the others stay for later."""
+    """Return the best quiet move if it is a good one, else leave it to the bad quiets."""
     cdef Move move
     if picker.skip_quiets or picker.current == picker.end:
         return NO_MOVE
@@ -167,7 +167,7 @@ cdef inline Move next_good_quiet(Picker *picker) noexcept nogil:
 
 
 cdef inline Move next_of_stage(Picker *picker) noexcept nogil:
-    """The next move of the picker's stage; NO_MOVE at its end."""
+    """Return the next move of the current stage, or NO_MOVE at its end."""
     if picker.stage == STAGE_GOOD_CAPTURES:
         return next_good_capture(picker)
     if picker.stage == STAGE_GOOD_QUIETS:
@@ -188,7 +188,7 @@ cdef int stage_after(const Picker *picker) noexcept nogil:
 
 
 cdef void enter_stage(Picker *picker, int stage) noexcept nogil:
-    """Generate the moves of the stage, behind the bad captures."""
+    """Generate the moves of the stage after the bad captures."""
     picker.stage = stage
     picker.best = NULL
     if stage == STAGE_GOOD_CAPTURES:

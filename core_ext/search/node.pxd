@@ -1,17 +1,16 @@
-"""The steps of a node that are no selective rules and search nothing below it: start, end of the game, transposition
-table, static value, the bookkeeping of its moves.
-"""
+"""The steps of a node that neither select nor search: initialisation, end of the game, transposition table, static
+value, bookkeeping of moves."""
 
 from libc.string cimport memcpy
 
+from core_ext.base.arithmetic cimport clamp
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.mate.mate_in_one cimport mate_in_one
-from core_ext.search.correction cimport mean_error, prefetch_keyed, prefetch_pairs
-from core_ext.search.history cimport capture_value, continuation_value, move_slot
-from core_ext.search.movepick cimport Picker, is_quiet, is_quiet32, peek_move
+from core_ext.search.correction cimport correction_value, prefetch_continuation_corrections, prefetch_corrections
+from core_ext.search.movepick cimport Picker, peek_move
 from core_ext.search.samples cimport sample_position
-from core_ext.search.stack cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES, clamp
+from core_ext.search.searcher cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES
 from core_ext.search.tt cimport (
     BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
 )
@@ -19,34 +18,36 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
 from core_ext.shogi.position cimport (
     NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
-    do_move, do_null, to_move32, find_repetition, full_key, has_tried, in_check, key_after, key_after_null, try_move,
+    do_move, do_null, find_repetition, full_key, has_tried, in_check, is_quiet, key_after, key_after_null, to_move32,
+    try_move,
 )
 from core_ext.shogi.types cimport (
     INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, WIN_BY_RULE, is_decisive,
-    placed_piece, to_square,
+    is_quiet32, placed_piece, to_square,
 )
 
-# ---- moving along the line ----
+# ---- make a move ----
 
 cdef inline void make_move(Searcher *s, Stack *ss, Move move, Move32 move32) noexcept nogil:
     ss.move = move32
     ss.continuation = &s.histories.continuation[placed_piece(move32)][to_square(move32)]
     ss.correction = &s.histories.move_correction[placed_piece(move32)][to_square(move32)]
     tt_prefetch(s.table, key_after(&s.pos, move32))
-    prefetch_pairs(ss, move32)
+    prefetch_continuation_corrections(ss, move32)
     do_move(&s.pos, move)
-    prefetch_keyed(s, ss + 1)
+    prefetch_corrections(s, ss + 1)
     s.nodes += 1
 
 
 cdef inline void prefetch_next(const Searcher *s, Picker *picker) noexcept nogil:
-    """Have the table's entry after the move that follows brought from memory while this one is searched."""
+    """Prefetch the TT entry of the next move while this one is searched."""
     cdef Move move = peek_move(picker)
     if move:
         tt_prefetch(s.table, key_after(&s.pos, to_move32(&s.pos, move)))
 
 
 cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
+    """Make a null move; it does not count as a node."""
     ss.move = NULL_MOVE
     ss.continuation = &s.histories.continuation[0][0]
     ss.correction = &s.histories.move_correction[0][0]
@@ -54,25 +55,19 @@ cdef inline void make_null(Searcher *s, Stack *ss) noexcept nogil:
     do_null(&s.pos)
 
 
+# ---- start of a node ----
+
 cdef inline bint check_stop(Searcher *s) noexcept nogil:
-    """Set and return s.stopped. The flag is read at every node, the clock at every CHECK_INTERVAL of them."""
+    """Update and return s.stopped. The stop flag is read at every node, the clock once per CHECK_INTERVAL nodes."""
     if stop_requested(s.stop) or (s.nodes >= s.next_check and check_limits(s)):
         s.stopped = True
     return s.stopped
 
 
 cdef inline bint check_limits(Searcher *s) noexcept nogil:
-    """Whether the node limit or the deadline is reached; sets the node count of the next check."""
+    """Set the node count of the next check; return whether the node limit or the deadline is reached."""
     s.next_check = next_check(s.nodes, s.node_limit)
     return (s.node_limit and s.nodes >= s.node_limit) or past_deadline(s.stop)
-
-
-cdef inline void update_pv(Stack *ss, Move move) noexcept nogil:
-    """The move, then the child's principal variation."""
-    cdef Stack *child = ss + 1
-    ss.pv[0] = move
-    memcpy(ss.pv + 1, child.pv, child.pv_length * sizeof(Move))
-    ss.pv_length = child.pv_length + 1
 
 
 cdef inline bint follows_pv(const Searcher *s, const Stack *ss, int ply) noexcept nogil:
@@ -86,7 +81,7 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     node.ss = ss
     node.alpha = alpha
     node.beta = beta
-    node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1      # MAX_DEPTH is that of a mate in the table
+    node.depth = depth if depth < MAX_DEPTH else MAX_DEPTH - 1      # TT entries of mates have MAX_DEPTH
     node.ply = ply
     node.pv = beta - alpha > 1
     node.cut = cut
@@ -113,57 +108,54 @@ cdef inline int draw_value(const Searcher *s) noexcept nogil:
     return s.draw_value[s.pos.side]
 
 
-# ---- the end of the game ----
+# ---- end of the game ----
 
-cdef inline bint cuts_by_hand(const Node *node, int repetition, int *value) noexcept nogil:
-    """The same board came before, below the root, and one side has since given pieces in hand away: this line is no
-    better for that side than its other moves, and nothing more is known. `value` gets the end of the window that says
-    so. Where that end is open, as no other move has a value yet, the search goes on.
+cdef inline int value_by_hand(const Node *node, int repetition) noexcept nogil:
+    """A bound if the board recurs below the root and one side has since given pieces in hand away, else NO_VALUE.
+
+    The line is no better for that side than its other moves; nothing more is known. So the value is the end of the
+    window that says this. If no other move has a value yet, that end is open and the search goes on.
     """
     if repetition == REPETITION_SUPERIOR:
-        value[0] = node.beta
-        return node.beta < MATE - node.ply
-    value[0] = node.alpha
-    return node.alpha > node.ply - MATE
+        return node.beta if node.beta < MATE - node.ply else NO_VALUE
+    return node.alpha if node.alpha > node.ply - MATE else NO_VALUE
 
 
-cdef inline bint ends_by_repetition(Searcher *s, const Node *node, int *value) noexcept nogil:
-    """Whether the position is repeated; `value` is then the rule's, or a bound."""
+cdef inline int repetition_value(Searcher *s, const Node *node) noexcept nogil:
+    """The value of a repetition, by rule or as a bound, or NO_VALUE."""
     cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
     if repetition == NO_REPETITION:
-        return False
+        return NO_VALUE
     if repetition == REPETITION_DRAW:
-        value[0] = draw_value(s)
-    elif repetition == REPETITION_WIN:
-        value[0] = WIN_BY_RULE - node.ply
-    elif repetition == REPETITION_LOSS:
-        value[0] = node.ply - WIN_BY_RULE
-    else:
-        return find_repetition(&s.pos, node.ply) == repetition and cuts_by_hand(node, repetition, value)
-    return True
+        return draw_value(s)
+    if repetition == REPETITION_WIN:
+        return WIN_BY_RULE - node.ply
+    if repetition == REPETITION_LOSS:
+        return node.ply - WIN_BY_RULE
+    if find_repetition(&s.pos, node.ply) != repetition:
+        return NO_VALUE
+    return value_by_hand(node, repetition)
 
 
-cdef inline bint game_over(Searcher *s, const Node *node, int *value) noexcept nogil:
-    """Whether a repetition, the move limit or a declaration ends the game; `value` is then the rule's."""
-    if ends_by_repetition(s, node, value):
-        return True
+cdef inline int game_end_value(Searcher *s, const Node *node) noexcept nogil:
+    """The value if a repetition, the move limit or a declaration ends the game, else NO_VALUE."""
+    cdef int value = repetition_value(s, node)
+    if value != NO_VALUE:
+        return value
     if s.max_moves and s.pos.ply > s.max_moves:     # a mate on the last move still wins
-        value[0] = node.ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
-        return True
+        return node.ply - MATE if in_check(&s.pos) and not has_legal_move(&s.pos) else draw_value(s)
     if s.declaration and (can_declare(&s.pos, s.declaration)
                           or (s.declaration == RULE_TRY and try_move(&s.pos) != NO_MOVE)):
-        value[0] = MATE - node.ply - 1
-        return True
-    if s.declaration == RULE_TRY and has_tried(&s.pos, s.pos.side ^ 1):     # by a root move of `searchmoves`
-        value[0] = node.ply - MATE
-        return True
-    return False
+        return MATE - node.ply - 1
+    if s.declaration == RULE_TRY and has_tried(&s.pos, s.pos.side ^ 1):     # after a root move of `searchmoves`
+        return node.ply - MATE
+    return NO_VALUE
 
 
-# ---- the table and the static value ----
+# ---- transposition table and static value ----
 
 cdef inline void probe_table(Searcher *s, Node *node) noexcept nogil:
-    """Fill in node.tt; a move that is not legal here comes from another position with the same key."""
+    """Fill in node.tt. An illegal hash move (from another position with the same key) is dropped."""
     tt_probe(s.table, full_key(&s.pos), &node.tt)
     node.tt_value = NO_VALUE
     node.ss.tt_hit = node.tt.hit
@@ -183,14 +175,14 @@ cdef inline void store_node(Searcher *s, const Node *node, int value, int bound,
 
 
 cdef inline Move find_mate(Searcher *s, const Node *node) noexcept nogil:
-    """A move that mates at once, or NO_MOVE. Not tried after a table hit: it was when the entry was stored."""
+    """Return a mate in one, or NO_MOVE. Not tried after a TT hit: it was tried when the entry was stored."""
     if not tune.mate_in_one or node.in_check or node.tt.hit or node.ss.excluded:
         return NO_MOVE
     return mate_in_one(&s.pos)
 
 
 cdef inline int mate_node(Searcher *s, Node *node, Move move) noexcept nogil:
-    """Store a node that the move mates in; returns its value."""
+    """Store a node with a mate in one; return its value."""
     node.raw_value = NO_VALUE
     node.best_value = MATE - node.ply - 1
     store_node(s, node, node.best_value, BOUND_EXACT, MAX_DEPTH, move)
@@ -201,11 +193,10 @@ cdef inline int mate_node(Searcher *s, Node *node, Move move) noexcept nogil:
 
 
 cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
-    """The evaluation, corrected by the correction history; `value` also by the table's bound, but not in a singular
-    search, where that is the bound of the move left out."""
+    """Set the static value (evaluation plus correction) and `value`, which the TT value may replace."""
     cdef Stack *ss = node.ss
-    # Quiescence does not ask for it in check.
-    cdef int error = mean_error(s, ss) if node.depth > 0 or not node.in_check else 0
+    # Quiescence does not need it in check.
+    cdef int error = correction_value(s, ss) if node.depth > 0 or not node.in_check else 0
     node.error = error if error > 0 else -error
     node.raw_value = node.tt.static_value if node.tt.hit and not node.in_check else NO_VALUE
     if node.in_check:
@@ -216,6 +207,7 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
         node.raw_value = evaluate(s.evaluator, &s.pos)
         sample_position(s, node.ply)
     ss.static_value = node.value = clamp(node.raw_value + error, -MAX_EVALUATION, MAX_EVALUATION)
+    # In a singular search the TT bound is that of the excluded move.
     if node.tt.bound and not ss.excluded and (node.depth > 0 or not is_decisive(node.tt_value)):
         if node.tt.bound & (BOUND_LOWER if node.tt_value > node.value else BOUND_UPPER):
             node.value = node.tt_value
@@ -223,47 +215,14 @@ cdef inline void set_static_value(Searcher *s, Node *node) noexcept nogil:
     node.opponent_worsening = ss.static_value > -(ss - 1).static_value
 
 
-# ---- the result ----
-
-cdef inline int bound_of(const Node *node) noexcept nogil:
-    if node.best_value >= node.beta:
-        return BOUND_LOWER
-    return BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
-
-
-cdef inline void join_line_before(Node *node) noexcept nogil:
-    """A node that no move improves is on a principal variation if the node before it is."""
-    node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
-
-
-cdef inline int value_without_moves(Node *node) noexcept nogil:
-    """A loss; among the alternatives of the only legal move, none reaches alpha."""
-    if not node.ss.excluded:
-        return node.ply - MATE
-    join_line_before(node)
-    return node.alpha
-
-
 # ---- moves ----
-
-cdef inline int butterfly(const Searcher *s, Move move) noexcept nogil:
-    return s.histories.butterfly[s.pos.side][move_slot(move)]
-
-
-cdef inline int continuation(const Stack *ss, Move32 move32) noexcept nogil:
-    """The sum of the continuation histories after the last two moves."""
-    return continuation_value((ss - 1).continuation, move32) + continuation_value((ss - 2).continuation, move32)
-
-
-cdef inline int capture_history(Searcher *s, Move32 move32) noexcept nogil:
-    return capture_value(s.histories, move32)
-
 
 cdef inline void init_candidate(Searcher *s, const Node *node, Move move, Candidate *candidate) noexcept nogil:
     candidate.move = move
     candidate.move32 = to_move32(&s.pos, move)
     candidate.quiet = is_quiet32(candidate.move32)
     candidate.checks = gives_check(&node.check_info, candidate.move32)
+    candidate.depth = node.depth - 1
     candidate.extension = 0
 
 
@@ -278,8 +237,26 @@ cdef inline void add_tried_move(Node *node, const Candidate *candidate) noexcept
         node.capture_count += 1
 
 
+cdef inline void set_picker_histories(Picker *picker, const Stack *ss) noexcept nogil:
+    picker.pawn_history = ss.pawn_history
+    picker.continuations[0] = (ss - 1).continuation
+    picker.continuations[1] = (ss - 2).continuation
+    picker.continuations[2] = (ss - 3).continuation
+    picker.continuations[3] = (ss - 4).continuation
+    picker.continuations[4] = (ss - 6).continuation
+
+
+# ---- result ----
+
+cdef inline void update_pv(Stack *ss, Move move) noexcept nogil:
+    cdef Stack *child = ss + 1
+    ss.pv[0] = move
+    memcpy(ss.pv + 1, child.pv, child.pv_length * sizeof(Move))
+    ss.pv_length = child.pv_length + 1
+
+
 cdef inline bint update_best(Node *node, Move move, int value) noexcept nogil:
-    """Raise the best value, alpha and the principal variation to a move's value; returns whether it reaches beta."""
+    """Raise best value, alpha and PV to a move's value; return whether it reaches beta."""
     if value <= node.best_value:
         return False
     node.best_value = value
@@ -294,10 +271,20 @@ cdef inline bint update_best(Node *node, Move move, int value) noexcept nogil:
     return False
 
 
-cdef inline void set_picker_histories(Picker *picker, const Stack *ss) noexcept nogil:
-    picker.pawn_history = ss.pawn_history
-    picker.continuations[0] = (ss - 1).continuation
-    picker.continuations[1] = (ss - 2).continuation
-    picker.continuations[2] = (ss - 3).continuation
-    picker.continuations[3] = (ss - 4).continuation
-    picker.continuations[4] = (ss - 6).continuation
+cdef inline int bound_of(const Node *node) noexcept nogil:
+    if node.best_value >= node.beta:
+        return BOUND_LOWER
+    return BOUND_EXACT if node.pv and node.best_move else BOUND_UPPER
+
+
+cdef inline void inherit_on_pv(Node *node) noexcept nogil:
+    """After a fail low, a node counts as on the PV if its parent does (Stockfish)."""
+    node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
+
+
+cdef inline int value_without_moves(Node *node) noexcept nogil:
+    """A loss; but a singular search without other moves fails low."""
+    if not node.ss.excluded:
+        return node.ply - MATE
+    inherit_on_pv(node)
+    return node.alpha

@@ -1,34 +1,34 @@
-"""Selective rules that need no search of their own, each with its condition, its amounts and its reason in one place.
+"""Selective rules that need no search of their own: each has its condition, amount, action and reason in one place.
 
-The rules that search (null move, ProbCut, singular extension, late move reduction) stand in search.pyx, and how deep
-the last two let a move be searched in depths.pxd. The constants are in tune.h, by rule. Forms and numbers follow
-YaneuraOu 9.70, which has them from Stockfish: they were tuned together and were taken over together
-(docs/findings.md).
+Null move, ProbCut and the singular extension search, so they are in search.pyx; the depths of late moves are in
+depths.pxd. Constants are in tune.h, by rule. Forms and values follow YaneuraOu 9.70 and, through it, Stockfish; they
+were tuned together and taken over together.
 """
 
-from core_ext.search.history cimport pawn_history_value
-from core_ext.search.movepick cimport is_quiet32
-from core_ext.search.node cimport butterfly, capture_history, continuation
-from core_ext.search.stack cimport Candidate, Node, Searcher
+from core_ext.search.history cimport butterfly_value, capture_value, continuation_value, pawn_history_value
+from core_ext.search.movepick cimport Picker
+from core_ext.search.searcher cimport Candidate, Node, Searcher
 from core_ext.search.tt cimport BOUND_LOWER, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
 from core_ext.shogi.position cimport to_move32
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
 from core_ext.shogi.types cimport (
-    Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, is_decisive, is_loss, is_win, to_square, type_of,
+    Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, is_decisive, is_loss, is_quiet32, is_win, to_square, type_of,
 )
 
-# ---- table cutoff ----
+# ---- TT cutoff ----
 
 cdef inline bint bound_cuts(const Node *node) noexcept nogil:
-    """The table's value is a bound outside the window."""
+    """The TT value is a bound outside the window."""
     return (node.tt.bound & (BOUND_LOWER if node.tt_value >= node.beta else BOUND_UPPER)) != 0
 
 
 cdef inline bint tt_cuts(const Node *node) noexcept nogil:
-    """A search of at least this depth, of a greater one where its value is above beta, has a bound outside the window.
-    A node of depth 5 and less is cut only where it was expected to fail to that side."""
+    """The TT entry is deep enough (one ply more if its value is above beta) and its bound is outside the window.
+
+    Up to depth 5 the node must also be expected to fail to that side.
+    """
     if node.pv or node.ss.excluded or node.tt.depth <= node.depth - (node.tt_value <= node.beta):
         return False
     return bound_cuts(node) and (node.depth > 5 or node.cut == (node.tt_value >= node.beta))
@@ -38,11 +38,11 @@ cdef inline bint quiescence_cuts(const Node *node) noexcept nogil:
     return not node.pv and node.tt.depth >= 0 and bound_cuts(node)
 
 
-# ---- hindsight: depth by what the last move's reduction missed ----
+# ---- hindsight (Stockfish): correct the depth by what the parent's reduction missed ----
 
 cdef inline int hindsight(const Node *node) noexcept nogil:
-    """A ply more where a move was reduced much and did not make things worse for its side; a ply less where it was
-    reduced and the two static values agree that it lost."""
+    """Plies to add: one if a move was reduced much without making its side worse; one less if a move was reduced and
+    the two static values agree that it loses."""
     cdef int plies = node.prior_reduction >= tune.hindsight_deeper and not node.opponent_worsening
     if (node.prior_reduction >= tune.hindsight_shallower and node.depth + plies >= 2
             and node.ss.static_value + (node.ss - 1).static_value > tune.hindsight_margin):
@@ -53,7 +53,7 @@ cdef inline int hindsight(const Node *node) noexcept nogil:
 # ---- razoring: the node fails low ----
 
 cdef inline bint razors(const Node *node) noexcept nogil:
-    """So far below alpha that only captures can help: quiescence decides."""
+    """The value is so far below alpha that only captures can help: quiescence decides."""
     return not node.pv and node.value < node.alpha - tune.razor_base - tune.razor_slope * node.depth * node.depth
 
 
@@ -67,7 +67,7 @@ cdef inline int reverse_futility_margin(const Node *node) noexcept nogil:
 
 
 cdef inline bint reverse_futility(const Node *node) noexcept nogil:
-    """So far above beta that the opponent is not expected to catch up in the plies left."""
+    """The value is so far above beta that the opponent will hardly catch up in the remaining plies."""
     return (not node.ss.on_pv and node.depth < tune.reverse_futility_depth and node.value >= node.beta
             and node.value - reverse_futility_margin(node) >= node.beta
             and (node.tt.move == NO_MOVE or node.tt_capture) and not is_win(node.value) and not is_loss(node.beta))
@@ -77,44 +77,47 @@ cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
     return (tune.reverse_futility_share * node.value + (100 - tune.reverse_futility_share) * node.beta) // 100
 
 
-# ---- internal iterative reduction: the node is searched one ply less deep ----
+# ---- internal iterative reduction (E. Schröder): the node is searched one ply less deep ----
 
 cdef inline int iir_reduction(const Node *node) noexcept nogil:
-    """Without a hash move a shallower search is cheaper, and stores a move for the next time (E. Schröder)."""
+    """One ply without a hash move: a shallower search is cheaper and stores a move for the next visit."""
     return (not node.tt.move and node.depth >= tune.iir_depth and not node.all and not node.ss.follows_pv
             and node.prior_reduction <= tune.iir_prior_reduction)
 
 
-# ---- small ProbCut: the table's value beats beta by a margin ----
+# ---- small ProbCut (Stockfish): the TT value beats beta by a margin ----
 
 cdef inline bint small_probcut(const Node *node) noexcept nogil:
-    """A lower bound far above beta from a search nearly as deep, at low depths also from quiescence: the full search
-    most likely reaches beta, too."""
+    """A lower bound from a search nearly as deep (at low depths also from quiescence) is far above beta, so the full
+    search most likely reaches beta, too."""
     return ((node.tt.bound & BOUND_LOWER) and node.tt.depth >= node.depth - tune.small_probcut_depth
             and node.tt_value >= node.beta + tune.small_probcut_margin
             and not is_decisive(node.beta) and not is_decisive(node.tt_value))
 
 
-# ---- moves left out of the main search ----
-
-cdef inline bint may_prune_moves(const Node *node) noexcept nogil:
-    """Once a move is found that does not get mated."""
-    return not is_loss(node.best_value)
+cdef inline int small_probcut_value(const Node *node) noexcept nogil:
+    return node.beta + tune.small_probcut_margin
 
 
-cdef inline int late_move_limit(const Node *node) noexcept nogil:
-    """Late move pruning: after so many moves, the more the deeper the node, no further quiet move is searched."""
-    return (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2)
+# ---- pruning of moves in the main search (Stockfish) ----
+
+cdef inline void prune_late_quiets(const Node *node, Picker *picker) noexcept nogil:
+    """Late move pruning: skip the quiet moves after the first few, more of which are searched in a deeper node."""
+    if node.move_count >= (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2):
+        picker.skip_quiets = True
 
 
 cdef inline int futility_value(const Node *node, int depth) noexcept nogil:
-    """The most that a quiet move is expected to reach in so many plies."""
+    """The most that a quiet move is expected to reach with `depth` plies left."""
     return (node.ss.static_value + tune.futility_base + tune.futility_no_best * (node.best_move == NO_MOVE)
             + tune.futility_slope * depth + tune.futility_above * (node.ss.static_value > node.alpha))
 
 
-cdef inline bint is_futile(Node *node, int depth) noexcept nogil:
-    """The static value is too low for a quiet move to reach alpha; the node fails soft."""
+cdef inline bint prune_by_futility(Node *node, int depth) noexcept nogil:
+    """Futility pruning: prune a quiet move if the static value is too low for it to reach alpha; the node fails soft.
+
+    Return whether the move is pruned.
+    """
     cdef int value
     if node.in_check or depth >= tune.futility_depth:
         return False
@@ -126,25 +129,25 @@ cdef inline bint is_futile(Node *node, int depth) noexcept nogil:
     return True
 
 
-cdef inline bint prunes_quiet(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
-    """Bad history, futility, or material lost."""
-    cdef int history = continuation(node.ss, candidate.move32)
+cdef inline bint prune_quiet(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
+    """Prune a quiet move by bad history, by futility, or if it loses material (SEE). Return whether it is pruned."""
+    cdef int history = continuation_value((node.ss - 1).continuation, candidate.move32)
+    history += continuation_value((node.ss - 2).continuation, candidate.move32)
     history += pawn_history_value(node.ss.pawn_history, candidate.move32)
     if history < -tune.history_prune * node.depth:
         return True
-    history += tune.history_main * butterfly(s, candidate.move) // 32
+    history += tune.history_main * butterfly_value(s.histories, s.pos.side, candidate.move) // 32
     lmr_depth += history // tune.history_depth
-    if is_futile(node, lmr_depth):
+    if prune_by_futility(node, lmr_depth):
         return True
     lmr_depth = lmr_depth if lmr_depth > 0 else 0
     return not see_at_least(&s.pos, candidate.move, -tune.quiet_see_slope * lmr_depth * lmr_depth)
 
 
-cdef inline bint prunes_capture(Searcher *s, const Node *node, const Candidate *candidate,
-                                int lmr_depth) noexcept nogil:
-    """A capture that cannot reach alpha even with what it takes (futility), or a capture or check that loses too much
-    material."""
-    cdef int history = capture_history(s, candidate.move32), margin
+cdef inline bint is_hopeless(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
+    """A capture that cannot reach alpha even with the captured piece (futility), or a capture or check that loses too
+    much material (SEE)."""
+    cdef int history = capture_value(s.histories, candidate.move32), margin
     if not candidate.checks and lmr_depth < tune.capture_futility_depth \
             and (node.ss.static_value + tune.capture_futility_base + tune.capture_futility_slope * lmr_depth
                  + see_value(type_of(captured_piece(candidate.move32)))
@@ -154,42 +157,68 @@ cdef inline bint prunes_capture(Searcher *s, const Node *node, const Candidate *
     return node.alpha >= 0 and not see_at_least(&s.pos, candidate.move, -margin if margin > 0 else 0)
 
 
-cdef inline bint prunes_move(Searcher *s, Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
-    """`lmr_depth`: the depth after the move less the reduction of a move so late in the list."""
+cdef inline bint prune_move(Searcher *s, Node *node, Picker *picker, const Candidate *candidate) noexcept nogil:
+    """Prune the move, or also all later quiet moves, once a move is found that does not get mated.
+
+    Return whether the move is pruned.
+    """
+    cdef int lmr_depth = candidate.depth - candidate.reduction // 1024
+    if is_loss(node.best_value):
+        return False
+    prune_late_quiets(node, picker)
     if not candidate.quiet or candidate.checks:
-        return prunes_capture(s, node, candidate, lmr_depth)
-    return not (node.pv and node.ss.follows_pv) and prunes_quiet(s, node, candidate, lmr_depth)
+        return is_hopeless(s, node, candidate, lmr_depth)
+    return not (node.pv and node.ss.follows_pv) and prune_quiet(s, node, candidate, lmr_depth)
 
 
-# ---- moves left out of quiescence ----
+# ---- pruning of moves in quiescence ----
 
-cdef inline bint raise_best(Node *node, int value) noexcept nogil:
-    """A move is left out that may be worth so much: the node fails soft."""
+cdef inline bint prune_futile_capture(Searcher *s, Node *node, Move32 move32) noexcept nogil:
+    """Prune all captures after the first few, and those that cannot reach alpha with the material they win; the node
+    fails soft. Return whether the capture is pruned."""
+    cdef int base = node.ss.static_value + tune.quiescence_futility, value
+    if node.move_count > tune.quiescence_moves:
+        return True
+    value = base + capture_gain(move32)
+    if value > node.alpha:
+        if see_at_least(&s.pos, <Move>move32, node.alpha - base):
+            return False
+        value = node.alpha if node.alpha < base else base
     if value > node.best_value:
         node.best_value = value
     return True
 
 
-cdef inline bint is_futile_capture(Searcher *s, Node *node, Move32 move32) noexcept nogil:
-    """All captures but the first few, and those that cannot reach alpha with what they take."""
-    cdef int base = node.ss.static_value + tune.quiescence_futility
-    if node.move_count > tune.quiescence_moves:
-        return True
-    if base + capture_gain(move32) <= node.alpha:
-        return raise_best(node, base + capture_gain(move32))
-    if not see_at_least(&s.pos, <Move>move32, node.alpha - base):
-        return raise_best(node, node.alpha if node.alpha < base else base)
-    return False
-
-
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
-    """Leave the move out (True) or not, once a move is found that does not get mated. Checks and recaptures are not
-    futile; of the evasions that do not capture one is searched. A quiet hash move is left out as well, after it has
-    counted as one of the first few and raised the value to what it may be worth."""
+    """Prune the move, once a move is found that does not get mated. Return whether it is pruned.
+
+    Checks and recaptures are not futile. In check, quiet evasions are searched until one does not get mated. A quiet
+    hash move is pruned as well, but it counts as one of the first moves and may raise the best value.
+    """
     cdef Move32 move32 = to_move32(&s.pos, move), last = (node.ss - 1).move
     if is_loss(node.best_value):
         return False
     if (not node.in_check and (last == NULL_MOVE or to_square(move) != to_square(last))
-            and not gives_check(&node.check_info, move32) and is_futile_capture(s, node, move32)):
+            and not gives_check(&node.check_info, move32) and prune_futile_capture(s, node, move32)):
         return True
     return is_quiet32(move32) or not see_at_least(&s.pos, move, -tune.quiescence_see)
+
+
+# ---- fail-high averaging (Stockfish): a shallow fail high is unreliable, so its value is moved towards beta ----
+
+cdef inline void average_fail_high(Node *node) noexcept nogil:
+    """In the main search beta weighs as much as one ply of depth."""
+    if node.best_value > node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
+        node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
+
+
+cdef inline void average_quiescence_fail_high(Node *node) noexcept nogil:
+    if node.best_value > node.beta and not is_decisive(node.best_value):
+        node.best_value = (node.best_value + node.beta) // 2
+
+
+cdef inline int stand_pat_value(const Node *node) noexcept nogil:
+    """Value of a quiescence node whose static value reaches beta."""
+    if is_decisive(node.value) or is_decisive(node.beta):
+        return node.value
+    return node.value - (node.value - node.beta) * tune.stand_pat_share // 100

@@ -2,13 +2,13 @@
 
 from libc.string cimport memcpy
 
-from core_ext.search.stack cimport Node, RootMove, Searcher
+from core_ext.search.searcher cimport Node, RootMove, Searcher
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_UPPER
 from core_ext.shogi.types cimport INFINITE, Move
 
 
 cdef inline void update_root_move(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
-    """The result of a root move. Of a later move that does not beat alpha only a bound is proved: no value."""
+    """Store the result of a root move. A later move that does not beat alpha has only a bound, so it gets no value."""
     if node.move_count > 1 and value <= node.alpha:
         root.value = -INFINITE
         return
@@ -21,7 +21,7 @@ cdef inline void update_root_move(Searcher *s, Node *node, RootMove *root, int v
 
 
 cdef inline void sort_root_moves(Searcher *s, int first) noexcept nogil:
-    """Best first; moves of unknown value (-INFINITE) keep their order."""
+    """Sort by value, best first. The sort is stable: moves without a value (-INFINITE) keep their order."""
     cdef int i, j
     cdef RootMove moving
     for i in range(first + 1, s.root_count):
@@ -36,7 +36,7 @@ cdef inline void sort_root_moves(Searcher *s, int first) noexcept nogil:
 
 
 cdef inline RootMove *find_root_move(Searcher *s, int first, Move move) noexcept nogil:
-    """NULL where the move is not to be searched."""
+    """Return NULL if the move is not in the list from `first` on."""
     cdef int i
     for i in range(first, s.root_count):
         if s.roots[i].move == move:

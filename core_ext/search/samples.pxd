@@ -1,11 +1,11 @@
-"""Samples of the positions that a search evaluates, for learning: the moves from the root to some of them."""
+"""Sample the positions that a search evaluates, as lines from the root, for learning."""
 
-from core_ext.search.stack cimport STACK_OFFSET, Sample, Samples, Searcher
+from core_ext.search.searcher cimport STACK_OFFSET, Sample, Samples, Searcher
 from core_ext.shogi.types cimport Move, NULL_MOVE
 
 
-cdef inline bint note_line(const Searcher *s, int ply, Sample *sample) noexcept nogil:
-    """The moves of the search stack up to `ply`; False where one of them is a null move."""
+cdef inline bint copy_line(const Searcher *s, int ply, Sample *sample) noexcept nogil:
+    """Copy the moves of the search stack up to `ply`. Return False if one of them is a null move."""
     cdef int i
     cdef Move move
     for i in range(ply):
@@ -18,10 +18,10 @@ cdef inline bint note_line(const Searcher *s, int ply, Sample *sample) noexcept 
 
 
 cdef inline void sample_position(Searcher *s, int ply) noexcept nogil:
-    """Count an evaluated position, and note it where its turn has come."""
+    """Count an evaluated position, and store its line if it is the next to be sampled."""
     cdef Samples *samples = &s.samples
     if samples.every:
         samples.left -= 1
         if samples.left <= 0 and samples.count < samples.room:
             samples.left = samples.every
-            samples.count += note_line(s, ply, &samples.sample[samples.count])
+            samples.count += copy_line(s, ply, &samples.sample[samples.count])

@@ -1,115 +1,61 @@
-"""Principal-variation search and quiescence.
+"""Principal variation search and quiescence.
 
-`search_node` lists the steps of a node in order. The selective rules that search stand before it, each with its
-condition and its action together; those that do not are in pruning.pxd, and the amounts by which moves are extended
-and reduced in depths.pxd. Constants that a tuner may change are in tune.h.
+`search_node` lists the steps of a node in order. The selective rules that search are above it; those that do not are in
+pruning.pxd, the depths of late moves in depths.pxd. Constants are in tune.h.
 """
 
 from libc.math cimport log
-from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
+from core_ext.base.arithmetic cimport clamp
 from core_ext.base.debug cimport ASSERT
-from core_ext.base.memory cimport release_large
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
 from core_ext.search.depths cimport (
-    base_reduction, full_depth, may_be_singular, may_reduce, move_history, multi_cut, reduction, singular_beta,
-    singular_extension,
+    base_reduction, full_depth, may_reduce, move_history, pv_depth, reduce_after_alpha, reduced_depth, reduction,
+    unreduced_depth,
 )
-from core_ext.search.history cimport allocate_histories, clear_histories, clear_low_ply_history, pawn_history
+from core_ext.search.history cimport pawn_history
 from core_ext.search.history_updates cimport (
-    punish_hash_move, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
+    update_after_multi_cut, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
     update_histories, update_prior_move,
 )
 from core_ext.search.movepick cimport (
-    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, is_quiet, next_move,
+    PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move,
 )
 from core_ext.search.node cimport (
-    add_tried_move, bound_of, check_stop, find_mate, game_over, init_candidate, init_node, join_line_before, make_move,
-    make_null, mate_node, prefetch_next, probe_table, set_picker_histories, set_static_value, store_node, update_best,
-    value_without_moves,
+    add_tried_move, bound_of, check_stop, find_mate, game_end_value, inherit_on_pv, init_candidate, init_node,
+    make_move, make_null, mate_node, prefetch_next, probe_table, set_picker_histories, set_static_value, store_node,
+    update_best, value_without_moves,
 )
 from core_ext.search.pruning cimport (
-    hindsight, iir_reduction, late_move_limit, may_prune_moves, prune_in_quiescence, prunes_move,
-    quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, tt_cuts,
+    average_fail_high, average_quiescence_fail_high, hindsight, iir_reduction, prune_in_quiescence, prune_move,
+    quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, small_probcut_value,
+    stand_pat_value, tt_cuts,
 )
 from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
-from core_ext.search.stack cimport Candidate, Node, RootMove, STACK_OFFSET, Sample, Searcher, clamp
+from core_ext.search.searcher cimport Candidate, Node, RootMove, STACK_OFFSET, Searcher
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
-from core_ext.shogi.position cimport allocate_position, free_position, to_move32, undo_move, undo_null
+from core_ext.shogi.position cimport is_quiet, to_move32, undo_move, undo_null
 from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, MAX_MOVES, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, is_decisive, is_loss,
-    uint64_t,
+    INFINITE, MATE, MAX_DEPTH, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, is_decisive, is_loss, uint64_t,
 )
 
-# Depths of the entries that quiescence stores, and of those that save no more than the static value. Too shallow to
-# cut a node of the main search (`tt_cuts`); small ProbCut takes them within its margin of depth.
+# Depths of TT entries of quiescence, and of entries that hold only a static value or a stand-pat bound. Neither is deep
+# enough for tt_cuts; small ProbCut accepts both at low depths.
 cdef enum:
     QUIESCENCE_DEPTH = 0
     STATIC_DEPTH = -2
 
-# ---- memory ----
-
-cdef int allocate_searcher(Searcher *s, bint lazy) except -1:
-    memset(s, 0, sizeof(Searcher))
-    allocate_position(&s.pos, 2 * MAX_PLY)
-    s.histories = allocate_histories(&s.histories_block, lazy)
-    s.roots = <RootMove *>malloc(MAX_MOVES * sizeof(RootMove))
-    s.move_memory = <ScoredMove *>malloc((MAX_PLY + 2) * 2 * MAX_MOVES * sizeof(ScoredMove))
-    if s.roots == NULL or s.move_memory == NULL:
-        free_searcher(s)
-        raise MemoryError("no memory for a search thread")
-    return 0
-
-
-cdef void free_searcher(Searcher *s) noexcept nogil:
-    free_position(&s.pos)
-    release_large(s.histories_block)
-    free(s.roots)
-    free(s.move_memory)
-    free(s.samples.sample)
-    s.samples.sample = NULL
-    s.histories = NULL
-    s.histories_block = NULL
-    s.roots = NULL
-    s.move_memory = NULL
-
-
-cdef int allocate_samples(Searcher *s, int every, int room) except -1:
-    cdef Sample *sample = <Sample *>realloc(s.samples.sample, room * sizeof(Sample))
-    if sample == NULL:
-        raise MemoryError(f"no memory for {room} samples")
-    s.samples.sample = sample
-    s.samples.room = room
-    s.samples.every = every
-    s.samples.left = s.samples.count = 0
-    return 0
-
-
-cdef void clear_searcher(Searcher *s) noexcept nogil:
-    clear_histories(s.histories)
-
-
-cdef void new_root(Searcher *s) noexcept nogil:
-    """The cutoffs of the root's moves count from here on, over all depths, so that the late ones are reduced more; of
-    those of the other plies init_node takes care."""
-    clear_low_ply_history(s.histories)
-    s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0
-    s.last_pv_length = 0
-    s.nodes = 0
-    s.samples.count = 0
-
-
 # ---- null move ----
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
-    """Above beta even before moving. Shogi has next to no zugzwang, so a side that may move is not worse off.
+    """The position is good enough before moving. Shogi has almost no zugzwang, so a move does not make it worse.
 
-    Never twice in a row: the node after a null move is no cut node.
+    Only in cut nodes, so never twice in a row: the node after a null move is not a cut node.
     """
     return (node.cut and not node.ss.excluded and not is_loss(node.beta)
             and node.ply >= s.null_min_ply and node.ss.static_value >= node.beta - tune.null_slope * node.depth
@@ -121,7 +67,8 @@ cdef inline int null_move_reduction(const Node *node) noexcept nogil:
 
 
 cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept nogil:
-    """Verification of a deep null move: a reduced search without null moves in its first plies reaches beta too."""
+    """Verify a deep null move: search to reduced depth without null moves in the first plies; return whether it fails
+    high."""
     cdef int value
     if s.null_min_ply or node.depth < tune.null_verify:
         return True
@@ -132,7 +79,7 @@ cdef bint verify_null_move(Searcher *s, const Node *node, int depth) noexcept no
 
 
 cdef bint try_null_move(Searcher *s, const Node *node, int *value) noexcept nogil:
-    """Whether a reduced search reaches beta although the opponent moves twice."""
+    """Return whether a reduced search reaches beta although the opponent moves twice; if so, set `value`."""
     cdef int depth = node.depth - null_move_reduction(node)
     if not may_null_move(s, node):
         return False
@@ -152,14 +99,14 @@ cdef inline int probcut_beta(const Node *node) noexcept nogil:
 
 
 cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
-    """Not where the table has a value below the raised beta."""
+    """Not if the TT value is below the raised beta."""
     if node.depth < tune.probcut_depth or is_decisive(node.beta):
         return False
     return not (node.tt.bound and node.tt_value < raised_beta)
 
 
 cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_beta) noexcept nogil:
-    """Quiescence, and a reduced search where that reaches the raised beta."""
+    """Search the move by quiescence and, if that reaches the raised beta, to a reduced depth."""
     cdef int value
     make_move(s, node.ss, move, to_move32(&s.pos, move))
     value = -quiescence(s, -raised_beta, -raised_beta + 1, node.ply + 1)
@@ -171,7 +118,10 @@ cdef int search_probcut(Searcher *s, const Node *node, Move move, int raised_bet
 
 
 cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
-    """Whether a good capture beats beta by a margin in a shallow search: it most likely beats beta in the full one."""
+    """Return whether a good capture beats beta by a margin in a shallow search, so most likely also in a full one.
+
+    If so, set `value`.
+    """
     cdef int raised_beta = probcut_beta(node)
     cdef Picker picker
     cdef Move move
@@ -197,10 +147,22 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
     return True
 
 
-# ---- singular extension and multi-cut (Y. Björnsson) ----
+# ---- singular extension (Anantharaman, Campbell, Hsu) and multi-cut (Björnsson) ----
+
+cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
+    """The hash move, if the TT has a lower bound from a search nearly as deep as this one."""
+    return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth + node.ss.on_pv
+            and node.ply < 2 * s.root_depth and not is_decisive(node.tt_value) and (node.tt.bound & BOUND_LOWER)
+            and node.tt.depth >= node.depth - tune.singular_hash_depth)
+
+
+cdef inline int singular_beta(const Node *node) noexcept nogil:
+    return (node.tt_value
+            - (tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)) * node.depth // 55)
+
 
 cdef int search_alternatives(Searcher *s, const Node *node, Move move, int beta) noexcept nogil:
-    """The value of the node without the move, by a shallower search."""
+    """Search the node without the move, to half the depth."""
     cdef int value
     node.ss.excluded = move
     value = search_node(s, beta - 1, beta, (node.depth - 1) // 2, node.ply, node.cut)
@@ -208,30 +170,53 @@ cdef int search_alternatives(Searcher *s, const Node *node, Move move, int beta)
     return value
 
 
-cdef inline bint search_singular(Searcher *s, Node *node, Candidate *candidate) noexcept nogil:
-    """Search the alternatives of the hash move and set its extension; True where they cut the node (multi-cut).
+cdef inline int extension_by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
+    """One to three plies for a singular move, by how far the alternatives fall short of it.
 
-    Where the hash move is the only good one, the others are searched a ply deeper, too.
+    More readily if the static value is unreliable, and if hash moves have lately been best.
+    """
+    cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
+    cdef int trust = tune.singular_hash_move * s.histories.hash_move // 131072
+    shortfall += tune.singular_error * node.error // 1024
+    return (1 + (shortfall + trust > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
+                 - tune.double_late * late)
+            + (shortfall > tune.triple_margin + tune.triple_pv * node.pv - tune.triple_quiet * quiet
+               + tune.triple_on_pv * node.ss.on_pv - tune.triple_late * late))
+
+
+cdef inline int singular_extension(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
+    """Plies for the hash move: positive if it is singular, negative if the node will likely be cut anyway."""
+    if shortfall > 0:
+        return extension_by_margins(s, node, shortfall)
+    if node.tt_value >= node.beta:
+        return -3
+    return -2 if node.cut else 0
+
+
+cdef inline bint extend_hash_move(Searcher *s, Node *node, Candidate *candidate) noexcept nogil:
+    """Search the alternatives of the hash move below its TT value. If all fail low, it is singular: extend it.
+
+    Return whether one of them reaches beta instead and so cuts the node (multi-cut).
     """
     cdef int beta, value
     if not may_be_singular(s, node, candidate.move):
         return False
-    beta = singular_beta(node)      # once: the search of the alternatives can change node.ss.on_pv
+    beta = singular_beta(node)      # computed once: the search of the alternatives can change node.ss.on_pv
     value = search_alternatives(s, node, candidate.move, beta)
-    if not s.stopped and multi_cut(node, beta - value, value):
-        punish_hash_move(s, node)
+    if not s.stopped and value >= beta and value >= node.beta and not is_decisive(value):
+        update_after_multi_cut(s, node)
         node.best_value = value
         return True
     candidate.extension = singular_extension(s, node, beta - value)
-    node.depth += candidate.extension > 0
+    node.depth += candidate.extension > 0       # for the other moves; candidate.depth stays
     return False
 
 
-# ---- late move reduction ----
+# ---- late move reduction (amounts: depths.pxd) ----
 
 cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int amount, int *depth) noexcept nogil:
-    """A reduced zero-window search, and the full depth only where that beats alpha; `depth` becomes that one."""
-    cdef int reduced = clamp(depth[0] - amount // 1024, 1, depth[0] + 2 if depth[0] > 0 else 1) + node.pv
+    """Search a zero window to reduced depth and, if that beats alpha, to full depth; `depth` becomes the full depth."""
+    cdef int reduced = reduced_depth(node, amount, depth[0])
     cdef int value
     node.ss.reduction = depth[0] - reduced
     value = -search_node(s, -node.alpha - 1, -node.alpha, reduced, node.ply + 1, True)
@@ -246,20 +231,13 @@ cdef int search_reduced(Searcher *s, Node *node, const Candidate *candidate, int
     return value
 
 
-# ---- the main search ----
+# ---- main search ----
 
-cdef inline int unreduced_depth(const Node *node, int amount, int depth) noexcept nogil:
-    """Of a zero-window search that late move reduction does not apply to: a ply or two less where it would be large."""
-    amount += tune.unreduced_no_hash * (node.tt.move == NO_MOVE)
-    return depth - (amount > tune.unreduced_one_ply) - (amount > tune.unreduced_two_plies and depth > 2)
-
-
-cdef int search_move(Searcher *s, Node *node, const Candidate *candidate, int new_depth) noexcept nogil:
-    """The value of a move: zero window first, the open window where it is the first or beats alpha (PVS)."""
-    cdef int depth, amount, value = -INFINITE
+cdef int search_move(Searcher *s, Node *node, const Candidate *candidate) noexcept nogil:
+    """Search a move (PVS): zero window first, open window if it is the first of a PV node or beats alpha."""
+    cdef int depth = candidate.depth + candidate.extension, amount, value = -INFINITE
     node.ss.history = move_history(s, node, candidate)
-    depth = new_depth + candidate.extension
-    amount = reduction(s, node, candidate)
+    amount = reduction(node, candidate)
     (node.ss + 1).pv_length = 0
     make_move(s, node.ss, candidate.move, candidate.move32)
     if may_reduce(node):
@@ -269,9 +247,7 @@ cdef int search_move(Searcher *s, Node *node, const Candidate *candidate, int ne
                              not node.cut)
     if node.pv and (node.move_count == 1 or value > node.alpha):
         (node.ss + 1).pv_length = 0
-        if candidate.move == node.tt.move and node.tt.depth > (0 if is_decisive(node.tt_value) else 1) and depth < 1:
-            depth = 1
-        value = -search_node(s, -node.beta, -node.alpha, depth, node.ply + 1, False)
+        value = -search_node(s, -node.beta, -node.alpha, pv_depth(node, candidate, depth), node.ply + 1, False)
     undo_move(&s.pos)
     return value
 
@@ -284,12 +260,6 @@ cdef void init_main_picker(Searcher *s, Node *node, Picker *picker) noexcept nog
     set_picker_histories(picker, node.ss)
 
 
-cdef inline void reduce_after_alpha(Node *node, int value) noexcept nogil:
-    """A move that raised alpha is found: the others are searched less deep."""
-    if 2 < node.depth < tune.after_alpha_depth and not is_decisive(value):
-        node.depth -= tune.after_alpha
-
-
 cdef inline void begin_move(Searcher *s, Node *node, Move move, Candidate *candidate) noexcept nogil:
     node.move_count += 1
     node.ss.move_count = node.move_count
@@ -297,12 +267,20 @@ cdef inline void begin_move(Searcher *s, Node *node, Move move, Candidate *candi
     candidate.reduction = base_reduction(s, node)
 
 
+cdef inline void finish_move(Node *node, const Candidate *candidate, int value) noexcept nogil:
+    """After a move that did not cut the node."""
+    if candidate.move == node.best_move:
+        reduce_after_alpha(node, value)
+    else:
+        add_tried_move(node, candidate)
+
+
 cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
-    """Every move that no rule leaves out."""
+    """Search every move that is not pruned; return the best value."""
     cdef Picker picker
     cdef Candidate candidate
     cdef ScoredMove *base = s.free_moves
-    cdef int value, new_depth
+    cdef int value
     cdef Move move
     init_main_picker(s, node, &picker)
     while True:
@@ -313,47 +291,39 @@ cdef int search_moves(Searcher *s, Node *node) noexcept nogil:
             continue
         s.free_moves = picker.last_end
         begin_move(s, node, move, &candidate)
-        new_depth = node.depth - 1
-        if may_prune_moves(node):
-            if node.move_count >= late_move_limit(node):
-                picker.skip_quiets = True
-            if prunes_move(s, node, &candidate, new_depth - candidate.reduction // 1024):
-                continue
-        if search_singular(s, node, &candidate) or s.stopped:
+        if prune_move(s, node, &picker, &candidate):
+            continue
+        if extend_hash_move(s, node, &candidate) or s.stopped:
             break
         prefetch_next(s, &picker)
-        value = search_move(s, node, &candidate, new_depth)
+        value = search_move(s, node, &candidate)
         if s.stopped:
             break
         if update_best(node, move, value):
             node.ss.cutoffs += candidate.extension < 2 or node.pv
             count_cut(node, node.depth, picker.stage)
             break
-        if move == node.best_move:
-            reduce_after_alpha(node, value)
-        else:
-            add_tried_move(node, &candidate)
+        finish_move(node, &candidate, value)
     s.free_moves = base
     return node.best_value
 
 
 cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
-    """The node's value: a loss without legal moves; else the histories are updated and the result stored."""
+    """Update the histories, store the result and return the node's value."""
     if s.stopped:
         return 0
     if node.move_count == 0:
         return value_without_moves(node)
     if node.best_value >= node.beta and not node.best_move:     # multi-cut: a shallower search said so
         return node.best_value
-    if node.best_value >= node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
-        node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
+    average_fail_high(node)
     if node.best_move:
         update_histories(s, node)
         update_hash_move_history(s, node)
     else:
         update_prior_move(s, node)
     if node.best_value <= node.alpha:
-        join_line_before(node)
+        inherit_on_pv(node)
     if not node.ss.excluded:
         store_node(s, node, node.best_value, bound_of(node), node.depth, node.best_move)
     update_correction(s, node)
@@ -361,7 +331,10 @@ cdef int finish_node(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef bint prune_node(Searcher *s, Node *node, int *value) noexcept nogil:
-    """The rules that need a static value, so not in check: whether one of them ends the node; some change its depth."""
+    """Apply the rules that need a static value (not in check). Some change the depth.
+
+    Return whether one of them ends the node; `value` is then its value.
+    """
     if not node.tt.hit and not node.ss.excluded:
         store_node(s, node, 0, BOUND_NONE, STATIC_DEPTH, NO_MOVE)
     update_by_gain(s, node)
@@ -380,7 +353,7 @@ cdef bint prune_node(Searcher *s, Node *node, int *value) noexcept nogil:
 
 
 cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint cut) noexcept nogil:
-    """The value of the position within the window, to `depth` plies: the steps of a node in their order."""
+    """Return the value of the position for the side to move, within the window, to `depth` plies."""
     cdef Node node
     cdef Move mate
     cdef int value = 0
@@ -391,9 +364,10 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
     if not node.ss.excluded:
-        if game_over(s, &node, &value):
+        value = game_end_value(s, &node)
+        if value != NO_VALUE:
             return value
-        # Mate distance: no mate from here on is better or worse than one already found.
+        # Mate distance pruning: no mate from here on is better or worse than one already found.
         node.alpha = clamp(alpha, ply - MATE, MATE)
         node.beta = clamp(beta, -MATE, MATE - ply - 1)
         if node.alpha >= node.beta:
@@ -409,7 +383,7 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
     if not node.in_check and (prune_node(s, &node, &value) or s.stopped):
         return value
     if small_probcut(&node):
-        return node.beta + tune.small_probcut_margin
+        return small_probcut_value(&node)
     search_moves(s, &node)
     return finish_node(s, &node)
 
@@ -417,10 +391,8 @@ cdef int search_node(Searcher *s, int alpha, int beta, int depth, int ply, bint 
 # ---- quiescence ----
 
 cdef int stand_pat(Searcher *s, Node *node) noexcept nogil:
-    """The value of a node whose static value reaches beta: between the two, because a static value may be wrong."""
-    node.best_value = node.value
-    if not is_decisive(node.best_value) and not is_decisive(node.beta):
-        node.best_value -= (node.best_value - node.beta) * tune.stand_pat_share // 100
+    """Return the value of a node whose static value reaches beta; store it if the TT has no entry."""
+    node.best_value = stand_pat_value(node)
     if not node.tt.hit:
         store_node(s, node, node.best_value, BOUND_LOWER, STATIC_DEPTH, NO_MOVE)
     return node.best_value
@@ -460,17 +432,19 @@ cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
-    """Captures and pawn promotions; in check captures that lose little, and quiet moves until one is not mated."""
+    """Search captures and pawn promotions; in check, captures that lose little, and quiet evasions until one does not
+    get mated."""
     cdef Node node
     cdef Move mate
     cdef int value = 0
     init_node(s, &node, alpha, beta, 0, ply, False)
     if check_stop(s) or ply >= MAX_PLY - 1:
         return 0 if s.stopped or node.in_check else evaluate(s.evaluator, &s.pos)
-    if game_over(s, &node, &value):
+    value = game_end_value(s, &node)
+    if value != NO_VALUE:
         return value
     probe_table(s, &node)
-    # Not because this leaf is on the line now: its entry would forbid reverse futility pruning from then on.
+    # From the TT entry only. If this leaf set it, its own entry would disable reverse futility pruning from now on.
     node.ss.on_pv = node.tt.hit and node.tt.on_pv
     if quiescence_cuts(&node):
         return node.tt_value
@@ -488,17 +462,16 @@ cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
         return 0
     if node.in_check and node.move_count == 0:
         return ply - MATE
-    if node.best_value > node.beta and not is_decisive(node.best_value):
-        node.best_value = (node.best_value + node.beta) // 2
+    average_quiescence_fail_high(&node)
     store_node(s, &node, node.best_value, BOUND_LOWER if node.best_value >= node.beta else BOUND_UPPER,
                QUIESCENCE_DEPTH, node.best_move)
     return node.best_value
 
 
-# ---- the root ----
+# ---- root ----
 
 cdef void init_search(Searcher *s, int depth) noexcept nogil:
-    """Stack and reductions for a new search of the root."""
+    """Initialise the reductions, and the stack before the root."""
     cdef int i
     cdef double scale = tune.lmr_scale / 128.0
     for i in range(1, 256):
@@ -534,28 +507,25 @@ cdef void init_root(Searcher *s, Node *node, int depth, int alpha, int beta, int
 
 
 cdef bint search_root_move(Searcher *s, Node *node, RootMove *root) noexcept nogil:
-    """Whether it ends the search of the root: stopped, or beta is reached."""
+    """Search a root move; return whether the root search ends, because it is stopped or beta is reached."""
     cdef Candidate candidate
     cdef uint64_t nodes_before = s.nodes
     cdef int value
     root.searched = True
     begin_move(s, node, root.move, &candidate)
-    value = search_move(s, node, &candidate, node.depth - 1)
+    value = search_move(s, node, &candidate)
     if check_stop(s):
         return True
     root.nodes += s.nodes - nodes_before
     update_root_move(s, node, root, value)
     if update_best(node, root.move, value):
         return True
-    if root.move == node.best_move:
-        reduce_after_alpha(node, value)
-    else:
-        add_tried_move(node, &candidate)
+    finish_move(node, &candidate, value)
     return False
 
 
 cdef void search_root_moves(Searcher *s, Node *node, int first) noexcept nogil:
-    """In the picker's order, as in any node; then those that it leaves out: non-promotions that never help."""
+    """Search the root moves in the picker's order, then those that it leaves out (non-promotions that never help)."""
     cdef Picker picker
     cdef ScoredMove *base = s.free_moves
     cdef RootMove *root

@@ -2,11 +2,10 @@
 
 Entry, 16 bytes, two words:
     check   the position's full key XOR the data word
-    data    bits 0-15 move, 16-31 value, 32-47 static value, 48-55 depth + 8, 56-57 bound, 58 on a principal variation,
-            59-63 generation
-Threads write without locks. A torn entry (one thread's check word beside another's data) no longer gives the key back
-and is not found: R. Hyatt and T. Mann, "A lock-less transposition table implementation for parallel search", 2002.
-Four entries fill a cache line, a bucket.
+    data    bits 0-15 move, 16-31 value, 32-47 static value, 48-55 depth + 8, 56-57 bound, 58 on_pv, 59-63 generation
+Threads write without locks. A torn entry (check word of one thread, data of another) does not match its key and is not
+found: R. Hyatt and T. Mann, "A lock-less transposition table implementation for parallel search", 2002.
+A bucket is four entries, one cache line.
 """
 
 from core_ext.shogi.bitboard cimport prefetch
@@ -31,8 +30,8 @@ cdef struct TranspositionTable:
     void *block
     int generation
 
-# A copy of what an entry holds. Without a hit: no move, no bound, not on_pv, the depth less than that of any entry; the
-# two values are undefined.
+# The fields of an entry. Without a hit: no move, no bound, not on_pv, a depth below that of any entry; both values are
+# undefined.
 cdef struct TTData:
     bint hit
     Move move
@@ -42,24 +41,25 @@ cdef struct TTData:
     int bound
     bint on_pv
 
-# An empty table of so many megabytes; MemoryError where there is no room.
+# Allocate an empty table. MemoryError.
 cdef int tt_allocate(TranspositionTable *table, int megabytes) except -1
-# Have the system back a new table with memory now, and not at the first writes.
+# Make the system provide the memory of a new table now instead of at the first writes.
 cdef void tt_touch(TranspositionTable *table) noexcept nogil
 cdef void tt_free(TranspositionTable *table) noexcept nogil
-# One of `parts` equal parts, from 0 on: threads may clear one each.
+# Clear part number `part`, from 0, of `parts` equal parts, so that threads can share the work.
 cdef void tt_clear(TranspositionTable *table, int part, int parts) noexcept nogil
-# Starts a new generation: what is stored from now on is one search newer.
+# Start a new generation: entries stored from now on are one search newer.
 cdef void tt_new_search(TranspositionTable *table) noexcept nogil
-# Permille of entries written in this generation, from a sample of the first thousand.
+# Permille of the entries written in this generation, counted over the first thousand.
 cdef int tt_hashfull(const TranspositionTable *table) noexcept nogil
-# `value` and `static_value` fit in 16 bits, `value` has been through value_to_table; `depth` is from -8 to 247.
+# Store a result. A result without a move keeps the entry's move; a result that is too shallow stores only its move.
+# `value` comes from value_to_table, both values fit in 16 bits, `depth` is from -8 to 247.
 cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value, int static_value, int depth,
                    int bound, bint on_pv) noexcept nogil
 
 
-# Of a table of up to 256 GB, which is the most that USI_Hash takes, each bucket is reached.
 cdef inline TTEntry *tt_bucket(const TranspositionTable *table, uint64_t key) noexcept nogil:
+    """The upper 32 bits of the key reach every bucket of a table of up to 256 GB."""
     return table.entries + ((key >> 32) * table.buckets >> 32) * BUCKET
 
 
@@ -101,7 +101,7 @@ cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
     data.on_pv = (word >> 58 & 1) != 0
 
 
-# A decisive value counts plies from the root in the search, and from the entry's own position in the table.
+# Decisive values count plies from the root in the search, and from the position itself in the table.
 cdef inline int value_to_table(int value, int ply) noexcept nogil:
     return value + ply if is_win(value) else value - ply if is_loss(value) else value
 

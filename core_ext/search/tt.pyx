@@ -1,4 +1,4 @@
-"""Memory, replacement and ageing of the transposition table of tt.pxd."""
+"""Memory, replacement and ageing of the transposition table."""
 
 from libc.string cimport memset
 
@@ -48,17 +48,17 @@ cdef int tt_hashfull(const TranspositionTable *table) noexcept nogil:
 # ---- replacement ----
 
 cdef enum:
-    AGE_PLIES = 8       # depth that an entry loses with each search begun since it was stored
-    DEEPER_PLIES = 4
+    AGE_PLIES = 8       # depth that an entry loses with each new generation
+    DEEPER_PLIES = 4    # an entry deeper by this is kept
 
 cdef inline int replace_value(const TranspositionTable *table, uint64_t data) noexcept nogil:
-    """The entry with the least is replaced."""
+    """Depth minus age; the entry with the least value is replaced."""
     cdef int age = (table.generation - stored_generation(data)) & (GENERATIONS - 1)
     return stored_depth(data) - AGE_PLIES * age
 
 
 cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t key) noexcept nogil:
-    """The position's own entry or an empty one, whichever comes first; else the one with the least replace_value."""
+    """The position's own or an empty entry, whichever comes first; else the one with the least replace_value."""
     cdef TTEntry *entry = tt_bucket(table, key)
     cdef TTEntry *chosen = entry
     cdef uint64_t data
@@ -74,14 +74,13 @@ cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t 
 
 cdef inline bint is_deeper(const TranspositionTable *table, uint64_t data, int depth, int bound,
                            bint on_pv) noexcept nogil:
-    """Whether the same search stored the position so much deeper that a bound does not replace it."""
+    """The entry is from this search and so much deeper that a bound does not replace it."""
     return (bound != BOUND_EXACT and stored_depth(data) >= depth + DEEPER_PLIES + 2 * on_pv
             and stored_generation(data) == table.generation)
 
 
 cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value, int static_value, int depth,
                    int bound, bint on_pv) noexcept nogil:
-    """A result without a move leaves the entry's move in place; one that is too shallow leaves the rest."""
     cdef TTEntry *entry = entry_to_replace(table, key)
     cdef uint64_t data = entry.data
     cdef bint known = (entry.check ^ data) == key and data != 0

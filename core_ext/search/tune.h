@@ -1,27 +1,26 @@
-/* The search's tunable constants: the only list of them. X(name, default, least, greatest)
+/* The tunable constants of the search: X(name, default, least, greatest). This is the only list of them; setup.py
+ * generates tune.pxd, the declaration for Cython, from it. In the hidden USI options (Tune_NullMargin) and in tuners a
+ * name is in camel case.
  *
- * tune.pxd declares the names to Cython, in any order; a name that is not here does not compile. The text name of a
- * constant, as in the hidden option Tune_NullMargin, is its name here in camel case.
- *
- * Units: margins are centipawns, depths plies, Lmr... 1/1024 ply, histories and bonuses a history's own score. */
+ * Units: margins in centipawns, depths in plies, lmr_* in 1/1024 ply, bonuses in units of the history. */
 #ifndef KOMADORI_TUNE_H
 #define KOMADORI_TUNE_H
 
 #define KOMADORI_TUNABLES(X) \
-    /* depth by how the last reduced move turned out */ \
-    X(hindsight_deeper, 3, 1, 20)           /* plies of reduction from which a good reply is searched a ply deeper */ \
+    /* hindsight */ \
+    X(hindsight_deeper, 3, 1, 20)           /* reduction in plies from which the node may get a ply more */ \
     X(hindsight_shallower, 2, 1, 20) \
     X(hindsight_margin, 173, 0, 1000) \
     /* razoring */ \
     X(razor_base, 502, 0, 2000) \
-    X(razor_slope, 306, 0, 2000)            /* a squared ply */ \
+    X(razor_slope, 306, 0, 2000)            /* per squared ply of depth */ \
     /* reverse futility pruning */ \
     X(reverse_futility_depth, 15, 0, 40) \
     X(reverse_futility_slope, 76, 10, 400) \
-    X(reverse_futility_new, 21, 0, 100)     /* less a ply where the table does not know the position */ \
-    X(reverse_futility_improving, 2686, 0, 8000)    /* 1/1024 ply */ \
-    X(reverse_futility_worsening, 362, 0, 8000)     /* 1/1024 ply */ \
-    X(reverse_futility_error, 557, 0, 4000) /* 1/1024 of the size of the correction */ \
+    X(reverse_futility_new, 21, 0, 100)     /* less slope without a TT hit */ \
+    X(reverse_futility_improving, 2686, 0, 8000)    /* 1/1024 of the slope */ \
+    X(reverse_futility_worsening, 362, 0, 8000)     /* 1/1024 of the slope */ \
+    X(reverse_futility_error, 557, 0, 4000) /* 1/1024 of the absolute correction */ \
     X(reverse_futility_share, 33, 0, 100)   /* percent of the value; the rest is beta */ \
     /* null move */ \
     X(null_margin, 378, -400, 1000) \
@@ -30,10 +29,10 @@
     X(null_base, 7, 1, 12) \
     X(null_divisor, 3, 2, 8) \
     X(null_verify, 16, 4, 127) \
-    X(null_verify_share, 75, 0, 100)        /* percent of the reduced depth searched without null moves */ \
+    X(null_verify_share, 75, 0, 100)        /* percent of the reduced depth without null moves */ \
     /* internal iterative reduction */ \
     X(iir_depth, 6, 1, 127) \
-    X(iir_prior_reduction, 3, 0, 20)        /* not after a greater reduction of the last move */ \
+    X(iir_prior_reduction, 3, 0, 20)        /* greatest reduction by the parent */ \
     /* ProbCut */ \
     X(probcut_depth, 3, 2, 127) \
     X(probcut_margin, 224, 50, 800) \
@@ -41,7 +40,7 @@
     X(probcut_reduction, 4, 1, 8) \
     X(small_probcut_margin, 416, 50, 2000) \
     X(small_probcut_depth, 4, 0, 12) \
-    /* moves left out: late move, futility, history and exchange pruning */ \
+    /* pruning of moves: late move, futility, history, SEE */ \
     X(lmp_base, 3, 1, 40) \
     X(futility_depth, 13, 0, 30) \
     X(futility_base, 42, 0, 800) \
@@ -53,15 +52,15 @@
     X(capture_futility_slope, 223, 10, 600) \
     X(capture_futility_history, 131, 0, 1000)       /* 1/1024 */ \
     X(history_prune, 4097, 200, 30000) \
-    X(history_depth, 3220, 200, 30000)      /* of history score, a ply */ \
+    X(history_depth, 3220, 200, 30000)      /* history score that is worth a ply */ \
     X(history_main, 71, 0, 400)             /* 1/32 */ \
     X(quiet_see_slope, 25, 1, 200) \
     X(capture_see_slope, 167, 10, 400) \
     X(capture_see_history, 34, 0, 400)      /* 1/1024 */ \
     /* singular extension */ \
     X(singular_depth, 6, 4, 127) \
-    X(singular_hash_depth, 3, 0, 8)         /* plies that the table's depth may be short of the node's */ \
-    X(singular_margin, 60, 8, 400)          /* 1/55 a ply */ \
+    X(singular_hash_depth, 3, 0, 8)         /* plies by which the TT depth may be below the node's */ \
+    X(singular_margin, 60, 8, 400)          /* 1/55 per ply */ \
     X(singular_margin_pv, 66, 0, 400) \
     X(double_margin, -4, -400, 400) \
     X(double_pv, 212, 0, 1000) \
@@ -72,16 +71,16 @@
     X(triple_quiet, 218, 0, 1000) \
     X(triple_on_pv, 92, 0, 1000) \
     X(triple_late, 45, 0, 400) \
-    X(singular_error, 478, 0, 4000)         /* 1/1024 of the size of the correction, less of both margins */ \
-    X(singular_hash_move, 1019, 0, 8000)    /* 1/131072 of the history of hash moves, less of both margins */ \
+    X(singular_error, 478, 0, 4000)         /* 1/1024 of the absolute correction, off both margins */ \
+    X(singular_hash_move, 1019, 0, 8000)    /* 1/131072 of the hash move history, off the double margin */ \
     /* late move reduction */ \
     X(lmr_min_depth, 2, 1, 20) \
     X(lmr_scale, 2763, 500, 8000)           /* 1/128 */ \
     X(lmr_base, 1133, -3000, 4000) \
     X(lmr_window, 585, 0, 4000) \
     X(lmr_not_improving, 412, 0, 2000)      /* 1/1024 of the reduction */ \
-    X(lmr_on_pv, 1013, 0, 5000)             /* before anything is known of the move */ \
-    X(lmr_pv_line, 2819, 0, 5000)           /* less, where it is searched */ \
+    X(lmr_on_pv, 1013, 0, 5000)             /* more in base_reduction, for pruning */ \
+    X(lmr_pv_line, 2819, 0, 5000)           /* less in pv_reduction; the next four add to it */ \
     X(lmr_pv, 973, 0, 5000) \
     X(lmr_pv_value, 905, 0, 5000) \
     X(lmr_pv_depth, 935, 0, 5000) \
@@ -90,7 +89,7 @@
     X(lmr_move, 65, 0, 400) \
     X(lmr_cut, 3611, 0, 8000) \
     X(lmr_cut_no_hash, 985, 0, 5000) \
-    X(lmr_captured, 863, 0, 4000)           /* 1/128 of the captured piece, added to a capture's history */ \
+    X(lmr_captured, 863, 0, 4000)           /* 1/128 of the captured piece's value, added to the history */ \
     X(lmr_hash_capture, 1054, 0, 4000) \
     X(lmr_cutoffs, 251, 0, 4000) \
     X(lmr_more_cutoffs, 1124, 0, 4000) \
@@ -98,26 +97,26 @@
     X(lmr_hash_move, 2239, 0, 5000) \
     X(lmr_history, 428, 0, 4000)            /* 1/4096 of 1/1024 ply */ \
     X(lmr_all, 273, 0, 2000) \
-    X(lmr_error, 3932, 0, 20000)            /* 1/1024 of the size of the correction, less */ \
-    X(unreduced_no_hash, 1057, 0, 5000)     /* of a search that is not reduced: plies less as if it were, by steps */ \
+    X(lmr_error, 3932, 0, 20000)            /* 1/1024 of the absolute correction, less */ \
+    X(unreduced_no_hash, 1057, 0, 5000)     /* searches outside LMR: thresholds of the reduction for a ply less */ \
     X(unreduced_one_ply, 4628, 0, 20000) \
     X(unreduced_two_plies, 5772, 0, 20000) \
     X(deeper_margin, 48, 0, 300) \
     X(shallower_margin, 9, 0, 300) \
-    X(after_alpha, 2, 0, 4)                 /* plies less for the moves after one that raises alpha */ \
+    X(after_alpha, 2, 0, 4)                 /* plies less for the moves after a move that raised alpha */ \
     X(after_alpha_depth, 14, 0, 127) \
     /* quiescence */ \
     X(stand_pat_share, 50, 0, 100)          /* percent of the way from the static value back to beta */ \
     X(quiescence_futility, 328, 0, 1000) \
     X(quiescence_moves, 2, 1, 500) \
     X(quiescence_see, 73, 0, 400) \
-    /* correction history: weights in 1/1024, but for the rate */ \
-    X(correction_rate, 17, 1, 128)          /* 1/128 of the error a ply of depth */ \
-    X(correction_rate_best, 12, 1, 128)     /* where a move raised alpha */ \
+    /* correction history: rates in 1/128 of the error per ply of depth, weights in 1/1024 */ \
+    X(correction_rate, 17, 1, 128) \
+    X(correction_rate_best, 12, 1, 128)     /* if a move raised alpha */ \
     X(correction_weight, 108, 0, 400)       /* keys of the hands and of the last move */ \
     X(correction_pawns, 88, 0, 400) \
-    X(correction_pieces, 115, 0, 400)       /* all but the pawns, of each colour */ \
-    X(correction_moves, 81, 0, 400)         /* the last move after each of two earlier ones */ \
+    X(correction_pieces, 115, 0, 400)       /* all pieces but pawns, each colour */ \
+    X(correction_moves, 81, 0, 400)         /* continuation correction histories */ \
     /* history updates: shares in 1/1024 */ \
     X(bonus_slope, 128, 10, 1000) \
     X(bonus_offset, 77, 0, 1000) \
@@ -142,16 +141,15 @@
     X(gain_pawn, 12, 0, 100) \
     /* move ordering */ \
     X(capture_weight, 7, 1, 60) \
-    X(good_capture_see, 57, 1, 200)         /* 1/1024 of the score that a good capture may lose by exchange */ \
-    X(good_quiet, -14000, -60000, 0)        /* quiet moves below come after the bad captures */ \
+    X(good_capture_see, 57, 1, 200)         /* 1/1024 of its score that a good capture may lose by SEE */ \
+    X(good_quiet, -14000, -60000, 0)        /* quiets with a lower score come after the bad captures */ \
     X(check_bonus, 16384, 0, 30000) \
     X(check_see, 75, 0, 1000) \
     X(low_ply_order, 8, 0, 40) \
-    /* mates */ \
-    X(mate_in_one, 1, 0, 1) \
-    X(mate_scout, 1, 0, 100)                /* percent of a move's time for the mate search at the root */
+    /* mate in one at every node: 0 off, 1 on */ \
+    X(mate_in_one, 1, 0, 1)
 
-/* The values now. Nothing but ints, so that tune.pyx can write the field of a row. */
+/* The current values. Only ints, so that tune.pyx can write the field of a row. */
 typedef struct {
 #define KOMADORI_FIELD(name, default_value, least, greatest) int name;
     KOMADORI_TUNABLES(KOMADORI_FIELD)
@@ -165,7 +163,7 @@ typedef struct {
     int default_value, least, greatest;
 } TuneRow;
 
-/* Rows stand in the order of Tune's fields. */
+/* Rows are in the order of the fields of Tune. */
 static inline TuneRow tune_row(int index)
 {
 #define KOMADORI_ROW(name, default_value, least, greatest) {#name, default_value, least, greatest},

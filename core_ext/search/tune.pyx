@@ -1,8 +1,18 @@
-"""Reading and setting the constants of tune.h by name."""
+"""Read and set the constants of tune.h by name. setup.py generates tune.pxd, which declares them to Cython."""
+
+cdef extern from "search/tune.h" nogil:
+    ctypedef struct TuneRow:
+        const char *name
+        int default_value
+        int least
+        int greatest
+    TuneRow tune_row(int index)
+    enum:
+        TUNABLES
 
 
 cdef str text_name(const char *field):
-    """`null_margin` is NullMargin in options and reports."""
+    """The name in options and reports: NullMargin for `null_margin`."""
     return "".join([part.capitalize() for part in field.decode().split("_")])
 
 
@@ -14,18 +24,18 @@ _ROWS = {text_name(tune_row(row).name): row for row in range(TUNABLES)}
 
 
 def tunables() -> list[tuple[str, int, int, int, int]]:
-    """Every constant: name, value now, default, least, greatest."""
+    """Return (name, current value, default, least, greatest) of every constant."""
     return [(name, value_of(row)[0], tune_row(row).default_value, tune_row(row).least, tune_row(row).greatest)
             for name, row in _ROWS.items()]
 
 
 def tunable(name: str) -> int:
-    """The value now. KeyError where there is none of that name."""
+    """Return the current value. KeyError if no constant has this name."""
     return value_of(_ROWS[name])[0]
 
 
 def set_tunable(name: str, value: int) -> None:
-    """For the next searches of this process; ValueError where the name or the range is wrong."""
+    """Set a constant for the next searches of this process. ValueError if the name or the value is not allowed."""
     if name not in _ROWS:
         raise ValueError(f"unknown constant '{name}'")
     row = tune_row(_ROWS[name])

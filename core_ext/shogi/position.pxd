@@ -9,8 +9,8 @@ from core_ext.shogi.bitboard cimport (
 )
 from core_ext.shogi.types cimport (
     BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
-    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, make_move32,
-    make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
+    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, is_quiet32,
+    make_move32, make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
 )
 from core_ext.shogi.zobrist cimport zobrist
 
@@ -135,6 +135,10 @@ cdef inline Move32 to_move32(const Position *pos, Move move) noexcept nogil:
     if is_drop(move):
         return make_move32(move, make_piece(pos.side, dropped_type(move)), 0)
     return make_move32(move, pos.board[from_square(move)], pos.board[to_square(move)])
+
+
+cdef inline bint is_quiet(const Position *pos, Move move) noexcept nogil:
+    return is_quiet32(to_move32(pos, move))
 
 
 cdef inline uint64_t board_key_after(const Position *pos, Move32 move) noexcept nogil:

@@ -402,7 +402,7 @@ cdef int missing_points(const Position *pos) noexcept nogil:
 
 
 cdef int points_needed(const Position *pos, DeclarationRule rule) noexcept nogil:
-    """Return 31 (24-point rule) or 28 for Black, 27 for White (27-point rule), less the handicap that White gives."""
+    """Return 31 (24-point rule) or 28 for Black, 27 for White (27-point rule); White may need less with a handicap."""
     cdef int needed = 31
     if rule == RULE_27 or rule == RULE_27_HANDICAP:
         needed = 28 if pos.side == BLACK else 27

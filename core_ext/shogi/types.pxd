@@ -161,3 +161,10 @@ cdef inline int captured_piece(Move32 move) noexcept nogil:
 cdef inline int placed_piece(Move32 move) noexcept nogil:
     """Return the piece on the destination after the move: the moved piece, promoted if the move promotes."""
     return ((move >> 16) & 31) + ((move & PROMOTION) >> 11)
+
+
+cdef inline bint is_quiet32(Move32 move) noexcept nogil:
+    """Neither a capture nor a pawn promotion: a move that generate_captures leaves out."""
+    if captured_piece(move):
+        return False
+    return is_drop(move) or not (is_promotion(move) and type_of(moved_piece(move)) == PAWN)

@@ -78,9 +78,8 @@ def test_mates(engine: Engine) -> None:
     assert (found.move, found.score.mate, found.score.cp, str(found.score)) == ("G*5b", 1, None, "mate 1")
     assert found.score.value == MATE - 1
     score = engine.analyse(Board("4k4/9/3GPG3/9/9/9/9/9/4K4 w G 1"), depth=6).score
-    assert (
-        score.mate is not None and score.mate < 0 and score.value < -MATE_BOUND and str(score) == f"mate {score.mate}"
-    )
+    assert score.mate is not None and score.mate < 0 and score.value < -MATE_BOUND
+    assert str(score) == f"mate {score.mate}"
 
 
 def test_a_new_engine_and_a_new_game_search_alike(engine: Engine) -> None:

@@ -161,7 +161,7 @@ def test_a_booked_player_searches_after_the_book() -> None:
     booked = duel.BookedPlayer(player, INTERNAL, random.Random(1))
     booked.new_game()
     first = booked.think(Board())[0]
-    assert first in {entry.move for entry in BookPlayer(open_book(INTERNAL), print).moves(Board(), look_turned=True)}
+    assert first in {entry.move for entry in BookPlayer(open_book(INTERNAL), print).moves(Board(), flipped=True)}
     assert (
         booked.think(Board("4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"))[0] == "5f5e"
     )  # the dragon can be captured for nothing

@@ -1,4 +1,4 @@
-"""Arbitrary input to the readers of commands, options and books: a value or an error of their own, nothing else."""
+"""Arbitrary input to the readers of commands, options and books: only their own errors are raised."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import (
     EMPTY_VALUES,
+    FLAGS,
+    LIMITS,
     LONGEST_TIME,
     QUESTIONS,
     READERS,
     SIMPLE,
+    TIMES,
     Command,
     Go,
     Malformed,
@@ -31,7 +34,7 @@ from usi_engine.usi.protocol import (
 )
 
 fast = settings(
-    max_examples=200,
+    max_examples=100,
     derandomize=True,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -41,17 +44,15 @@ START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
 COUNTS = st.one_of(st.none(), st.integers(1, 2**53))
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)
-GO_WORDS = {"btime", "wtime", "byoyomi", "binc", "winc", "depth", "nodes", "movetime", "ponder", "mate"}
-GO_WORDS |= {"searchmoves", "infinite"}
-KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves", "infinite"})
+GO_WORDS = TIMES | LIMITS | FLAGS | {"mate"}
+KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves"})
 LINES = st.one_of(
     st.text(),
     st.lists(st.one_of(st.sampled_from(KNOWN), WORDS, st.integers().map(str), st.floats().map(str))).map(" ".join),
 )
-TIMES = st.builds(Times, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS)
 GOES = st.builds(
     Go,
-    TIMES,
+    st.builds(Times, NUMBERS, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
     st.booleans(),
     st.booleans(),
     movetime=NUMBERS,
@@ -62,7 +63,7 @@ GOES = st.builds(
 
 
 def one_info_line(text: str) -> bool:
-    """Whether the writer makes one whole line of 7-bit ASCII of it."""
+    """Return True if the writer makes one line of 7-bit ASCII of the text."""
     written = io.BytesIO()
     Writer(written).info(text)
     line = written.getvalue()
@@ -70,14 +71,13 @@ def one_info_line(text: str) -> bool:
     return single and line.startswith(b"info string ") and b"  " not in line
 
 
-def test_a_text_cut_between_words() -> None:
+def test_a_long_text_is_cut() -> None:
     assert all(one_info_line("x" * length + " y" * 1000) for length in (1, 2))
 
 
 @fast
 @given(st.one_of(st.binary(), LINES.map(str.encode), LINES.map(lambda line: line.encode("cp932", "replace"))))
 def test_any_line_is_a_command(data: bytes) -> None:
-    """One of the protocol's dataclasses; what cannot be read makes one info string."""
     command = parse(decode(data))
     assert isinstance(command, Command)
     texts = [command.text] if isinstance(command, Malformed) else getattr(command, "faults", ())
@@ -85,42 +85,34 @@ def test_any_line_is_a_command(data: bytes) -> None:
 
 
 def text_of(go: Go) -> str:
-    """The line that asks for this go."""
     words = ["go"] + [word for word in ("ponder", "infinite") if getattr(go, word)]
-    for name in ("btime", "wtime", "byoyomi", "binc", "winc"):
-        number = getattr(go.times, name)
-        words += [] if number is None else [name, str(number)]
-    for name in ("movetime", "depth", "nodes"):
-        number = getattr(go, name)
-        words += [] if number is None else [name, str(number)]
+    limits = vars(go.times) | {name: getattr(go, name) for name in ("movetime", "depth", "nodes")}
+    words += [f"{name} {number}" for name, number in limits.items() if number is not None]
     return " ".join(words + (["searchmoves", *go.searchmoves] if go.searchmoves else []))
 
 
 @fast
 @given(GOES)
 def test_go_round_trip(go: Go) -> None:
-    """Every go that can be written is read as it was meant."""
     assert parse(text_of(go)) == go
 
 
 @fast
 @given(WORDS, st.text(st.characters(exclude_categories=["C"])).map(str.strip))
 def test_setoption_round_trip(name: str, value: str) -> None:
-    """The value is the rest of the line, spaces and all."""
     assert parse(f"setoption name {name} value {value}") == SetOption(name, "" if value in EMPTY_VALUES else value)
 
 
 @fast
 @given(st.lists(WORDS.filter(lambda word: word != "moves")))
 def test_position_round_trip(moves: list[str]) -> None:
-    """Moves are not checked here: the board does that."""
     assert parse(f"position sfen {START} moves {' '.join(moves)}") == SetPosition(START, tuple(moves))
 
 
 @fast
 @given(st.sampled_from(sorted(DECLARED)), st.one_of(st.text(), st.integers().map(str), st.floats().map(str)))
 def test_any_value_of_an_option(name: str, text: str) -> None:
-    """A value is set, or refused with one sentence; what is shown can always be set again and changes nothing."""
+    """A refused value changes nothing; a value that is shown can be set again."""
     options = Options()
     before, refusal = options.shown(name), options.set(name, text)
     shown = options.shown(name)
@@ -132,7 +124,6 @@ def test_any_value_of_an_option(name: str, text: str) -> None:
 @fast
 @given(st.text())
 def test_any_line_of_a_book(line: str) -> None:
-    """A move, a bad line, or nothing."""
     entry = read_entry([line])
     assert isinstance(entry, Entry) and len(entry.moves) + bool(entry.bad_line) <= 1
 
@@ -144,7 +135,7 @@ BOOK_LINES = st.one_of(st.binary(max_size=30), st.just(b"sfen " + START.encode()
 @fast
 @given(st.booleans(), st.lists(BOOK_LINES).map(b"\n".join), st.sampled_from([0, 2**20]))
 def test_any_file_as_a_book(tmp_path: Path, marked: bool, content: bytes, read_whole_up_to: int) -> None:
-    """A BookError, or a book that can be probed, read whole or searched on the disk."""
+    """The file is refused with a BookError or can be probed, in memory and on the disk."""
     file = tmp_path / "book.db"
     file.write_bytes(MARK + b" 1.00\n" + content if marked else content)
     with pytest.MonkeyPatch.context() as patch:
@@ -159,6 +150,5 @@ def test_any_file_as_a_book(tmp_path: Path, marked: bool, content: bytes, read_w
 
 @pytest.mark.parametrize("path", ["", "a\0b", "\ud800", "x" * 5000])
 def test_any_path_of_a_book(path: str) -> None:
-    """A path that the system refuses is a BookError."""
     with pytest.raises(BookError):
         YaneuraOuBook(path)

@@ -1,4 +1,4 @@
-"""Opening books: .db read whole or searched on the disk, .sbk, .bin; turned positions; the choice; play from them."""
+"""Opening books: .db in memory and on the disk, .sbk, .bin; flipped positions; the choice of a move; play."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from usi_engine.book import apery, yaneuraou
 from usi_engine.book.apery import ENTRY, AperyBook
-from usi_engine.book.book_player import BookPlayer, open_book, packaged_book
+from usi_engine.book.book_player import PACKAGED, BookPlayer, open_book
 from usi_engine.book.choice import Rules, allowed, choose, rules_of
 from usi_engine.book.entry import BookError, BookMove, position_key
-from usi_engine.book.rotation import turned_move, turned_sfen
+from usi_engine.book.flip import flip_move, flip_sfen
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
 from usi_engine.evaluation.names import INTERNAL
@@ -41,15 +41,20 @@ sfen {START}
 RULES = rules_of(Options(), black=True)
 
 
+@pytest.fixture(params=["in memory", "on disk"])
+def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read a book into memory, or search it on the disk whatever its size."""
+    if request.param == "on disk":
+        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
+
+
 def write(folder: Path, text: str, name: str = "book.db") -> str:
-    """A book file."""
     path = folder / name
     path.write_bytes(text.encode())
     return str(path)
 
 
 def test_a_path_from_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`~` is replaced, as in EvalFile."""
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path))
     assert open_book(f"~/{Path(write(tmp_path, SMALL)).name}").probe(START).moves
@@ -61,7 +66,6 @@ def test_a_path_from_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_probe(tmp_path: Path) -> None:
-    """Moves come best first, whatever the move number."""
     book = YaneuraOuBook(write(tmp_path, SMALL))
     first, second = BookMove("7g7f", "3c3d", 30, 20, 3), BookMove("2g2f", "8c8d", 25, 20, 1)
     wanted = (first, second, BookMove("9g9f", "", -80, 20, 100))
@@ -70,7 +74,6 @@ def test_probe(tmp_path: Path) -> None:
 
 
 def test_line_ends_and_bom(tmp_path: Path) -> None:
-    """Windows line ends and a BOM change nothing."""
     windows = "\ufeff" + SMALL.replace("\n", "\r\n")
     expected = YaneuraOuBook(write(tmp_path, SMALL, "b")).probe(START)
     assert YaneuraOuBook(write(tmp_path, windows)).probe(START) == expected
@@ -78,7 +81,6 @@ def test_line_ends_and_bom(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", [".db", ".sbk", ".bin", ""])
 def test_not_a_book(tmp_path: Path, suffix: str) -> None:
-    """The error names the file."""
     folder, bad = tmp_path / f"folder{suffix}", tmp_path / f"bad{suffix}"
     folder.mkdir()
     bad.write_text("sfen " + START)
@@ -101,19 +103,17 @@ def test_not_a_book(tmp_path: Path, suffix: str) -> None:
     ],
 )
 def test_read_move(line: str, move: BookMove | None) -> None:
-    """Missing fields count as 0; comments and entries without a move give none."""
     assert read_move(line) == move
 
 
-@pytest.mark.parametrize("line", ["7g7f none --5", f"7g7f none 5 1 {'9' * 400}", "7g7f none 1e9 1 -5", "7g7f 3c3d x"])
-def test_a_bad_number(line: str) -> None:
-    """The line is bad: a move is not played for a value that it may not have."""
-    with pytest.raises(ValueError, match=r"."):
-        read_move(line)
+@pytest.mark.parametrize("numbers", ["--5", f"5 1 {'9' * 400}", "1e9 1 -5", "x"])
+def test_a_bad_number_makes_the_line_bad(numbers: str) -> None:
+    with pytest.raises(ValueError, match=r"7g7f"):
+        read_move(f"7g7f none {numbers}")
 
 
 def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A sorted book gives the same moves searched on the disk as read whole: 300 of its positions and 100 others."""
+    """Compare the moves of 300 positions of the book and 100 others."""
     rng = random.Random(11)
     sfens = sorted({random_position(rng) for _ in range(400)})
     held = sfens[::2] + sfens[1::4]
@@ -130,39 +130,30 @@ def test_on_disk_equals_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert any(whole.probe(sfen).moves for sfen in held)
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.usefixtures("storage")
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_a_position_under_several_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool, end: str
-) -> None:
-    """Its blocks are one entry; a move that comes again is the deepest search's, with the counts of all."""
+def test_a_position_under_several_numbers_is_one_entry(tmp_path: Path, end: str) -> None:
     place = START[:-1]
     before, behind = place.replace(" b ", " a "), place.replace(" b ", " w ")
     lines = ["#YANEURAOU-DB2016 1.00", f"sfen {before}1", "1g1f", f"sfen {place}1", "7g7f 3c3d 30 20 3",
              "2g2f none 20 9 1", f"sfen {place}11", f"sfen {place}5", "7g7f none 10 24 4", "9g9f none 90 1 1",
              "2g2f 8c8d -5 9 1", f"sfen {behind}2", "3c3d"]  # fmt: skip
-    if not whole:
-        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
     book = YaneuraOuBook(write(tmp_path, end.join([*lines, ""])))
     wanted = (BookMove("9g9f", "", 90, 1, 1), BookMove("2g2f", "", 20, 9, 2), BookMove("7g7f", "", 10, 24, 7))
     assert book.probe(START).moves == wanted
     assert [move.move for move in book.probe(f"{behind}1").moves] == ["3c3d"]
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_comment_begins_no_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
-    """Only a line that begins with `sfen` does."""
-    if not whole:
-        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
+@pytest.mark.usefixtures("storage")
+def test_a_comment_with_sfen_is_not_a_position(tmp_path: Path) -> None:
     book = YaneuraOuBook(write(tmp_path, SMALL.replace("20 1\n", f"20 1 // from sfen {START}\n# sfen collection\n")))
     assert book.probe(START) == YaneuraOuBook(write(tmp_path, SMALL, "b")).probe(START)
     assert len(book.probe(START).moves) == 3
 
 
 def test_a_large_book_must_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else most positions would not be found, and nothing would say so. A small one may be in any order."""
     rng = random.Random(5)
-    sfens = sorted({random_position(rng) for _ in range(300)}, reverse=True)
+    sfens = sorted({random_position(rng) for _ in range(100)}, reverse=True)
     path = write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + "".join(f"sfen {sfen}\n7g7f\n" for sfen in sfens))
     assert all(YaneuraOuBook(path).probe(sfen).moves for sfen in sfens)
     monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
@@ -170,28 +161,27 @@ def test_a_large_book_must_be_sorted(tmp_path: Path, monkeypatch: pytest.MonkeyP
         YaneuraOuBook(path)
 
 
-@pytest.mark.parametrize("whole", [True, False])
-def test_a_probe_is_quick_whatever_the_file_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
-    """Not all of very many lines of a position, positions of a key and bytes without an end are read."""
-    many = f"sfen {START}\n" + "7g7f none 1 1 1\n" * 200_000
-    repeated = f"sfen {START}\n7g7f none 1 1 1\n" * 20_000
-    without_moves = f"sfen {START}\n" * 20_000
-    endless = "x" * 5_000_000
-    if not whole:
-        monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", 0)
-    without_end = (endless, f"sfen {endless}", f"sfen {START}\n{endless}", "\n" * 5_000_000)
-    for text in (many, repeated, without_moves, *without_end):
-        book = YaneuraOuBook(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + text))
-        begun = time.process_time()
-        assert len(book.probe(START).moves) <= 600
-        assert time.process_time() - begun < 0.2
+ENDLESS = "x" * 2_000_000
+
+
+@pytest.mark.usefixtures("storage")
+@pytest.mark.parametrize(
+    "text",
+    [f"sfen {START}\n" + "7g7f none 1 1 1\n" * 100_000, f"sfen {START}\n7g7f none 1 1 1\n" * 10_000,
+     f"sfen {START}\n" * 10_000, ENDLESS, f"sfen {ENDLESS}", f"sfen {START}\n{ENDLESS}", "\n" * 2_000_000],
+    ids=["many moves", "repeated", "without moves", "endless line", "endless sfen", "endless move", "empty lines"],
+)  # fmt: skip
+def test_a_probe_is_quick_whatever_the_file_contains(tmp_path: Path, text: str) -> None:
+    book = YaneuraOuBook(write(tmp_path, "#YANEURAOU-DB2016 1.00\n" + text))
+    begun = time.process_time()
+    assert len(book.probe(START).moves) <= 600
+    assert time.process_time() - begun < 0.2
 
 
 @pytest.mark.parametrize(
     "line", ["--5", "7g7f none --5", f"2g2f none 5 1 {'9' * 400}", "7g7e 3c3d 500 1 1", "7g7f\0 \x1b"]
 )
 def test_a_bad_line_costs_one_message(tmp_path: Path, line: str) -> None:
-    """The good line is still played, and the fault is told once."""
     told = list[str]()
     player = BookPlayer(YaneuraOuBook(write(tmp_path, SMALL.replace("9g9f none -80 20 100", line))), told.append)
     for _ in range(3):
@@ -202,14 +192,13 @@ def test_a_bad_line_costs_one_message(tmp_path: Path, line: str) -> None:
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes on this system")
 @pytest.mark.parametrize("suffix", [".db", ".sbk", ".bin"])
 def test_a_pipe_is_no_book(tmp_path: Path, suffix: str) -> None:
-    """To open it would wait for its writer."""
+    """Opening it would block until a writer opens it."""
     os.mkfifo(tmp_path / f"pipe{suffix}")
     with pytest.raises(BookError, match="no regular file"):
         open_book(str(tmp_path / f"pipe{suffix}"))
 
 
 def random_position(rng: random.Random) -> str:
-    """Some moves from the start."""
     board = Board()
     for _ in range(rng.randrange(1, 12)):
         board.push(rng.choice(board.legal_moves()))
@@ -220,13 +209,13 @@ def random_position(rng: random.Random) -> str:
 
 
 def varint(number: int) -> bytes:
-    """A number of Protocol Buffers: seven bits a byte, the lowest first."""
+    """Encode a Protocol Buffers number: seven bits a byte, the lowest first."""
     low, rest = number & 127, (number & (1 << 64) - 1) >> 7
     return bytes([low | 128]) + varint(rest) if rest else bytes([low])
 
 
 def message(**fields: int | str | bytes | list[bytes]) -> bytes:
-    """A message of Protocol Buffers; `f3=...` is field 3."""
+    """Encode a Protocol Buffers message; `f3=...` is field 3."""
     found = b""
     for name, value in fields.items():
         for each in value if isinstance(value, list) else [value]:
@@ -240,20 +229,19 @@ def message(**fields: int | str | bytes | list[bytes]) -> bytes:
 
 
 def sbk_move(start: str, to: str, mark: int, weight: int) -> bytes:
-    """A move of a pawn by Black: squares as digits, file first."""
+    """Encode a move of a black pawn; squares are digits, file first."""
     bits = int(start[1]) | int(start[0]) << 4 | int(to[1]) << 8 | int(to[0]) << 12 | 1 << 24
     return message(f1=bits, f2=mark, f3=weight, f4=-1)
 
 
 def sbk_book() -> bytes:
-    """The start position with three moves."""
     moves = [sbk_move("77", "76", 0, 3), sbk_move("27", "26", 2, 9), sbk_move("97", "96", 4, 50)]
     state = message(f1=0, f2=0, f3=0, f4=0, f5=0, f6=0, f7=START, f9=moves)
     return message(f1="", f2="", f3=[state])
 
 
 def apery_book(start_key: int) -> bytes:
-    """Four entries, two of them of the start position with this key."""
+    """Encode four entries, two of them for the start position with this key."""
     # Squares count from 0, file by file: to, start << 7.
     pawn_76, pawn_26 = 6 * 9 + 5 | (6 * 9 + 6) << 7, 1 * 9 + 5 | (1 * 9 + 6) << 7
     keys = (start_key - 1, start_key, start_key, start_key + 1)
@@ -262,17 +250,16 @@ def apery_book(start_key: int) -> bytes:
 
 
 def test_shogihome(tmp_path: Path) -> None:
-    """Weights are counts; a move that is marked as doubtful or a mistake is left out."""
+    """Weights become counts; a move marked as a mistake is skipped."""
     path = tmp_path / "book.sbk"
     path.write_bytes(sbk_book())
     book = open_book(str(path))
     assert isinstance(book, ShogiHomeBook)
     assert book.probe(START).moves == (BookMove("2g2f", "", 0, 0, 9), BookMove("7g7f", "", 0, 0, 3))
-    assert book.probe(turned_sfen(START)).moves == book.probe("nonsense").moves == ()
+    assert book.probe(flip_sfen(START)).moves == book.probe("nonsense").moves == ()
 
 
 def test_apery(tmp_path: Path) -> None:
-    """Entries with the key of the position, sorted by key; 16 bits of a move are its square, its start, promotion."""
     cshogi = pytest.importorskip("cshogi")
     path = tmp_path / "book.bin"
     path.write_bytes(apery_book(cshogi.Board(START).book_key()))
@@ -283,7 +270,7 @@ def test_apery(tmp_path: Path) -> None:
 
 
 def test_apery_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """15 bits are a move as cshogi writes it, or a text that is no move."""
+    """Compare every move of 15 bits with cshogi; other values must give a text that is not a move."""
     cshogi = pytest.importorskip("cshogi")
     monkeypatch.setattr(apery, "MOST_MOVES", 1 << 15)
     key = cshogi.Board(START).book_key()
@@ -299,33 +286,31 @@ def test_apery_moves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("suffix", "library"), [(".sbk", "rsshogi"), (".bin", "cshogi"), (".bin", "rsshogi")])
 def test_a_missing_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, library: str) -> None:
-    """One line says what to install."""
     for name in [library, *(name for name in sys.modules if name.startswith(f"{library}."))]:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(BookError, match=f"pip install .*{library}"):
+    with pytest.raises(BookError, match=f"needs {library}: pip install {library}"):
         open_book(write(tmp_path, "x" * 16, f"book{suffix}"))
 
 
-# ---- turned positions ----
+# ---- flipped positions ----
 
 
-def test_turned() -> None:
-    """Turning twice changes nothing; the turned moves are the legal moves of the turned position."""
+def test_flip() -> None:
+    """Flipping twice changes nothing; the flipped moves are the legal moves of the flipped position."""
     rng = random.Random(3)
     for _ in range(30):
         board = Board(random_position(rng))
-        other = Board(turned_sfen(board.sfen()))
-        assert position_key(turned_sfen(other.sfen())) == position_key(board.sfen())
-        assert {turned_move(move) for move in board.legal_moves()} == set(other.legal_moves())
+        other = Board(flip_sfen(board.sfen()))
+        assert position_key(flip_sfen(other.sfen())) == position_key(board.sfen())
+        assert {flip_move(move) for move in board.legal_moves()} == set(other.legal_moves())
     hands = "4k4/9/9/9/+P8/9/9/9/4K4 b RB2G3Prn2p 9"
-    assert turned_sfen(hands) == "4k4/9/9/9/8+p/9/9/9/4K4 w RN2Prb2g3p 9"
-    assert (turned_move("P*5e"), turned_move("G*1a"), turned_move("7g3c+")) == ("P*5e", "G*9i", "3c7g+")
+    assert flip_sfen(hands) == "4k4/9/9/9/8+p/9/9/9/4K4 w RN2Prb2g3p 9"
+    assert (flip_move("P*5e"), flip_move("G*1a"), flip_move("7g3c+")) == ("P*5e", "G*9i", "3c7g+")
 
 
 def test_a_book_of_one_colour_serves_both(tmp_path: Path) -> None:
-    """The start with White to move is found as Black's start; not with FlippedBook off."""
     path = write(tmp_path, f"#YANEURAOU-DB2016 1.00\nsfen {START}\n7g7f 3c3d 30 20 3\n")
-    player, board = BookPlayer(YaneuraOuBook(path), print), Board(turned_sfen(START))
+    player, board = BookPlayer(YaneuraOuBook(path), print), Board(flip_sfen(START))
     assert [(move.move, move.reply) for move in player.moves(board, True)] == [("3c3d", "7g7f")]
     assert player.moves(board, False) == []
 
@@ -349,7 +334,6 @@ MOVES = [BookMove("a", "", 30, 1, 30), BookMove("b", "", 0, 1, 10), BookMove("c"
     ],
 )
 def test_allowed(changed: dict[str, int], wanted: str) -> None:
-    """BookEvalDiff, the limit of this side, NarrowBook."""
     rules = replace(RULES, **changed)  # type: ignore[arg-type]
     assert "".join(move.move for move in allowed(MOVES, rules)) == wanted
     assert bool(choose(MOVES, rules, random.Random(1))) == bool(wanted)
@@ -357,7 +341,6 @@ def test_allowed(changed: dict[str, int], wanted: str) -> None:
 
 @pytest.mark.parametrize(("by_count", "expected"), [(True, 3000), (False, 2000)])
 def test_choose(by_count: bool, expected: int) -> None:
-    """In proportion to the counts, or evenly."""
     rng, rules = random.Random(7), replace(RULES, by_count=by_count)
     counts = Counter(chosen.move for _ in range(4000) if (chosen := choose(MOVES, rules, rng)))
     assert set(counts) == {"a", "b"}
@@ -372,7 +355,6 @@ def test_rules_of() -> None:
 
 
 def test_ply_and_ignored_share(tmp_path: Path) -> None:
-    """BookMoves ends the book; BookIgnoreRate leaves it out in so many percent of the positions."""
     player, rng, board = BookPlayer(YaneuraOuBook(write(tmp_path, SMALL)), print), random.Random(1), Board()
     assert player.choose(board, replace(RULES, last_ply=0), rng) is None
     assert player.choose(board, replace(RULES, ignored_percent=100), rng) is None
@@ -385,7 +367,7 @@ def test_ply_and_ignored_share(tmp_path: Path) -> None:
 
 @pytest.fixture
 def engine() -> Iterator[InProcess]:
-    """A scripted engine with its book on."""
+    """Start an engine with a scripted search and its book on."""
     made = InProcess(lambda: make_core(Script()))
     made.send("setoption name USI_OwnBook value true", "setoption name USI_Hash value 1")
     yield made
@@ -396,7 +378,6 @@ GAME = "go btime 600000 wtime 600000"
 
 
 def test_play_from_the_book(engine: InProcess, tmp_path: Path) -> None:
-    """A book move prints an info line, then bestmove with the expected answer."""
     engine.send(f"setoption name BookFile value {write(tmp_path, SMALL)}", "isready")
     engine.expect("^readyok$")
     engine.send(GAME)
@@ -405,8 +386,7 @@ def test_play_from_the_book(engine: InProcess, tmp_path: Path) -> None:
     assert engine.seen[-2].startswith("info depth 20 seldepth 20 score cp ") and line.split()[1] in engine.seen[-2]
 
 
-def test_pondering_on_the_book_waits(engine: InProcess) -> None:
-    """For ponderhit."""
+def test_a_book_move_waits_for_ponderhit(engine: InProcess) -> None:
     engine.send("go ponder btime 600000 wtime 600000")
     engine.silent("^bestmove", 0.05)
     engine.send("ponderhit")
@@ -418,10 +398,8 @@ def test_pondering_on_the_book_waits(engine: InProcess) -> None:
     "go", ["go infinite", "go", "go depth 2", "go nodes 500", "go movetime 30", f"{GAME} searchmoves 7g7f"]
 )
 def test_analysis_is_searched(engine: InProcess, go: str) -> None:
-    """Only a go with clocks and nothing else is answered from the book."""
-    engine.send("setoption name DepthLimit value 2", go)
-    time.sleep(0.05)
-    engine.send("stop")
+    """Only a `go` with clocks and nothing else is answered from the book."""
+    engine.send("setoption name DepthLimit value 2", go, "stop")
     engine.expect("^bestmove")
     assert " nodes 0 " not in engine.seen[-2]
 
@@ -432,17 +410,12 @@ def test_analysis_is_searched(engine: InProcess, go: str) -> None:
      "ConsiderationMode value true", "BookIgnoreRate value 100", "BookEvalBlackLimit value 99999"],
 )  # fmt: skip
 def test_the_book_can_be_left_out(engine: InProcess, setting: str) -> None:
-    """By each of these options; without them, the book of the package answers."""
-    engine.send(GAME)
-    engine.expect("^bestmove")
-    assert " nodes 0 " in engine.seen[-2]
     engine.send(f"setoption name {setting}", "setoption name DepthLimit value 2", GAME)
     engine.expect("^bestmove")
     assert " nodes 0 " not in engine.seen[-2]
 
 
 def test_an_illegal_book_move_is_not_played(engine: InProcess, tmp_path: Path) -> None:
-    """It is skipped, and told."""
     path = write(tmp_path, SMALL.replace("7g7f", "7g7e").replace("2g2f 8c8d", "2g2f 2g2f"))
     engine.send(f"setoption name BookFile value {path}", "go byoyomi 1000")
     assert engine.expect("^bestmove") == "bestmove 2g2f"
@@ -450,7 +423,6 @@ def test_an_illegal_book_move_is_not_played(engine: InProcess, tmp_path: Path) -
 
 
 def test_a_book_that_cannot_be_opened(engine: InProcess) -> None:
-    """One line, and the engine searches."""
     engine.send("setoption name BookFile value /nowhere/book.sbk", "setoption name DepthLimit value 2", "isready")
     engine.expect(r"^info string .*/nowhere/book\.sbk.*playing without a book$")
     engine.expect("^readyok$")
@@ -462,14 +434,9 @@ def test_a_book_that_cannot_be_opened(engine: InProcess) -> None:
 # ---- the book of the package ----
 
 
-def packaged_lines() -> list[str]:
-    """The lines of the file."""
-    return packaged_book().read_text(encoding="ascii").splitlines()
-
-
 def test_the_packaged_book_is_sound() -> None:
-    """Sorted, so that every reader can search it on the disk; every move and reply legal, every value sane."""
-    lines = packaged_lines()
+    """It is sorted, every move and reply is legal, and every value is small."""
+    lines = PACKAGED.read_text(encoding="ascii").splitlines()
     keys = [position_key(line[5:]) for line in lines if line.startswith("sfen ")]
     assert keys == sorted(set(keys)) and len(keys) > 500
     book = open_book(INTERNAL)
@@ -483,24 +450,19 @@ def test_the_packaged_book_is_sound() -> None:
             board.pop()
 
 
-def play_line(player: BookPlayer, rng: random.Random) -> tuple[list[str], int]:
-    """The sixteen first moves of a game against itself, and how many of them the book gave."""
-    board, line = Board(), list[str]()
-    while len(line) < 16:
-        rules = rules_of(Options(), black=len(line) % 2 == 0)
-        chosen = player.choose(board, rules, rng)
+def play_line(player: BookPlayer, rng: random.Random) -> tuple[str, ...]:
+    """Return the book moves at the start of a game of the player against itself, up to sixteen."""
+    board = Board()
+    while len(board.moves()) < 16:
+        chosen = player.choose(board, rules_of(Options(), board.turn == 0), rng)
         if chosen is None:
             break
-        line.append(chosen.move)
         board.push(chosen.move)
-    return line, len(line)
+    return tuple(board.moves())
 
 
 def test_the_packaged_book_varies() -> None:
-    """In 20 games against itself at least 15 lines differ within the book, and it gives four moves and more."""
-    player: BookPlayer = BookPlayer(open_book(INTERNAL), print)
-    for seed in range(5):
-        rng = random.Random(seed)
-        games = [play_line(player, rng) for _ in range(20)]
-        assert len({tuple(line) for line, _ in games}) >= 15
-        assert sum(length for _, length in games) / 20 >= 4
+    player, rng = BookPlayer(open_book(INTERNAL), print), random.Random(0)
+    lines = [play_line(player, rng) for _ in range(60)]
+    assert len(set(lines)) >= 30
+    assert sum(map(len, lines)) / len(lines) >= 4

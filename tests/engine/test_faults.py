@@ -1,4 +1,4 @@
-"""Files cut off anywhere, full disks, folders that cannot be used, starts at once, and the largest games."""
+"""Truncated files, full disks, unusable folders, concurrent starts, and the longest games."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from usi_engine.book import yaneuraou
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
 from usi_engine.evaluation import cache
-from usi_engine.evaluation.kpp_file import packaged_path, read_blocks
-from usi_engine.evaluation.load import load_evaluation, packaged_network
-from usi_engine.evaluation.names import INTERNAL, WeightsError
-from usi_engine.usi.options import FV_SCALE
+from usi_engine.evaluation.kpp_file import read_blocks
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 
 PAGE = 4096
-MOST_MEGABYTES = 1000  # of 512 threads before they search
+MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmoves593")
 
 
 class Arrays:
-    """Stands for KppWeights: arrays of these bytes."""
+    """Stand-in for KppWeights: arrays of these bytes."""
 
     def __init__(self, *contents: bytes) -> None:
         self.arrays = [bytearray(content) for content in contents]
@@ -40,32 +39,30 @@ class Arrays:
         return [memoryview(array) for array in self.arrays]
 
 
-# ---- files cut off at every page ----
+# ---- truncated files ----
 
 
-def test_a_network_cut_off_anywhere(tmp_path: Path) -> None:
-    """Refused in one line that names it."""
-    data, path = Path(packaged_network()).read_bytes(), tmp_path / "nn.bin"
+def test_a_truncated_network(tmp_path: Path) -> None:
+    data, path = PACKAGED[INTERNAL].read_bytes(), tmp_path / "nn.bin"
     path.write_bytes(data)
-    assert isinstance(load_evaluation(str(path), FV_SCALE), Network)
-    for size in (*range(0, len(data), PAGE), len(data) - 1):
+    assert isinstance(load_evaluation(str(path)), Network)
+    for size in (*range(0, 4 * PAGE, PAGE), *range(0, len(data), 64 * PAGE), len(data) - 1):
         path.write_bytes(data[:size])
         with pytest.raises(WeightsError, match=r"nn\.bin") as refused:
-            load_evaluation(str(path), FV_SCALE)
+            load_evaluation(str(path))
         assert "\n" not in str(refused.value)
 
 
-def test_kpp_weights_cut_off_anywhere() -> None:
-    """At a page in every two megabytes, and around the header: a check takes up to 30 ms."""
-    data = packaged_path().read_bytes()
-    for size in (*range(0, 10 * PAGE, PAGE), *range(0, len(data), 512 * PAGE), len(data) - 1):
+def test_truncated_kpp_weights() -> None:
+    data = PACKAGED[KPP].read_bytes()
+    for size in (*range(0, 10 * PAGE, PAGE), *range(0, len(data), 1024 * PAGE), len(data) - 1):
         with pytest.raises(WeightsError):
             read_blocks(data[:size])
 
 
 @pytest.mark.parametrize("read_whole_up_to", [0, 2**20])
-def test_a_book_cut_off_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_whole_up_to: int) -> None:
-    """No book, or one with the positions before the cut."""
+def test_a_truncated_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_whole_up_to: int) -> None:
+    """It is refused, or has the positions before the cut."""
     monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", read_whole_up_to)
     board, sfens = Board(), list[str]()
     for _ in range(400):
@@ -74,11 +71,11 @@ def test_a_book_cut_off_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         board = board if board.legal_moves() else Board()
     lines = b"".join(f"sfen {sfen}\n7g7f 3c3d 10 20 30\n2g2f none 5 20 30\n".encode() for sfen in sorted(sfens))
     data, path, sizes = MARK + b" 1.00\n" + lines, tmp_path / "book.db", list[int]()
-    for size in range(0, len(data), PAGE // 4):
+    for size in range(0, len(data), PAGE):
         path.write_bytes(data[:size])
         try:
             book = YaneuraOuBook(str(path))
-        except BookError as error:  # cut in the line that says what it is, or in a line of a long book
+        except BookError as error:  # cut in the first line, or in a line of a large book
             assert size < len(MARK) or (read_whole_up_to == 0 and "is not sorted" in str(error))
             continue
         found = [book.probe(sfen).moves for sfen in sfens[::20]]
@@ -87,9 +84,9 @@ def test_a_book_cut_off_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert sizes == sorted(sizes) and sizes[-1] >= 19
 
 
-def test_a_cache_cut_off_anywhere(cache_folder: Path) -> None:
-    """Never read as if it were whole, even where it is filled up with zeros again, as after a lost write."""
-    content, path = bytes(range(1, 256)) * 500, cache_folder / "some.unfolded"
+def test_a_truncated_cache(cache_folder: Path) -> None:
+    """It is not used, even if zeros follow up to its full length, as after a lost write."""
+    content, path = bytes(range(1, 256)) * 200, cache_folder / "some.unfolded"
     cache.keep(Arrays(content, content[:100]), path)
     data = path.read_bytes()
     for size in range(0, len(data), PAGE):
@@ -113,7 +110,6 @@ cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
-    """And says nothing: the weights are there."""
     command = [sys.executable, "-c", KEEP, str(tmp_path / "cache" / "x.unfolded")]
     done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -121,8 +117,7 @@ def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["file/cache", "/proc/none/cache", ""])
-def test_a_home_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    """There is no cache then."""
+def test_an_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / place) if place else "")
     path = cache.cache_file(b"weights")
@@ -139,7 +134,7 @@ from pathlib import Path
 from tests.engine.test_faults import Arrays
 from usi_engine.evaluation import cache
 path, content = Path(sys.argv[1]), bytes(range(256)) * 2000
-for _ in range(40):
+for _ in range(20):
     empty = Arrays(bytes(len(content)))
     if cache.fetch(empty, path):
         assert empty.arrays == [content]
@@ -152,7 +147,7 @@ for _ in range(40):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
 def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
-    """One of which deletes the file again and again: what is read is whole, and one file is left."""
+    """One start deletes the file repeatedly; the others always read a complete one."""
     path = tmp_path / "cache" / "x.unfolded"
 
     def start(number: int) -> subprocess.CompletedProcess[bytes]:
@@ -164,7 +159,7 @@ def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
     assert len(list(path.parent.iterdir())) <= 1
 
 
-# ---- the largest games ----
+# ---- the most threads, the longest games, the most lines ----
 
 
 def resident_megabytes(engine: Program) -> int:
@@ -172,10 +167,11 @@ def resident_megabytes(engine: Program) -> int:
     return int(status.split("VmRSS:")[1].split()[0]) >> 10
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere memory is not counted here")
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 @pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer takes far more memory")
 def test_512_threads() -> None:
-    """Ready soon and without their 8 GB, which come as threads search; a go is answered, and the next one."""
+    """The engine is ready soon and without 8 GB of stacks, which threads take when they search."""
     engine = Program(evaluation=INTERNAL)
     engine.send("setoption name Threads value 512", "setoption name USI_Hash value 16", "isready")
     begun = time.monotonic()
@@ -191,7 +187,7 @@ def test_512_threads() -> None:
 
 
 def long_game(plies: int) -> list[str]:
-    """Random moves; a game that ends too soon is begun again."""
+    """Return the random moves of the first game that lasts so long."""
     for seed in range(100):
         rng, board, played = random.Random(seed), Board(), list[str]()
         while len(played) < plies and (moves := board.legal_moves()):
@@ -199,13 +195,12 @@ def long_game(plies: int) -> list[str]:
             board.push(played[-1])
         if len(played) == plies:
             return played
-    raise AssertionError("no game is so long")
+    raise AssertionError(f"no game of {plies} plies")
 
 
-def test_a_game_of_a_thousand_moves(program: Program) -> None:
-    """And one of 5,000, which repeats itself over and over."""
+def test_games_of_1000_and_5000_moves(program: Program) -> None:
     moves = long_game(1000)
-    for plies in range(0, 1001, 100):
+    for plies in range(0, 1001, 250):
         program.send(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
         program.expect("^bestmove")
     shuffle = " ".join(["2h1h", "8b9b", "1h2h", "9b8b"] * 1250)
@@ -216,7 +211,7 @@ def test_a_game_of_a_thousand_moves(program: Program) -> None:
 
 
 def test_a_line_for_each_of_593_moves(program: Program) -> None:
-    """The position with the most moves, with as many lines: each has one, and each once."""
+    """In the position with the most legal moves, each line begins with another move."""
     program.send("setoption name MultiPV value 593", "setoption name GenerateAllLegalMoves value true")
     program.send(f"position sfen {MOST_MOVES}", "go depth 2")
     seen: list[str] = []

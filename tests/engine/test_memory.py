@@ -1,4 +1,4 @@
-"""What is known of free memory, and that no table is made beyond it."""
+"""Free memory by /proc and cgroups, and the tables that fit into it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,23 @@ from tests.engine.fake_core import Script
 from usi_engine import memory
 from usi_engine.memory import free_megabytes
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse what they do not have")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse the allocation")
 
 MB = 1 << 20
 
 
-def written(folder: Path, files: dict[str, str]) -> None:
-    """A tree of files, by their names in the folder."""
-    for name, text in files.items():
+def free(folder: Path, files: dict[str, str]) -> int | None:
+    """Write the files into the folder; return the free megabytes by them."""
+    meminfo = "MemTotal: 8192000 kB\nMemFree: 1 kB\nMemAvailable: 4096000 kB\n"
+    for name, text in {"proc/meminfo": meminfo, **files}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="ascii")
-
-
-def free(folder: Path, files: dict[str, str]) -> int | None:
-    written(folder, {"proc/meminfo": "MemTotal: 8192000 kB\nMemFree: 1 kB\nMemAvailable: 4096000 kB\n", **files})
     return free_megabytes(folder / "proc", folder / "cgroup")
 
 
 def cgroup(limit: str, use: int, reclaimable: int) -> dict[str, str]:
-    """The files of a cgroup of version 2; in MB."""
+    """Return the files of a cgroup v2; arguments are in MB."""
     bytes_of = limit if limit == "max" else str(int(limit) * MB)
     stat = f"anon 1\nfile 2\ninactive_file {(reclaimable - 10) * MB}\nactive_file {10 * MB}\n"
     return {"memory.max": f"{bytes_of}\n", "memory.current": f"{use * MB}\n", "memory.stat": stat}
@@ -47,14 +44,14 @@ def test_the_machine_alone(tmp_path: Path) -> None:
     [("max", "max", 4000), ("1024", "max", 854), ("2048", "1024", 854), ("100", "1024", 0), ("9000", "9000", 4000)],
 )
 def test_a_container_in_another(tmp_path: Path, inner: str, outer: str, left: int) -> None:
-    """The least of what their limits leave; file pages in use can be had."""
+    """The tightest limit counts; file pages in use can be freed."""
     files = {"proc/self/cgroup": "0::/outer/inner\n"}
     for name, limit in (("outer", outer), ("outer/inner", inner)):
         files |= {f"cgroup/{name}/{file}": text for file, text in cgroup(limit, 200, 30).items()}
     assert free(tmp_path, files) == left
 
 
-def test_version_1(tmp_path: Path) -> None:
+def test_cgroup_v1(tmp_path: Path) -> None:
     files = {
         "memory.limit_in_bytes": str(500 * MB),
         "memory.usage_in_bytes": str(100 * MB),
@@ -66,13 +63,13 @@ def test_version_1(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "4", "4:memory\n", "0::/../..\n", "nonsense\n"])
-def test_what_cannot_be_read_says_nothing(tmp_path: Path, text: str) -> None:
+def test_unreadable_files_are_skipped(tmp_path: Path, text: str) -> None:
     assert free(tmp_path, {"proc/self/cgroup": text}) == 4000
     assert free_megabytes(tmp_path / "none", tmp_path / "none") is None
 
 
 def test_a_table_beyond_the_free_memory(scripted: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is not tried: Linux would end the engine while the table is filled."""
+    """It is not tried, because Linux would kill the engine while it fills the table."""
     monkeypatch.setattr(memory, "free_megabytes", lambda: 100)
     script = Script()
     engine = scripted(script)

@@ -1,4 +1,4 @@
-"""The progress bar on a terminal and elsewhere."""
+"""The progress bar."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""A line of text -> a command."""
+"""Reader of USI lines."""
 
 from __future__ import annotations
 
@@ -48,20 +48,14 @@ READ: list[tuple[str, Command]] = [
     ("USI", Ignored()),
     ("bestmove 7g7f", Ignored()),
     ("gameover", GameOver("unknown")),
-    ("gameover lose", GameOver("lose")),
-    ("setoption name A value B", SetOption("A", "B")),
-    ("setoption name A", SetOption("A", "")),
     ("setoption name A value", SetOption("A", "")),
     ("setoption name A value <empty>", SetOption("A", "")),
     ("setoption name A value b c  d", SetOption("A", "b c  d")),
     ("setoption name A value value", SetOption("A", "value")),
     ("getoption", GetOption("")),
-    ("getoption Threads", GetOption("Threads")),
     ("position startpos", SetPosition("startpos")),
-    ("position startpos moves", SetPosition("startpos")),
     ("position startpos moves 7g7f 3c3d", SetPosition("startpos", ("7g7f", "3c3d"))),
     ("position sfen a b c 1 moves x", SetPosition("a b c 1", ("x",))),
-    ("position sfen a b c", SetPosition("a b c")),
     ("position a b c 1", SetPosition("a b c 1")),
     ("position", SetPosition("")),
     ("position sfen", SetPosition("")),
@@ -70,17 +64,15 @@ READ: list[tuple[str, Command]] = [
     ("go infinite", Go(infinite=True)),
     ("go ponder btime 1 wtime 2 byoyomi 3", Go(Times(1, 2, 3), ponder=True)),
     ("go btime 1 wtime 2 binc 3 winc 4 ponder", Go(Times(1, 2, None, 3, 4), ponder=True)),
-    ("go byoyomi 0", Go(Times(byoyomi=0))),
     ("go depth 3 nodes 4 movetime 5", Go(depth=3, nodes=4, movetime=5)),
     ("go movetime 0.9", Go(movetime=0)),
     ("go btime -5 wtime 1e3", Go(Times(0, 1000))),
-    ("go depth x byoyomi 5", Go(Times(byoyomi=5), faults=("go depth wants a number from 1 on, not 'x'",))),
-    ("go depth 0", Go(depth=1, faults=("go depth wants a number from 1 on, not '0'",))),
-    ("go nodes 0", Go(depth=1, faults=("go nodes wants a number from 1 on, not '0'",))),
-    ("go byoyomi 1000ms", Go(depth=1, faults=("go byoyomi wants milliseconds, not '1000ms'",))),
-    ("go infinite depth", Go(infinite=True, faults=("go depth wants a number from 1 on, not ''",))),
+    ("go depth x byoyomi 5", Go(Times(byoyomi=5), faults=("go depth needs a number of 1 or more, not 'x'",))),
+    ("go depth 0", Go(depth=1, faults=("go depth needs a number of 1 or more, not '0'",))),
+    ("go nodes 0", Go(depth=1, faults=("go nodes needs a number of 1 or more, not '0'",))),
+    ("go byoyomi 1000ms", Go(depth=1, faults=("go byoyomi needs milliseconds, not '1000ms'",))),
+    ("go infinite depth", Go(infinite=True, faults=("go depth needs a number of 1 or more, not ''",))),
     ("go byoyomi 1e9 movetime 1e400", Go(Times(byoyomi=LONGEST_TIME), movetime=LONGEST_TIME)),
-    ("go nodes 1e9", Go(nodes=1_000_000_000)),
     ("go foo depth 2 bar", Go(depth=2)),
     ("go depth 2 searchmoves 7g7f P*5e", Go(depth=2, searchmoves=("7g7f", "P*5e"))),
     ("go searchmoves 7g7f 2g2f byoyomi 100 depth 3", Go(Times(byoyomi=100), depth=3, searchmoves=("7g7f", "2g2f"))),
@@ -89,8 +81,8 @@ READ: list[tuple[str, Command]] = [
     ("go mate 5000", GoMate(milliseconds=5000)),
     ("go mate nodes 77", GoMate(nodes=77)),
     ("go mate 1e99", GoMate(milliseconds=LONGEST_TIME)),
-    ("go mate 10s", GoMate(milliseconds=0, faults=("go mate wants milliseconds or 'infinite', not '10s'",))),
-    ("go mate nodes 0", GoMate(milliseconds=0, faults=("go mate nodes wants a number from 1 on, not '0'",))),
+    ("go mate 10s", GoMate(milliseconds=0, faults=("go mate needs milliseconds or 'infinite', not '10s'",))),
+    ("go mate nodes 0", GoMate(milliseconds=0, faults=("go mate nodes needs a number of 1 or more, not '0'",))),
     ("ponderhit", PonderHit()),
     ("ponderhit btime 1 wtime 2 byoyomi 3", PonderHit(Times(1, 2, 3))),
     ("d", Question("d")),
@@ -103,33 +95,21 @@ READ: list[tuple[str, Command]] = [
 
 @pytest.mark.parametrize(("line", "command"), READ, ids=[line for line, _ in READ])
 def test_read(line: str, command: Command) -> None:
-    """Each line is read as this command."""
     assert parse(line) == command
 
 
 @pytest.mark.parametrize(
     "line",
-    [
-        "setoption",
-        "setoption name",
-        "setoption Threads 1",
-        "setoption name Two Words value 1",
-        "perft",
-        "perft 0",
-        "perft x",
-        "bench x",
-        "bench 0",
-    ],
-)
-def test_malformed(line: str) -> None:
-    """What cannot be read is Malformed and quotes the line."""
+    ["setoption", "setoption name", "setoption Threads 1", "setoption name Two Words value 1",
+     "perft", "perft 0", "perft x", "bench x", "bench 0"],
+)  # fmt: skip
+def test_malformed_lines_are_quoted(line: str) -> None:
     command = parse(line)
     assert isinstance(command, Malformed)
     assert all(word in command.text for word in line.split()[1:])
 
 
 def test_numbers() -> None:
-    """Numbers are read leniently; anything else is None."""
     assert [read_number(text) for text in ("7", "7.9", "-7", "1e400", "nan", "inf", "", "x")] == [
         7, 7, 0, LARGEST, None, LARGEST, None, None,
     ]  # fmt: skip
@@ -137,13 +117,11 @@ def test_numbers() -> None:
 
 
 def test_decode() -> None:
-    """BOM and line ends go; utf-8 and cp932 both are text."""
     assert decode(b"\xef\xbb\xbfusi\r\n") == "usi"
     assert decode("将棋".encode()) == decode("将棋".encode("cp932")) == "将棋"
 
 
 def test_open_ended() -> None:
-    """Only what has no limit at all runs until stop."""
     ended = ("go depth 1", "go nodes 1", "go movetime 1", "go byoyomi 0", "go btime 0 wtime 0")
     assert [parse(line).open_ended() for line in ended] == [False] * 5  # type: ignore[union-attr]
     unended = ("go", "go infinite", "go ponder", "go searchmoves 7g7f", "go infinite depth 3")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core_ext.engine import KppWeights
-from usi_engine import cache
+from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import load_weights, read_file
 from usi_engine.evaluation.names import KPP
 

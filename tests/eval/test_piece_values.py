@@ -107,10 +107,10 @@ def test_bad_lines_are_quoted(file: Path, text: str, line: str) -> None:
 
 
 def test_unreadable_files_are_refused(file: Path) -> None:
-    (file.parent / "folder").mkdir()
-    (file.parent / "binary").write_bytes(b"\xff\xfe\x00")
-    (file.parent / "long").write_bytes(b"#" * 70_000)
-    for name in ("absent", "folder", "binary", "long"):
+    (file.parent / "folder.txt").mkdir()
+    (file.parent / "binary.txt").write_bytes(b"\xff\xfe\x00")
+    (file.parent / "long.txt").write_bytes(b"#" * 70_000)
+    for name in ("absent.txt", "folder.txt", "binary.txt", "long.txt"):
         with pytest.raises(WeightsError, match=name):
             load_evaluation(str(file.parent / name), 16)
 
@@ -123,7 +123,7 @@ def test_the_program_plays_with_a_file_or_names_its_fault(file: Path) -> None:
         program.expect("^total 2000$")
         file.write_text("R 20000")
         program.send(f"setoption name EvalFile value {file.with_name('none.txt')}", "isready")
-        assert "none.txt" in program.expect("^info string cannot play with the piece values")
+        assert "none.txt" in program.expect("^info string cannot use the piece values")
         program.expect("^readyok$")
         program.send("quit")
     finally:

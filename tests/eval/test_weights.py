@@ -21,7 +21,6 @@ from usi_engine.evaluation.kpp_file import (
     Folded,
     compress,
     load_weights,
-    packaged_path,
     read_blocks,
     read_file,
     read_folded,
@@ -29,7 +28,7 @@ from usi_engine.evaluation.kpp_file import (
     run_all,
     save_weights,
 )
-from usi_engine.evaluation.names import KPP, WeightsError
+from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, WeightsError
 
 
 def some_weights() -> Folded:
@@ -108,7 +107,7 @@ def test_damaged_and_truncated_files_are_refused(saved: Path, tmp_path: Path) ->
         ("null\0character", "null"),
         ("~nosuchuser/some.kpp", "nosuchuser"),
         (".", "no regular file"),
-        ("empty.kpp", "empty.kpp': not a file of weights"),
+        ("empty.kpp", "empty.kpp': it has no KPP weights"),
         ("none.kpp", r"none\.kpp"),
     ],
 )
@@ -168,7 +167,7 @@ def test_jobs_run_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_packaged_weights_are_small_and_have_a_card() -> None:
-    assert packaged_path().stat().st_size < 40_000_000
+    assert PACKAGED[KPP].stat().st_size < 40_000_000
     assert read_blocks(read_file(KPP))[0]["card"]["corpus"]["training"] > 1_000_000
 
 
@@ -178,3 +177,7 @@ def test_reading_takes_no_more_memory_than_the_file() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert size < peak < 1.5 * size
+
+
+def test_material_has_no_weights() -> None:
+    assert load_weights(MATERIAL) is None

@@ -13,21 +13,15 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 PLAYERS = ("show_board", "random_player", "captures_first", "alpha_beta")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
-SECONDS = 60.0  # after which a player that does not answer is killed
-
-
-def command(player: str, *arguments: str) -> list[str]:
-    return [sys.executable, str(EXAMPLES / f"{player}.py"), *arguments]
+SECONDS = 120.0  # a player is killed after this time
 
 
 class Player:
     """A running player. Leaving the `with` block sends `quit`; status and stderr must show no error."""
 
     def __init__(self, name: str, *arguments: str) -> None:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(
-            command(name, *arguments), stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT
-        )
+        command, pipe = [sys.executable, str(EXAMPLES / f"{name}.py"), *arguments], subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT)
         self._watchdog = threading.Timer(SECONDS, self._process.kill)
         self._watchdog.start()
 

@@ -1,4 +1,4 @@
-"""examples/analysis.ipynb: its cells run from top to bottom, in its folder, without Jupyter."""
+"""Run the cells of examples/analysis.ipynb from top to bottom, without Jupyter."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from tests.examples.players import EXAMPLES
 NOTEBOOK = EXAMPLES / "analysis.ipynb"
 
 
-def cells() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    return found
+BOOK: dict[str, Any] = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+CODE = [cell for cell in BOOK["cells"] if cell["cell_type"] == "code"]
 
 
 def run_cell(source: str, names: dict[str, Any]) -> Any:
@@ -31,16 +30,15 @@ def run_cell(source: str, names: dict[str, Any]) -> Any:
 
 def test_the_notebook_has_no_outputs() -> None:
     """Outputs would change with each network."""
-    book = json.loads(NOTEBOOK.read_text(encoding="utf-8"))
-    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
-    assert len({cell["id"] for cell in cells()}) == len(cells())
-    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in cells() if "outputs" in cell)
+    assert (BOOK["nbformat"], BOOK["nbformat_minor"]) == (4, 5)
+    assert len({cell["id"] for cell in BOOK["cells"]}) == len(BOOK["cells"])
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in CODE)
 
 
 def test_every_cell_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(EXAMPLES)
     names: dict[str, Any] = {}
-    shown = {cell["id"]: run_cell("".join(cell["source"]), names) for cell in cells() if cell["cell_type"] == "code"}
+    shown = {cell["id"]: run_cell("".join(cell["source"]), names) for cell in CODE}
     assert "<svg" in shown["board"]._repr_svg_()
     assert shown["moves"] == names["board"].sfen()
     printed = capsys.readouterr().out

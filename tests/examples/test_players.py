@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from core_ext.board import Board
@@ -15,53 +17,53 @@ TWO_CAPTURES = "sfen k8/9/9/9/9/9/3b1p3/4G4/K8 b - 1"
 GUARDED = "sfen k8/9/4p4/4s4/9/9/9/4R4/K8 b - 1"
 
 
+@pytest.fixture(scope="module", params=PLAYERS)
+def player(request: pytest.FixtureRequest) -> Iterator[Player]:
+    with Player(request.param) as running:
+        yield running
+
+
 def test_every_player_is_short() -> None:
     files = list(EXAMPLES.glob("*.py"))
     assert {path.stem for path in files} == {*PLAYERS, "usi_loop"}
     assert all(len(path.read_text(encoding="utf-8").splitlines()) < 80 for path in files)
 
 
-@pytest.mark.parametrize("name", PLAYERS)
-def test_handshake_and_ends_of_games(name: str) -> None:
-    with Player(name) as player:
-        player.send("usi")
-        assert player.lines_to("usiok")[0].startswith("id name ")
-        player.send("setoption name USI_Hash value 1", "isready", "usinewgame")
-        player.lines_to("readyok")
-        assert player.move(f"sfen {positions.MATED}") == "resign"
-        assert player.move(f"sfen {positions.DECLARABLE}") == "win"
-        player.send("go mate infinite")
-        assert player.lines_to("checkmate")[-1] == "checkmate notimplemented"
+def test_handshake_and_ends_of_games(player: Player) -> None:
+    player.send("usi")
+    assert player.lines_to("usiok")[0].startswith("id name ")
+    player.send("setoption name USI_Hash value 1", "isready", "usinewgame")
+    player.lines_to("readyok")
+    assert player.move(f"sfen {positions.MATED}") == "resign"
+    assert player.move(f"sfen {positions.DECLARABLE}") == "win"
+    player.send("go mate infinite")
+    assert player.lines_to("checkmate")[-1] == "checkmate notimplemented"
 
 
-@pytest.mark.parametrize("name", PLAYERS)
-def test_a_wrong_position_is_reported_and_changes_nothing(name: str) -> None:
-    with Player(name) as player:
-        player.send(f"position {MATE_IN_ONE}", "position startpos moves 7g7e", "position nonsense", "go depth 1")
-        lines = player.lines_to("bestmove")
-        assert "'7g7e'" in lines[0] and "'nonsense'" in lines[1]
-        assert Board(MATE_IN_ONE).is_legal(lines[-1].split()[1])
+def test_a_wrong_position_is_reported_and_changes_nothing(player: Player) -> None:
+    player.send(f"position {MATE_IN_ONE}", "position startpos moves 7g7e", "position nonsense", "go depth 1")
+    lines = player.lines_to("bestmove")
+    assert "'7g7e'" in lines[0] and "'nonsense'" in lines[1]
+    assert Board(MATE_IN_ONE).is_legal(lines[-1].split()[1])
 
 
-@pytest.mark.parametrize("name", PLAYERS)
-def test_an_infinite_search_waits_for_its_stop(name: str) -> None:
-    with Player(name) as player:
-        for begin, end in (("go infinite", "stop"), ("go ponder btime 1 wtime 1", "ponderhit")):
-            player.send("position startpos", begin, "usi")
-            assert not any(line.startswith("bestmove") for line in player.lines_to("usiok"))
-            player.send(end)
-            assert Board().is_legal(player.lines_to("bestmove")[-1].split()[1])
+def test_an_infinite_search_waits_for_its_stop(player: Player) -> None:
+    for begin, end in (("go infinite", "stop"), ("go ponder btime 1 wtime 1", "ponderhit")):
+        player.send("position startpos", begin, "usi")
+        assert not any(line.startswith("bestmove") for line in player.lines_to("usiok"))
+        player.send(end)
+        assert Board().is_legal(player.lines_to("bestmove")[-1].split()[1])
 
 
 @pytest.mark.parametrize(("black", "white"), [("random_player", "captures_first"), ("show_board", "alpha_beta")])
 def test_players_play_legal_games(black: str, white: str) -> None:
     board = Board()
     with Player(black) as first, Player(white) as second:
-        for _ in range(12):
+        for _ in range(8):
             for player in (first, second):
                 if not board.is_game_over():
                     board.push(player.move(" ".join(["startpos moves", *board.moves()])))
-    assert len(board.moves()) == 24 or board.is_game_over()
+    assert len(board.moves()) == 16 or board.is_game_over()
 
 
 def test_the_board_is_shown() -> None:
@@ -79,7 +81,7 @@ def test_random_moves_repeat_with_their_seed() -> None:
     games = []
     for seed in ("1", "1", "2"):
         with Player("random_player", seed) as player:
-            games.append([player.move("startpos") for _ in range(20)])
+            games.append([player.move("startpos") for _ in range(12)])
     assert games[0] == games[1] != games[2]
     assert len(set(games[0])) > 5
 
@@ -93,10 +95,10 @@ def test_a_mate_or_the_best_capture_is_played(name: str) -> None:
 
 
 def test_alpha_beta_finds_a_mate_in_three() -> None:
-    place = "sfen 6k2/9/6P2/9/9/9/9/9/K8 b 2G 1"
+    position = "sfen 6k2/9/6P2/9/9/9/9/9/K8 b 2G 1"
     with Player("alpha_beta") as player:
-        player.send(f"position {place}", "go depth 3")
+        player.send(f"position {position}", "go depth 3")
         info, best = player.lines_to("bestmove")[-2:]
     line = info.split(" pv ")[1].split()
     assert "score cp 30000" in info and line[0] == best.split()[1]
-    assert Board.from_moves(line[:1], place).is_check()
+    assert Board.from_moves(line[:1], position).is_check()

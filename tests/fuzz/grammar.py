@@ -130,7 +130,7 @@ class Grammar:
 
     def setoption(self) -> str:
         if self.rng.random() < 0.03:
-            return f"setoption name Tune_{self.rng.choice(['MateScout', 'x', ''])} value {self.number()}"
+            return f"setoption name Tune_{self.rng.choice(['MateInOne', 'x', ''])} value {self.number()}"
         name = self.rng.choice(list(DECLARED))
         value = self.value(name) if self.rng.random() < 0.85 else self.number()
         return f"setoption name {name} value {value}"

@@ -263,9 +263,8 @@ def network_bytes(folder: Path) -> bytes:
 
 @cache
 def models() -> tuple[Trainer, NetworkTrainer]:
-    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), NetworkTrainer(
-        128, 8, 8, 8, 1, fv_scale=16
-    )
+    terms = ("piece", "tempo", "kp", "relative", "pp", "relative_pp")
+    return Trainer(terms), NetworkTrainer(128, 8, 8, 8, 1, fv_scale=16)
 
 
 @cache

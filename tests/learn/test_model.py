@@ -182,7 +182,7 @@ def test_impossible_models_are_rejected() -> None:
 def test_symmetric_positions_have_the_same_value() -> None:
     """The mirror image has the same value, the inverse the opposite one."""
     trainer = noisy(["piece", "pp", "pp_tempo", "relative_pp", "relative_pp_tempo"])
-    for sfen, record in walked_positions(100, seed=6):
-        value = trainer.values(np.array([record]))[0]
+    for sfen, position in walked_positions(100, seed=6):
+        value = trainer.values(np.array([position]))[0]
         assert trainer.values(position_of(mirrored(sfen)))[0] == pytest.approx(value, abs=1e-4), sfen
         assert trainer.values(position_of(flipped(sfen)))[0] == pytest.approx(-value, abs=1e-4), sfen

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,10 +69,10 @@ class Played:
         return any(text in said for said in self.said)
 
 
-def play(*lines: str, start: str = START, script: Script | None = None, settings: Settings | None = None) -> Played:
+def play(*lines: str, start: str = START, **settings: Any) -> Played:
     """Play these lines to their end against an engine that answers with its first move."""
     quick = Script(seconds=lambda depth: 0.0)
-    return Played(list(lines), LiveGame(CORE, start), settings or Settings(seconds=0.05), script or quick).run()
+    return Played(list(lines), LiveGame(CORE, start), Settings(**{"seconds": 0.05} | settings), quick).run()
 
 
 def test_a_move_is_answered() -> None:
@@ -82,79 +83,60 @@ def test_a_move_is_answered() -> None:
     assert played.loop.unsaved
 
 
-def test_white_waits_for_black() -> None:
-    played = play("3c3d", settings=Settings("w", seconds=0.05))
-    assert played.moves[1] == "3c3d"
-    assert len(played.moves) == 3
+@pytest.mark.parametrize(
+    ("words", "side", "own"),
+    [
+        ("3c3d", "w", "3c3d"),  # the engine begins
+        ("swap 3c3d", "b", "3c3d"),
+        ("7g7f undo", "b", ""),
+        ("7g7f 2g2f 待った", "b", "7g7f"),
+        ("undo 3c3d undo", "w", ""),  # its first move stays
+        ("7g7f resign undo", "b", ""),
+        ("7g7f 3c3d undo 8c8d", "", "7g7f 8c8d"),  # two people
+        ("7g7f new quit 2g2f", "b", ""),
+    ],
+)
+def test_moves_of_the_person(words: str, side: str, own: str) -> None:
+    played = play(*words.split(), side=side)
+    engine = {"b": 1, "w": 0, "": len(played.moves)}[played.loop.settings.side]
+    assert [move for number, move in enumerate(played.moves) if not side or number % 2 != engine] == own.split()
+    assert played.loop.game.ending is None
 
 
-def test_undo_takes_back_the_answer_too() -> None:
-    assert play("7g7f", "undo").moves == []
-    assert play("7g7f", "2g2f", "待った").moves[::2] == ["7g7f"]
-    assert play("undo").has("no move to take back")
-    two_people = play("7g7f", "3c3d", "undo", "8c8d", settings=Settings(""))
-    assert two_people.moves == ["7g7f", "8c8d"]
+@pytest.mark.parametrize(
+    ("words", "start", "side", "said"),
+    [
+        ("undo", START, "b", "no move to take back"),
+        ("", "4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1", "b", "Black wins: the king is mated."),
+        ("G*5b", MATE_IN_ONE, "b", "Black wins: the king is mated."),
+        ("G*5b 5i5h hint resign", MATE_IN_ONE, "b", "the game is over: undo, save, new or quit"),
+        ("7g7f 投了", START, "b", "White wins by resignation."),
+        ("declare", START, "b", "a win cannot be declared here"),
+        ("declare", DECLARABLE, "b", "Black wins by declaration"),
+        ("5i5h", DECLARABLE.replace(" b ", " w "), "w", "Black wins by declaration"),
+        ("2h3h 8b7b 3h2h 7b8b " * 3, START, "", "A draw by fourfold repetition."),
+    ],
+)
+def test_ends_of_the_game(words: str, start: str, side: str, said: str) -> None:
+    assert play(*words.split(), start=start, side=side).has(said)
 
 
-def test_undo_of_whites_only_move() -> None:
-    """The engine's first move stays."""
-    played = play("undo", "3c3d", "undo", settings=Settings("w", seconds=0.05))
-    assert played.has("no move to take back")
-    assert len(played.moves) == 1
-
-
-def test_undo_after_the_end_of_the_game() -> None:
+def test_undo_after_mate() -> None:
     assert play("G*5b", "undo", start=MATE_IN_ONE).moves == []
-    resigned = play("7g7f", "resign", "undo")
-    assert resigned.moves == [] and resigned.loop.game.ending is None
 
 
-def test_mate_ends_the_game() -> None:
-    assert play(start="4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1").has("Black wins: the king is mated.")
-    played = play("G*5b", "5i5h", "hint", "resign", start=MATE_IN_ONE)
-    assert played.has("Black wins: the king is mated.")
-    assert played.has("the game is over: undo, save, new or quit")
-    assert played.said[-1] == "game over> "
-
-
-def test_resigning_by_either_side() -> None:
-    assert play("7g7f", "投了").has("White wins by resignation.")
+def test_the_engine_resigns() -> None:
     lost = Script(value=lambda depth: -30000)
     played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), lost)
     played.opponent.set("ResignValue", 1000)
     assert played.run().has("Black wins by resignation.") or played.moves
 
 
-def test_declaration() -> None:
-    assert play("declare").has("a win cannot be declared here")
-    assert play("declare", start=DECLARABLE).has("Black wins by declaration")
-    engine = play("5i5h", start=DECLARABLE.replace(" b ", " w "), settings=Settings("w", seconds=0.05))
-    assert engine.has("Black wins by declaration")
-
-
-def test_repetition_is_a_draw() -> None:
-    cycle = ["2h3h", "8b7b", "3h2h", "7b8b"]
-    assert play(*cycle * 3, settings=Settings("")).has("A draw by fourfold repetition.")
-
-
 def test_hint_is_at_full_strength_and_the_level_stays() -> None:
-    played = play("hint", "level", settings=Settings(level=3, seconds=0.05))
+    played = play("hint", "level", level=3)
     hint = next(said for said in played.said if said.startswith("hint: "))
     assert "pawns" in hint
     assert played.has("level 3")
-
-
-def test_swap_lets_the_engine_move() -> None:
-    played = play("swap", "3c3d")
-    assert played.moves[1] == "3c3d"
-    assert played.loop.players()[0].startswith("Komadori")
-    assert len(play("7g7f", "swap", settings=Settings("", seconds=0.05)).moves) == 2
-
-
-def test_a_new_game_from_the_same_start() -> None:
-    played = play("7g7f", "new", "quit", "2g2f", start=START)
-    assert played.moves == []
-    assert not played.loop.unsaved
 
 
 def test_flip_board_and_level() -> None:
@@ -182,7 +164,7 @@ def test_nonsense_is_named_and_the_game_goes_on() -> None:
 
 def test_a_clock_is_shown_and_runs_out() -> None:
     control = TimeControl(200, 0, 0, 1)
-    played = play("wait 0.4", "7g7f", settings=Settings(control=control))
+    played = play("wait 0.4", "7g7f", control=control)
     assert played.has("Player 0:00")
     assert played.has("White wins on time.")
     assert played.moves == []
@@ -191,16 +173,16 @@ def test_a_clock_is_shown_and_runs_out() -> None:
 def test_undo_gives_the_time_back() -> None:
     control = TimeControl(600, 0, 0, 1)
     taken_back = ("wait 0.4", "3c3d", "undo")
-    played = play("7g7f", *taken_back, *taken_back, "8c8d", settings=Settings("", control=control))
+    played = play("7g7f", *taken_back, *taken_back, "8c8d", side="", control=control)
     assert played.moves == ["7g7f", "8c8d"]
-    after_the_end = play("7g7f", "wait 0.7", "3c3d", "undo", "2g2f", settings=Settings("", control=control))
+    after_the_end = play("7g7f", "wait 0.7", "3c3d", "undo", "2g2f", side="", control=control)
     assert after_the_end.has("Black wins on time.")
     assert after_the_end.moves == ["2g2f"]
 
 
 @pytest.mark.parametrize("control", [TimeControl(100, 5000, 0, 1), TimeControl(0, 0, 5000, 1)])
 def test_byoyomi_or_increment_keep_the_game_going(control: TimeControl) -> None:
-    played = play("wait 0.3", "7g7f", "2g2f", settings=Settings(control=control))
+    played = play("wait 0.3", "7g7f", "2g2f", control=control)
     assert len(played.moves) >= 3
     assert played.loop.game.milliseconds[0] >= 300
 
@@ -212,7 +194,7 @@ def test_byoyomi_or_increment_keep_the_game_going(control: TimeControl) -> None:
 def test_a_saved_game_is_resumed(suffix: str, tmp_path: Path) -> None:
     """With moves from every format; with side and level if the format has names. Without a suffix it is KIF."""
     path, name = tmp_path / f"game.{suffix}", tmp_path / ("game" if suffix == "kif" else f"game.{suffix}")
-    played = play("3c3d", f"save {name}", settings=Settings("w", level=4, seconds=0.05))
+    played = play("3c3d", f"save {name}", side="w", level=4)
     assert not played.loop.unsaved
     game, side, level = load(path, CORE)
     assert game.moves == played.moves

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS = {
-    "base": ["debug", "memory", "processor", "stop"],
+    "base": ["arithmetic", "debug", "memory", "processor", "stop"],
     "shogi": [
         "types",
         "hand",
@@ -45,7 +45,7 @@ LAYERS = {
         "tune",
         "history",
         "movepick",
-        "stack",
+        "searcher",
         "counts",
         "correction",
         "samples",

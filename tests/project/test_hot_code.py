@@ -23,7 +23,7 @@ SET_UP = {
     "mate/dfpn": {"allocate_solver", "set_root"},
     "mate/proof_table": {"allocate_table", "proof_table_allocate"},
     "search/history": {"allocate_histories"},
-    "search/search": {"allocate_samples", "allocate_searcher"},
+    "search/searcher": {"allocate_samples", "allocate_searcher"},
     "search/tt": {"tt_allocate"},
     "search/counts": {"ordering_counts"},
     "search/tune": {"text_name"},
@@ -109,7 +109,7 @@ def test_functions_and_calls_are_recognised() -> None:
     assert min(counts.values()) > 0
     assert mangled("search/search", "search_node") in functions("search/search")
     assert mangled("shogi/position", "do_move") in functions("shogi/position")
-    for module, name in (("search/tt", "tt_allocate"), ("search/search", "allocate_searcher")):
+    for module, name in (("search/tt", "tt_allocate"), ("search/searcher", "allocate_searcher")):
         assert functions(module)[mangled(module, name)], name
 
 

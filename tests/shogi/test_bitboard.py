@@ -10,7 +10,7 @@ from tests.shogi.slow_shogi import Position, Square
 
 KINDS = {"P": 1, "L": 2, "N": 3, "S": 4, "B": 5, "R": 6, "G": 7, "K": 8, "+P": 9, "+L": 10, "+N": 11, "+S": 12,
          "+B": 13, "+R": 14}  # fmt: skip
-FULL_SET = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
+FULL_SET: tuple[int, ...] = (18, 4, 4, 4, 2, 2, 4)  # pawns to golds
 
 
 def index(square: Square) -> int:

@@ -16,10 +16,10 @@ def test_captures_quiets_drops_and_evasions(seed: int) -> None:
         probe = Probe(position.sfen())
         for include_all in (True, False):
             expected = {move for move in moves if include_all or not position.is_dominated(move)}
-            kinds = ("evasions",) if position.is_check() else ("captures", "quiets", "drops")
-            found = {kind: probe.generate(kind, include_all) for kind in kinds}
-            assert sorted(itertools.chain(*found.values())) == sorted(expected), position.sfen()
+            assert sorted(probe.legal_moves(include_all)) == sorted(expected), position.sfen()
             if not position.is_check():
+                found = {kind: probe.generate(kind, include_all) for kind in ("captures", "quiets", "drops")}
+                assert sorted(itertools.chain(*found.values())) == sorted(expected), position.sfen()
                 drops = {move for move in expected if move[1] == "*"}
                 assert set(found["drops"]) == drops, position.sfen()
                 if not include_all:  # otherwise the captures include non-promotions of pawns in the zone
@@ -30,10 +30,9 @@ def test_captures_quiets_drops_and_evasions(seed: int) -> None:
 def test_checks_and_quiet_checks(seed: int) -> None:
     for position, _, checks, _ in positions.scenes(seed):
         probe = Probe(position.sfen())
-        assert sorted(probe.generate("checks")) == sorted(checks), position.sfen()
-        if not position.is_check():
-            expected = {move for move in checks if not position.is_dominated(move) and is_quiet(position, move)}
-            assert sorted(probe.generate("quiet_checks")) == sorted(expected), position.sfen()
+        assert sorted(probe.checking_moves(include_all=True)) == sorted(checks), position.sfen()
+        expected = {move for move in checks if not position.is_dominated(move) and is_quiet(position, move)}
+        assert sorted(probe.quiet_checks()) == sorted(expected), position.sfen()
 
 
 @pytest.mark.parametrize("seed", positions.SEEDS)
@@ -41,7 +40,7 @@ def test_legal_and_pseudo_legal_moves(seed: int) -> None:
     """Compare the list, the test of any 16 bits, the pseudo-legal moves, and whether there is any legal move."""
     for position, moves, _, _ in positions.scenes(seed)[::3]:
         probe = Probe(position.sfen())
-        assert sorted(probe.generate("legal")) == sorted(moves)
+        assert sorted(probe.legal_moves(include_all=True)) == sorted(moves)
         assert sorted(probe.legal_words()) == sorted(moves), position.sfen()
         pseudo_legal = probe.pseudo_legal_moves(include_all=True)
         assert sorted(filter(probe.is_legal, pseudo_legal)) == sorted(moves), position.sfen()
@@ -50,7 +49,7 @@ def test_legal_and_pseudo_legal_moves(seed: int) -> None:
 
 def test_most_moves() -> None:
     for sfen in (positions.MOST_MOVES, positions.flipped(positions.MOST_MOVES)):
-        assert len(Probe(sfen).generate("legal")) == 593
+        assert len(Probe(sfen).legal_moves(include_all=True)) == 593
 
 
 @pytest.mark.parametrize(
@@ -66,8 +65,8 @@ def test_most_moves() -> None:
 )
 def test_sparse_positions(sfen: str) -> None:
     probe, position = Probe(sfen), Position(sfen)
-    assert sorted(probe.generate("legal")) == sorted(position.legal_moves())
-    assert set(probe.generate("checks")) == set(position.checking_moves())
+    assert sorted(probe.legal_moves(include_all=True)) == sorted(position.legal_moves())
+    assert set(probe.checking_moves(include_all=True)) == set(position.checking_moves())
 
 
 @pytest.mark.parametrize(
@@ -79,5 +78,5 @@ def test_sparse_positions(sfen: str) -> None:
     ],
 )
 def test_a_pawn_drop_may_check_but_not_mate(sfen: str, legal: bool) -> None:
-    assert ("P*1b" in Probe(sfen).generate("legal")) is legal
+    assert ("P*1b" in Probe(sfen).legal_moves(include_all=True)) is legal
     assert ("P*1b" in Position(sfen).checking_moves()) is legal

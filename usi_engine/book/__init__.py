@@ -1,1 +1,1 @@
-"""Opening books: files in YaneuraOu's, ShogiHome's and Apery's formats, and the choice of a move from them."""
+"""Opening books: files in the formats of YaneuraOu, ShogiHome and Apery, and the choice of a move."""

@@ -1,6 +1,6 @@
-"""A book of Apery's format, .bin: entries of 16 bytes sorted by the key of their position.
+"""Books in Apery's format, .bin: entries of 16 bytes, sorted by the key of their position.
 
-cshogi knows the key of a position, rsshogi the bits of a move.
+cshogi computes the key of a position; rsshogi decodes the bits of a move.
 """
 
 from __future__ import annotations
@@ -18,27 +18,24 @@ MOST_MOVES = 600
 
 
 class AperyBook:
-    """A .bin file, which stays on the disk."""
+    """A .bin file, memory-mapped."""
 
     def __init__(self, path: str) -> None:
-        """BookError where the file cannot be read, or a library is missing."""
+        """Open the file. BookError, ImportError."""
         self.path = path
         check_file(path, LARGEST)
+        self._cshogi: Any = import_module("cshogi")
+        self._rsshogi: Any = import_module("rsshogi.core")
         try:
-            self._cshogi: Any = import_module("cshogi")
-            self._rsshogi: Any = import_module("rsshogi.core")
             self._entries = np.memmap(path, ENTRY, mode="r")
-        except ImportError as error:
-            library = (error.name or "").partition(".")[0]
-            raise BookError(f"book '{path}' needs {library}: pip install {library}") from None
         except (OSError, ValueError) as error:
-            raise BookError(f"book '{path}' is not of Apery's format: {error}") from None
+            raise BookError(f"book '{path}' is not in Apery's format: {error}") from None
 
     def probe(self, sfen: str) -> Entry:
-        """The moves of this position."""
+        """Return the moves of this position."""
         try:
             board = self._cshogi.Board(sfen)
-        except (RuntimeError, ValueError):  # no position
+        except (RuntimeError, ValueError):  # `sfen` is not a position
             return Entry()
         key = np.uint64(board.book_key())
         first = int(np.searchsorted(self._entries["key"], key))
@@ -46,6 +43,6 @@ class AperyBook:
         return Entry(sorted_moves([self._move(row) for row in rows]))
 
     def _move(self, row: Any) -> BookMove:
-        """Bits that are no move have a text that is no legal move, such as none."""
+        # Invalid bits become a text that is not a legal move, such as `none`.
         text = str(self._rsshogi.AperyMove(int(row["move"])).to_move())
         return BookMove(text, "", int(row["value"]), 0, int(row["count"]))

@@ -1,4 +1,4 @@
-"""Plays from a book file: finds the position, turned round too, leaves out what is illegal, chooses."""
+"""Play from a book: look up the position or the flipped one, skip illegal moves, choose."""
 
 from __future__ import annotations
 
@@ -9,63 +9,57 @@ from typing import TYPE_CHECKING
 
 from usi_engine.book.choice import Rules, choose
 from usi_engine.book.entry import Book, BookError, BookMove
-from usi_engine.book.rotation import turned, turned_sfen
+from usi_engine.book.flip import flip_book_move, flip_sfen
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
-from usi_engine.evaluation.names import INTERNAL
+from usi_engine.evaluation.names import DATA, INTERNAL
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# Characters of a bad line that a message quotes.
-QUOTED = 60
-
-
-def packaged_book() -> Path:
-    """The book that comes with the program."""
-    return Path(__file__).parents[1] / "data" / "book.db"
-
-
-def user_path(name: str) -> Path:
-    """A path with `~` replaced. BookError where there is no such user."""
-    try:
-        return Path(name).expanduser()
-    except RuntimeError as error:
-        raise BookError(f"book '{name}' cannot be read: {error}") from None
+QUOTED = 60  # characters of a bad line in a message
+PACKAGED = DATA / "book.db"
 
 
 def open_book(name: str) -> Book:
-    """The book that a BookFile names, by its suffix: .sbk, .bin, anything else is YaneuraOu's. BookError"""
-    path = str(packaged_book() if name == INTERNAL else user_path(name))
+    """Open the book that a BookFile names: .sbk, .bin, or any other suffix for YaneuraOu's format. BookError."""
+    try:
+        path = str(PACKAGED if name == INTERNAL else Path(name).expanduser())
+    except RuntimeError as error:  # no such user
+        raise BookError(f"book '{name}' cannot be read: {error}") from None
     suffix = Path(path).suffix.lower()
-    if suffix == ".sbk":
-        return ShogiHomeBook(path)
-    if suffix == ".bin":
-        try:
-            from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (brings numpy)
-        except ModuleNotFoundError as error:
-            raise BookError(f"book '{path}' cannot be read without the Python module '{error.name}'") from None
-        return AperyBook(path)
+    try:
+        if suffix == ".sbk":
+            return ShogiHomeBook(path)
+        if suffix == ".bin":
+            from usi_engine.book.apery import AperyBook  # noqa: PLC0415  (imports numpy)
+
+            return AperyBook(path)
+    except ImportError as error:
+        library = (error.name or "").partition(".")[0]
+        raise BookError(f"book '{path}' needs {library}: pip install {library}") from None
     return YaneuraOuBook(path)
 
 
 class BookPlayer:
-    """Chooses moves from a book. `tell` gets one sentence about the first fault that is found in it."""
+    """Chooses moves from a book. Calls `tell` with one sentence about the first fault in the book."""
 
     def __init__(self, book: Book, tell: Callable[[str], None]) -> None:
         self._book, self._tell, self._told = book, tell, False
 
     def choose(self, board: Board, rules: Rules, rng: random.Random) -> BookMove | None:
-        """A move to play; None where the book has none that the rules allow."""
+        """Return a move to play; None if the book has none that the rules allow."""
         if board.ply > rules.last_ply or rng.random() * 100 < rules.ignored_percent:
             return None
-        return choose(self.moves(board, rules.turned), rules, rng)
+        return choose(self.moves(board, rules.flipped), rules, rng)
 
-    def moves(self, board: Board, look_turned: bool) -> list[BookMove]:
-        """The legal moves of the position, best first; where there are none and `look_turned`, of the turned one."""
+    def moves(self, board: Board, flipped: bool) -> list[BookMove]:
+        """Return the legal moves, best first; if there are none and `flipped`, those of the flipped position."""
         sfen = board.sfen()
         found = self._legal(board, self._probe(sfen))
-        return found or (self._legal(board, map(turned, self._probe(turned_sfen(sfen)))) if look_turned else [])
+        if found or not flipped:
+            return found
+        return self._legal(board, map(flip_book_move, self._probe(flip_sfen(sfen))))
 
     def _probe(self, sfen: str) -> tuple[BookMove, ...]:
         entry = self._book.probe(sfen)
@@ -85,4 +79,4 @@ class BookPlayer:
     def _fault(self, text: str) -> None:
         if not self._told:
             self._told = True
-            self._tell(f"book '{self._book.path}' has lines that cannot be played, such as '{text[:QUOTED]}'; skipped")
+            self._tell(f"book '{self._book.path}': lines that cannot be played are skipped, such as '{text[:QUOTED]}'")

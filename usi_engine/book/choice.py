@@ -1,4 +1,4 @@
-"""Which of a position's book moves is played, by the options that YaneuraOu's users know."""
+"""Choice among the book moves of a position, by YaneuraOu's options."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from usi_engine.book.entry import BookMove
 from usi_engine.usi.options import Options
 
-# With NarrowBook: the least share of the games in which a move was played.
-NARROW_SHARE = 0.1
+NARROW_SHARE = 0.1  # NarrowBook skips moves that were played in a smaller share of the games
 
 
 @dataclass(frozen=True)
 class Rules:
-    """The options for one side. `least`: lowest value of a move that is played; `margin`: its greatest loss."""
+    """The options for one side. A move may be `margin` centipawns below the best one, and not below `least`."""
 
     last_ply: int
     margin: int
@@ -23,11 +22,11 @@ class Rules:
     narrow: bool
     by_count: bool
     ignored_percent: int
-    turned: bool
+    flipped: bool
 
 
 def rules_of(options: Options, black: bool) -> Rules:
-    """The rules for a position in which Black, or White, is to move."""
+    """Return the rules for the side to move."""
     return Rules(
         last_ply=options.number("BookMoves"),
         margin=options.number("BookEvalDiff"),
@@ -35,12 +34,12 @@ def rules_of(options: Options, black: bool) -> Rules:
         narrow=options.flag("NarrowBook"),
         by_count=options.flag("ConsiderBookMoveCount"),
         ignored_percent=options.number("BookIgnoreRate"),
-        turned=options.flag("FlippedBook"),
+        flipped=options.flag("FlippedBook"),
     )
 
 
 def choose(moves: Sequence[BookMove], rules: Rules, rng: random.Random) -> BookMove | None:
-    """One of the moves that the rules allow, drawn evenly or by how often each was played; None: there is none."""
+    """Draw one of the allowed moves, evenly or in proportion to their counts; None if there is none."""
     kept = allowed(moves, rules)
     if not kept:
         return None
@@ -48,7 +47,7 @@ def choose(moves: Sequence[BookMove], rules: Rules, rng: random.Random) -> BookM
 
 
 def allowed(moves: Sequence[BookMove], rules: Rules) -> list[BookMove]:
-    """The moves that the rules allow."""
+    """Return the moves that the rules allow."""
     least_count = NARROW_SHARE * sum(move.count for move in moves) if rules.narrow else 0
     kept = [move for move in moves if move.count >= least_count]
     best = max((move.value for move in kept), default=0)

@@ -1,4 +1,4 @@
-"""What a book holds: moves by position, whatever the format of its file."""
+"""Contents of a book: moves by position, in any file format."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Protocol
 
 
 class BookError(Exception):
-    """The file cannot be used as a book; the text names it and gives the reason."""
+    """The file cannot be used as a book; the text names it and says why."""
 
 
 @dataclass(frozen=True)
 class BookMove:
-    """One move; `reply` may be empty. The value is in centipawns for the side to move."""
+    """A move with the expected reply (may be empty) and its value in centipawns for the side to move."""
 
     move: str
     reply: str
@@ -24,9 +24,7 @@ class BookMove:
 
 @dataclass(frozen=True)
 class Entry:
-    """The moves of a position, best value first, those played most first among equals; the first line that cannot be
-    read, or an empty text.
-    """
+    """The moves of a position, by value and then by count; and the first line that could not be read, if any."""
 
     moves: tuple[BookMove, ...] = ()
     bad_line: str = ""
@@ -38,24 +36,21 @@ class Book(Protocol):
     path: str
 
     def probe(self, sfen: str) -> Entry:
-        """The moves of this position, whatever the number of its move; none where it is not in the book.
-
-        Never raises.
-        """
+        """Return the moves of this position, whatever its move number; none if it is not in the book. Never raises."""
 
 
 def sorted_moves(moves: list[BookMove]) -> tuple[BookMove, ...]:
-    """In the order of an Entry."""
+    """Sort moves for an Entry."""
     return tuple(sorted(moves, key=lambda move: (-move.value, -move.count)))
 
 
 def position_key(sfen: str) -> str:
-    """Board, side to move and hands, without the number of the move."""
+    """Return board, side to move and hands: the sfen without the move number."""
     return " ".join(sfen.split()[:3])
 
 
 def check_file(path: str, most_bytes: int) -> None:
-    """BookError unless this is a regular file of at most so many bytes."""
+    """Raise BookError unless this is a regular file of at most `most_bytes`."""
     try:
         size = Path(path).stat().st_size
         if not Path(path).is_file():
@@ -65,4 +60,4 @@ def check_file(path: str, most_bytes: int) -> None:
     except ValueError as error:  # a path with a null character
         raise BookError(f"book '{path}' cannot be read: {error}") from error
     if size > most_bytes:
-        raise BookError(f"book '{path}' has {size >> 20} MB; of this format {most_bytes >> 20} MB are read at most")
+        raise BookError(f"book '{path}' has {size >> 20} MB; the limit of this format is {most_bytes >> 20} MB")

@@ -1,13 +1,13 @@
-"""A book in YaneuraOu's text format, `#YANEURAOU-DB2016 1.00`.
+"""Books in YaneuraOu's text format, `#YANEURAOU-DB2016 1.00`.
 
     sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
     2g2f 8c8d 25 20 1
     7g7f 3c3d 10 20 3
 
 A line that begins with `sfen` is a position; the lines below are its moves: move, reply, value for the side to move,
-depth, count. The move number of the position does not matter: the moves below all its numbers are one entry, in which
-a move that comes again counts once, as its deepest search has it. A small file is read whole; a large one, whose
-positions must then be sorted by their bytes as YaneuraOu writes them, is searched on the disk.
+depth, count. The same position under several move numbers is one entry; if it has a move twice, the deeper search
+counts. A small file is read into memory. A large file is searched on the disk and must be sorted by the bytes of its
+positions, as YaneuraOu writes it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ from typing import BinaryIO
 from usi_engine.book.entry import BookError, BookMove, Entry, check_file, position_key, sorted_moves
 
 MARK = b"#YANEURAOU-DB2016"
-BOM = b"\xef\xbb\xbf"  # may come before it
-READ_WHOLE_UP_TO = 32 * 2**20
+BOM = b"\xef\xbb\xbf"  # may come before MARK
+READ_WHOLE_UP_TO = 32 * 2**20  # bytes
 LARGEST = 2**48
-# Bytes and lines of one position that are read: no position has 600 moves. A probe must not take long, whatever is in
-# the file.
-LONGEST_POSITION = 32 * 2**10
+# Limits for one position, so that a probe is quick whatever the file contains. No position has 600 legal moves.
+LONGEST_POSITION = 32 * 2**10  # bytes
 MOST_MOVES = 600
-MOST_LINES = 2 * MOST_MOVES  # with those that repeat the position under another number
-# Places in a large file at which its order is checked.
-SAMPLES = 64
+MOST_LINES = 2 * MOST_MOVES  # including `sfen` lines with other move numbers
+SAMPLES = 64  # offsets in a large file at which its order is checked
 COMMENT = re.compile(r"(#|//).*")
 INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 NO_MOVES = frozenset({"none", "resign", "win", "0000"})
@@ -39,7 +37,7 @@ class YaneuraOuBook:
     """A .db file. Probing never raises."""
 
     def __init__(self, path: str) -> None:
-        """BookError where the file cannot be read or is not a book."""
+        """Open or read the file. BookError."""
         self.path = path
         check_file(path, LARGEST)
         try:
@@ -49,7 +47,7 @@ class YaneuraOuBook:
             raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
 
     def probe(self, sfen: str) -> Entry:
-        """The moves of this position."""
+        """Return the moves of this position."""
         key = key_of(sfen.encode("utf-8", "replace"))
         text = self._on_disk(key) if self._positions is None else self._positions.get(key, b"")
         return read_entry(text.decode("ascii", "replace").splitlines()[:MOST_LINES])
@@ -61,7 +59,7 @@ class YaneuraOuBook:
         self._positions = read_positions(file.read()) if self._size <= READ_WHOLE_UP_TO else None
         if self._positions is None and not looks_sorted(file, self._size):
             most = READ_WHOLE_UP_TO >> 20
-            raise BookError(f"book '{self.path}' is not sorted, as a book of more than {most} MB must be")
+            raise BookError(f"book '{self.path}' is not sorted; a book of more than {most} MB must be")
 
     def _on_disk(self, key: bytes) -> bytes:
         try:
@@ -72,7 +70,7 @@ class YaneuraOuBook:
 
 
 def read_positions(text: bytes) -> dict[bytes, bytes]:
-    """Key of each position -> its move lines."""
+    """Return the move lines of each position by its key."""
     positions: dict[bytes, bytes] = {}
     for block in (b"\n" + text.replace(b"\r", b"")).split(b"\nsfen ")[1:]:
         head, end, moves = block.partition(b"\n")
@@ -83,14 +81,14 @@ def read_positions(text: bytes) -> dict[bytes, bytes]:
 
 
 def looks_sorted(file: BinaryIO, size: int) -> bool:
-    """Whether the positions at some places of the file are in order."""
+    """Return True if the positions at SAMPLES offsets are in order."""
     found = [position_from(file, size * at // SAMPLES) for at in range(SAMPLES)]
     keys = [key for start, key in found if start is not None]
     return keys == sorted(keys)
 
 
 def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
-    """Move lines of the position, found by bisection; empty where it is not there."""
+    """Find the move lines of the position by bisection; empty if it is not in the file."""
     low, high = 0, size
     while low < high:
         middle = (low + high) // 2
@@ -104,9 +102,9 @@ def search_sorted(file: BinaryIO, size: int, key: bytes) -> bytes:
 
 
 def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
-    """Start and key of the first position line at or after `offset`; leaves the file at the line after it.
+    """Return offset and key of the first `sfen` line at or after `offset`, and leave the file at the next line.
 
-    None and an empty key where LONGEST_POSITION bytes hold none.
+    Return None and an empty key if there is none in LONGEST_POSITION bytes.
     """
     begin = max(offset - 1, 0)
     file.seek(begin)
@@ -119,7 +117,7 @@ def position_from(file: BinaryIO, offset: int) -> tuple[int | None, bytes]:
 
 
 def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
-    """The move lines up to the next position of another key; the same one under other numbers comes before that."""
+    """Read the move lines up to the next position with another key."""
     moves = b""
     for _ in range(MOST_LINES):
         line = file.readline(LONGEST_POSITION)
@@ -134,12 +132,12 @@ def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
 
 
 def key_of(sfen: bytes) -> bytes:
-    """`position_key` of bytes, and of those alone that a position can have."""
+    """Return the `position_key` of bytes, of which only the first LONGEST_POSITION count."""
     return position_key(sfen[:LONGEST_POSITION].decode("latin-1")).encode("latin-1")
 
 
 def read_entry(lines: list[str]) -> Entry:
-    """The moves of these lines; a line that cannot be read is skipped."""
+    """Return the moves of these lines; skip lines that cannot be read."""
     moves, bad_line = dict[str, BookMove](), ""
     for line in lines:
         try:
@@ -149,29 +147,23 @@ def read_entry(lines: list[str]) -> Entry:
             continue
         if found:
             before = moves.get(found.move)
-            moves[found.move] = merged(before, found) if before else found
+            moves[found.move] = merge(before, found) if before else found
     return Entry(sorted_moves(list(moves.values())), bad_line)
 
 
-def merged(first: BookMove, second: BookMove) -> BookMove:
-    """A move that a position has twice, as its deeper search has it, with the counts of both."""
+def merge(first: BookMove, second: BookMove) -> BookMove:
+    """Return the entry of the deeper search with the counts of both."""
     deeper = second if second.depth > first.depth else first
     return replace(deeper, count=first.count + second.count)
 
 
 def read_move(line: str) -> BookMove | None:
-    """One move line; missing numbers count as 0. None for a comment or an empty line, ValueError for a bad number."""
+    """Read a move line; missing numbers are 0. None for a comment or an empty line, ValueError for a bad number."""
     words = COMMENT.sub("", line).split()
     if not words or words[0] in NO_MOVES:
         return None
     reply = words[1] if len(words) > 1 and words[1] not in NO_MOVES else ""
-    numbers = [read_integer(word) for word in words[2:5]]
-    value, depth, count = numbers + [0] * (3 - len(numbers))
+    if not all(map(INTEGER.fullmatch, words[2:5])):
+        raise ValueError(line)
+    value, depth, count = [*map(int, words[2:5]), 0, 0, 0][:3]
     return BookMove(words[0], reply, value, depth, count)
-
-
-def read_integer(word: str) -> int:
-    """The number. ValueError where the word is none, or has more than 18 digits."""
-    if not INTEGER.fullmatch(word):
-        raise ValueError(word)
-    return int(word)

@@ -20,7 +20,7 @@ def table(name: str, board: Board) -> list[str]:
     """Return a row for each move, with its share under the default options; no rows without moves. BookError."""
     player = BookPlayer(open_book(name), lambda fault: print(fault, file=sys.stderr))
     rules = rules_of(Options(), board.turn == load_core().black)
-    moves = player.moves(board, rules.turned)
+    moves = player.moves(board, rules.flipped)
     weights = {move: max(move.count, 1) for move in allowed(moves, rules)}
     total = sum(weights.values())
     rows = [

@@ -187,17 +187,9 @@ class Engine:
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         try:
             return subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                cwd=self._folder,
-                text=True,
-                encoding="utf-8",
-                errors="replace",
-                bufsize=1,
-                start_new_session=not windows,
-                creationflags=flags,
-            )
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self._folder, text=True,
+                encoding="utf-8", errors="replace", bufsize=1, start_new_session=not windows, creationflags=flags,
+            )  # fmt: skip
         except OSError as error:
             raise EngineError(f"{self._command[0]} does not start: {error}") from None
 

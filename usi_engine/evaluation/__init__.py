@@ -1,1 +1,1 @@
-"""Evaluations on disk and in memory: which one an option names, and the file formats."""
+"""Evaluations on disk and in memory: file formats, and the evaluation that an option names."""

@@ -1,11 +1,11 @@
-"""Cache of the unfolded weights: from the second start on they are read from a file, far faster than unfolding them.
+"""Cache of unfolded KPP weights: later starts read a file, which is far faster than unfolding.
 
-A file holds the arrays of KppWeights.memory() one after the other and a checksum of a part of each of their pages; its
-name is the checksum of the weights file. It is written to the disk under a temporary name and then renamed, so that no
-incomplete file is ever read; the checksum finds pages that were lost all the same. The cache is optional: where
-its folder cannot be used, the weights are unfolded at every start. The environment variable `KOMADORI_CACHE` sets the
-folder; empty: no cache. By default it is the user's cache folder: `~/.cache/komadori` on Linux (or below
-`XDG_CACHE_HOME`), `~/Library/Caches/komadori` on macOS, `%LOCALAPPDATA%\\komadori` on Windows.
+A file contains the arrays of KppWeights.memory() one after the other, then a checksum of a part of each page. Its name
+is the checksum of the weights file. It is written under a temporary name, synced and renamed, so no incomplete file is
+ever read; the checksum finds pages that were lost all the same. If the folder cannot be used, every start unfolds.
+The environment variable `KOMADORI_CACHE` sets the folder; empty: no cache. The default is the user's cache folder:
+`~/.cache/komadori` on Linux (or below `XDG_CACHE_HOME`), `~/Library/Caches/komadori` on macOS,
+`%LOCALAPPDATA%\\komadori` on Windows.
 """
 
 from __future__ import annotations
@@ -22,42 +22,40 @@ from typing import Protocol
 import numpy as np
 
 KEPT_FILES = 1  # of about 415 MB
-LAYOUT = b"4"  # changes with the order or meaning of KppWeights.memory(), and with what is refused as out of range
-PAGE, SAMPLE = 4096, 64  # bytes; of each page so many are checked: to check all would take as long as to read them
+LAYOUT = b"4"  # changes with the order or meaning of KppWeights.memory(), and with the range of valid weights
+PAGE, SAMPLE = 4096, 64  # bytes; checking SAMPLE bytes of each page is quick, checking all would double the time
 DIGEST = 16
-ABANDONED_SECONDS = 3600  # age of a file with a temporary name whose writer was ended
+ABANDONED_SECONDS = 3600  # age at which a temporary file's writer must be dead
 
 
 class Unfolded(Protocol):
     """Allocated weights: `core_ext.engine.KppWeights`."""
 
     def memory(self) -> list[memoryview]:
-        """The arrays, writable."""
+        """Return the arrays, writable."""
 
 
 def cache_folder() -> Path | None:
-    """The folder of the cache; None: no cache."""
+    """Return the folder of the cache; None: no cache."""
     chosen = os.environ.get("KOMADORI_CACHE")
     if chosen is not None:
         return Path(chosen) if chosen else None
     try:
-        from platformdirs import user_cache_path  # noqa: PLC0415  (only where the weights are unfolded)
+        from platformdirs import user_cache_path  # noqa: PLC0415  (only needed to unfold weights)
     except ImportError:
         return None
-    folder = user_cache_path("komadori", appauthor=False, opinion=False)  # opinion: a further `Cache` on Windows
+    folder = user_cache_path("komadori", appauthor=False, opinion=False)  # opinion: another `Cache` on Windows
     return folder if folder.is_absolute() else None
 
 
 def cache_file(data: bytes) -> Path | None:
-    """The file for these weights."""
+    """Return the path for these bytes of a weights file; None: no cache."""
     folder = cache_folder()
     return folder / f"{hashlib.sha256(LAYOUT + data).hexdigest()[:32]}.unfolded" if folder else None
 
 
 def fetch(weights: Unfolded, path: Path) -> bool:
-    """Fill the allocated `weights` from the cache; False where there is no such file or it is damaged: the weights are
-    void then.
-    """
+    """Fill the allocated `weights` from the cache. If the file is missing or damaged, return False: they are void."""
     arrays = weights.memory()
     try:
         with path.open("rb", buffering=0) as file:
@@ -69,7 +67,7 @@ def fetch(weights: Unfolded, path: Path) -> bool:
 
 
 def read_whole(file: io.FileIO, array: memoryview) -> bool:
-    """Fill the array; a read may return fewer bytes than requested."""
+    """Fill the array by as many reads as needed. Return False at the end of the file."""
     at = 0
     while at < array.nbytes:
         count = file.readinto(array[at:])
@@ -80,7 +78,7 @@ def read_whole(file: io.FileIO, array: memoryview) -> bool:
 
 
 def checksum(arrays: list[memoryview]) -> bytes:
-    """Of the first bytes of each page of the arrays, and of what is behind the last whole page."""
+    """Return a checksum of the first bytes of each page and of all bytes after the last whole page."""
     found = hashlib.blake2b(digest_size=DIGEST)
     for array in arrays:
         data = np.frombuffer(array, np.uint8)
@@ -91,7 +89,7 @@ def checksum(arrays: list[memoryview]) -> bytes:
 
 
 def keep(weights: Unfolded, path: Path) -> None:
-    """Write the unfolded `weights`; delete the oldest files beyond KEPT_FILES, and what killed writers left."""
+    """Write the unfolded `weights`, then prune the folder. If the disk is full or unusable, write nothing."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
@@ -109,7 +107,7 @@ def keep(weights: Unfolded, path: Path) -> None:
 
 
 def prune(folder: Path) -> None:
-    """Delete all but the newest files. OSError."""
+    """Delete all but the newest KEPT_FILES and the temporary files of dead writers. OSError."""
     files = sorted(folder.glob("*.unfolded"), key=lambda file: file.stat().st_mtime, reverse=True)
     abandoned = time.time() - ABANDONED_SECONDS
     parts = [part for part in folder.glob("*.part") if part.stat().st_mtime < abandoned]

@@ -1,7 +1,11 @@
-"""Names of the evaluations: the special values of EvalFile, the error."""
+"""Names of the evaluations: the special values of EvalFile, the files of the package, the error."""
+
+from pathlib import Path
 
 # Special values of EvalFile: plain piece values, the packaged network, the packaged KPP weights.
 MATERIAL, INTERNAL, KPP = "material", "<internal>", "kpp"
+DATA = Path(__file__).parents[1] / "data"
+PACKAGED = {INTERNAL: DATA / "nn.bin", KPP: DATA / "komadori.kpp"}
 
 
 class WeightsError(Exception):

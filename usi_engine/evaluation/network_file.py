@@ -1,11 +1,11 @@
-"""nn.bin, the standard file of a shogi NNUE network, read and written. All words are little-endian.
+"""Reader and writer of nn.bin, the standard file of a shogi NNUE network. All words are little-endian.
 
     u32 version 0x7AF32F16, u32 hash of the whole, u32 length of the text, the text of the architecture
     u32 hash of the first layer, its biases int16 [width], its weights int16 [features][width]
-    u32 hash of the dense layers, of each its biases int32 [outputs], its weights int8 [outputs][inputs padded to 32]
+    u32 hash of the dense layers, then for each: biases int32 [outputs], weights int8 [outputs][inputs padded to 32]
 
-Text and hashes are those of YaneuraOu's NNUE (Y. Nasu, T.N.K.). A hash is computed from the architecture alone: it says
-nothing about the weights.
+Text and hashes are those of YaneuraOu's NNUE (Y. Nasu, T.N.K.). A hash depends only on the architecture, not on the
+weights.
 """
 
 from __future__ import annotations
@@ -18,22 +18,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from usi_engine.evaluation.names import WeightsError
+from usi_engine.evaluation.files import Fault, named_errors, read_bytes
 
 FILE_NAME = "nn.bin"
 VERSION = 0x7AF32F16
-# How the text names each set of features.
-NAMES = {"K+P": "K+P", "HalfKP": "HalfKP(Friend)"}
+NAMES = {"K+P": "K+P", "HalfKP": "HalfKP(Friend)"}  # feature sets and their names in the text
 LARGEST_FILE = 1 << 28  # a little more than the largest network for play
 LONGEST_TEXT = 4096
-PADDED = 32
-LARGEST_BIAS = 1 << 30  # of a dense layer: with all that weights can add, sums stay within 32 bits
+PADDED = 32  # PADDED_INPUTS of core_ext/eval/nnue/network.pyx: inputs of a dense layer are padded to a multiple of it
+LARGEST_BIAS = 1 << 30  # of a dense layer: sums of this and all weights fit into 32 bits
 WORD = 4
-# Codes of signed integers in the buffer protocol: the one of each size in bytes, and all.
+# Format codes of the buffer protocol: the code for each size in bytes, and all codes of signed integers.
 Code = Literal["b", "h", "i"]
 KINDS: dict[int, Code] = {1: "b", 2: "h", 4: "i"}
 SIGNED = frozenset("bhil")
-# An array with the buffer protocol, numpy's for one. Those of a file are memoryviews: play starts without numpy.
+# An array with the buffer protocol. Arrays from a file are memoryviews, because play starts without numpy.
 Words = Any
 
 _K_HASH, _P_HASH = 0xD3CEE169, 0x764CFB4B
@@ -49,7 +48,7 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True)
 class Architecture:
-    """The sizes of a network: first-layer sums of one colour (`width`) and units of the two hidden layers."""
+    """The sizes of a network: accumulator width of one perspective and units of the two hidden layers."""
 
     features: str  # "K+P" or "HalfKP"
     width: int
@@ -62,21 +61,17 @@ class Architecture:
 
 @dataclass(eq=False)
 class NetworkFile:
-    """A network as the file has it."""
+    """The contents of a file."""
 
     architecture: Architecture
-    text: str  # the architecture's, and what its author added; empty: format_architecture's
+    text: str  # architecture and any remark of the author; empty: write format_architecture
     ft_bias: Words  # int16: width
     ft_weight: Words  # int16: features x width
-    layers: list[tuple[Words, Words]]  # of three: int32: outputs; int8: outputs x inputs padded to 32
-
-
-class _Fault(ValueError):
-    """What is wrong with a file."""
+    layers: list[tuple[Words, Words]]  # of the three dense layers: int32 outputs; int8 outputs x padded inputs
 
 
 def format_architecture(architecture: Architecture) -> str:
-    """The text of the header."""
+    """Return the text of the header."""
     width, hidden1, hidden2 = architecture.width, architecture.hidden1, architecture.hidden2
     return (
         f"Features={NAMES[architecture.features]}[{feature_count(architecture)}->{width}x2],"
@@ -86,49 +81,42 @@ def format_architecture(architecture: Architecture) -> str:
 
 
 def check_sizes(architecture: Architecture) -> None:
-    """Raise ValueError if play takes no network of these sizes."""
+    """Raise Fault if the core cannot play with a network of these sizes."""
     from core_ext.engine import check_network_sizes  # noqa: PLC0415  (`id name` needs no core)
 
     try:
         check_network_sizes(architecture.width, architecture.hidden1, architecture.hidden2)
     except ValueError as fault:
-        raise _Fault(f"its {fault}") from None
+        raise Fault(f"its {fault}") from None
 
 
 def feature_count(architecture: Architecture) -> int:
-    """Return the number of features of the first layer."""
     from core_ext.engine import FEATURE_COUNTS  # noqa: PLC0415
 
     return FEATURE_COUNTS[architecture.features]
 
 
 def file_of(path: Path) -> Path:
-    """The nn.bin of a folder; any other path as it is."""
+    """Return the nn.bin of a folder; other paths unchanged."""
     return path / FILE_NAME if path.is_dir() else path
 
 
 def read_network(path: str | Path) -> NetworkFile:
-    """The network in a file, or in the nn.bin of a folder. WeightsError with one line that names file and fault."""
-    file = Path(path)
-    try:
-        file = file_of(file.expanduser())
-        return parse_network(_read_bytes(file))
-    except _Fault as fault:
-        raise WeightsError(f"cannot play with the network '{file}': {fault}") from None
-    except OSError as error:
-        raise WeightsError(f"cannot read the network '{file}': {error.strerror or error}") from None
-    except (ValueError, RuntimeError) as error:  # of a path that no file can have
-        raise WeightsError(f"cannot read the network {str(file)!a}: {error}") from None
+    """Read the network in a file, or in the nn.bin of a folder. WeightsError."""
+    with named_errors("network", path):
+        file = file_of(Path(path).expanduser())
+    with named_errors("network", file):
+        return parse_network(read_bytes(file, LARGEST_FILE))
 
 
 def read_architecture(path: Path) -> Architecture:
-    """What the head of a network file, or of the nn.bin of a folder, states; only that is read. OSError, ValueError."""
-    text, _ = _read_header(_read_bytes(file_of(path), 3 * WORD + LONGEST_TEXT))
+    """Read only the header of a file, or of the nn.bin of a folder. OSError, Fault."""
+    text, _ = _read_header(read_bytes(file_of(path), LARGEST_FILE, 3 * WORD + LONGEST_TEXT))
     return _parse_text(text)
 
 
 def write_network(path: str | Path, network: NetworkFile) -> int:
-    """Write the file; returns its size in bytes. ValueError where sizes do not fit the architecture."""
+    """Write the file; return its size in bytes. ValueError if the arrays or the text contradict the architecture."""
     architecture = network.architecture
     _check_arrays(network)
     text = (network.text or format_architecture(architecture)).encode("ascii")
@@ -149,14 +137,14 @@ def _padded(inputs: int) -> int:
 
 
 def _layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
-    """(outputs, padded inputs) of the dense layers."""
+    """Return (outputs, padded inputs) of each dense layer."""
     inputs = [2 * architecture.width, architecture.hidden1, architecture.hidden2]
     outputs = [architecture.hidden1, architecture.hidden2, 1]
     return [(count, _padded(given)) for count, given in zip(outputs, inputs, strict=True)]
 
 
 def _body_size(architecture: Architecture) -> int:
-    """Bytes behind the text."""
+    """Return the number of bytes after the text."""
     first = 2 * architecture.width * (1 + feature_count(architecture))
     return 2 * WORD + first + sum(outputs * (WORD + inputs) for outputs, inputs in _layer_shapes(architecture))
 
@@ -167,7 +155,7 @@ def _first_hash(architecture: Architecture) -> int:
 
 
 def _dense_hash(architecture: Architecture) -> int:
-    """Each layer folds in the hash of the one before it."""
+    """Return the hash of the dense layers; each layer mixes in the hash of the layer before it."""
     found = _INPUT_HASH ^ 2 * architecture.width
     for outputs, _ in _layer_shapes(architecture):
         found = (_AFFINE_HASH + outputs & _MASK) ^ found >> 1 ^ (found << 31 & _MASK)
@@ -181,19 +169,19 @@ def _words(*words: int) -> bytes:
 
 
 def _check_arrays(network: NetworkFile) -> None:
-    """ValueError where an array, or the text, is not the architecture's."""
+    """Raise ValueError if an array or the text contradicts the architecture."""
     architecture = network.architecture
     shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in _layer_shapes(architecture)]
     given = [(bias.shape, weight.shape) for bias, weight in network.layers]
     first = [network.ft_bias.shape, network.ft_weight.shape]
     width, features = architecture.width, feature_count(architecture)
     if given != shapes or first != [(width,), (features, width)]:
-        raise ValueError(f"arrays of the shapes {first} and {given} are no network of {architecture}")
+        raise ValueError(f"arrays of shapes {first} and {given} do not make a network {architecture}")
     arrays = [network.ft_bias, network.ft_weight, *(one for layer in network.layers for one in layer)]
     kinds = [memoryview(one).format for one in arrays]
     sizes = [one.itemsize for one in arrays]
     if not SIGNED.issuperset(kinds) or sizes != [2, 2, *[4, 1] * len(shapes)]:
-        raise ValueError(f"arrays of the types {kinds} are no network")
+        raise ValueError(f"arrays of types {kinds} do not make a network")
     if network.text:
         _check_text(network.text, architecture)
 
@@ -201,26 +189,14 @@ def _check_arrays(network: NetworkFile) -> None:
 # ---- reading ----
 
 
-def _read_bytes(file: Path, most: int = LARGEST_FILE + 1) -> bytes:
-    if not file.exists():
-        raise _Fault("there is no such file")
-    if not file.is_file():
-        raise _Fault("this is no regular file")
-    size = file.stat().st_size
-    if size > LARGEST_FILE:
-        raise _Fault(f"{size} bytes are more than any network has")
-    with file.open("rb") as stream:
-        return stream.read(min(size + 1, most))  # so much is allocated
-
-
 def parse_network(data: bytes) -> NetworkFile:
-    """The network in the bytes of a file."""
+    """Read the network in the bytes of a file. Fault."""
     text, at = _read_header(data)
     architecture = _parse_text(text)
     _check_text(text, architecture)
     expected = at + _body_size(architecture)
     if len(data) != expected:
-        raise _Fault(f"{len(data)} bytes where {expected} belong to its architecture")
+        raise Fault(f"it has {len(data)} bytes, not the {expected} of its architecture")
     first, dense = _first_hash(architecture), _dense_hash(architecture)
     _check_hash(data, WORD, "the file", first ^ dense)
     _check_hash(data, at, "the first layer", first)
@@ -240,27 +216,26 @@ def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple
         weight = _array(data, at + bias.nbytes, "b", (outputs, inputs))
         at += bias.nbytes + weight.nbytes
         if max(map(abs, bias)) > LARGEST_BIAS:
-            raise _Fault(f"a bias of {outputs} units is beyond {LARGEST_BIAS}: their sums would overflow")
+            raise Fault(f"a bias of a layer of {outputs} units is over {LARGEST_BIAS}: the sums would overflow")
         layers.append((bias, weight))
     return layers
 
 
 def _array(data: bytes, at: int, kind: Code, shape: tuple[int, ...]) -> memoryview:
-    """Aligned and in the byte order of the machine; the file aligns nothing, as its text may have any length."""
+    """Copy an array out of the file, aligned and in the machine's byte order. In the file it may be at any offset."""
     found = array(kind)
     found.frombytes(memoryview(data)[at : at + math.prod(shape) * found.itemsize])
     return memoryview(_little_endian(found)).cast("B").cast(kind, shape)
 
 
 def _to_bytes(words: Words) -> bytes:
-    """As the file has them."""
     found = array(KINDS[words.itemsize])
     found.frombytes(words.tobytes())
     return _little_endian(found).tobytes()
 
 
 def _little_endian(words: array[int]) -> array[int]:
-    """From the byte order of the machine, or back."""
+    """Convert in place from the machine's byte order to little-endian, or back."""
     if sys.byteorder == "big":
         words.byteswap()
     return words
@@ -271,39 +246,39 @@ def _word(data: bytes, at: int) -> int:
 
 
 def _read_header(data: bytes) -> tuple[str, int]:
-    """The text, and where it ends."""
+    """Return the text and the offset of its end. Fault."""
     length = _word(data, 2 * WORD)
     if len(data) < 3 * WORD:
-        raise _Fault(f"{len(data)} bytes are too few for a network")
+        raise Fault(f"{len(data)} bytes are too few for a network")
     if _word(data, 0) != VERSION:
-        raise _Fault(f"its version is {_word(data, 0):#010x} and not {VERSION:#010x}")
+        raise Fault(f"its version is {_word(data, 0):#010x}, not {VERSION:#010x}")
     if not 0 < length <= min(LONGEST_TEXT, len(data) - 3 * WORD):
-        raise _Fault(f"a text of {length} bytes cannot be in it")
+        raise Fault(f"the length of its text, {length} bytes, is impossible")
     try:
         return data[3 * WORD : 3 * WORD + length].decode("ascii"), 3 * WORD + length
     except UnicodeDecodeError:
-        raise _Fault("the text of its architecture is damaged") from None
+        raise Fault("the text of its architecture is damaged") from None
 
 
 def _parse_text(text: str) -> Architecture:
-    """What the text says; more may stand behind it."""
+    """Read the architecture at the beginning of the text."""
     match = _TEXT.match(text)
     if match is None:
-        raise _Fault(f"only K+P and HalfKP with two hidden layers can be played with, not {text[:120]!a}")
+        raise Fault(f"the engine plays with K+P and HalfKP with two hidden layers, not {text[:120]!a}")
     features = next(kind for kind, name in NAMES.items() if name == match["features"])
     width, hidden1, hidden2 = int(match["width"]), int(match["hidden1"]), int(match["hidden2"])
     return Architecture(features, width, hidden1, hidden2)
 
 
 def _check_text(text: str, architecture: Architecture) -> None:
-    """Raise ValueError if play takes no such network or a part of the text contradicts another."""
+    """Raise Fault if the core cannot play with such a network or the text contradicts itself."""
     check_sizes(architecture)
     expected = format_architecture(architecture)
     if not text.startswith(expected) or text[len(expected) :][:1] not in ("", ",", ";", " ", "\n"):
-        raise _Fault(f"the text of its architecture contradicts itself: {text[:400]!a}")
+        raise Fault(f"the text of its architecture contradicts itself: {text[:400]!a}")
 
 
 def _check_hash(data: bytes, at: int, whose: str, expected: int) -> None:
     found = _word(data, at)
     if found != expected:
-        raise _Fault(f"the hash of {whose} is {found:#010x} and not {expected:#010x}, its architecture's")
+        raise Fault(f"the hash of {whose} is {found:#010x}, not its architecture's {expected:#010x}")

@@ -1,7 +1,7 @@
 """Piece values from a text file, for the material evaluation.
 
-One piece a line, letters as in an sfen and centipawns; what follows `#` is a comment, and a piece that is not named
-keeps its usual value:
+A line has a piece as in an sfen and its value in centipawns; `#` begins a comment. Pieces that are not named keep their
+usual values:
 
     P 100
     +P 600    # a tokin
@@ -12,36 +12,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.names import WeightsError
+from usi_engine.evaluation.files import Fault, named_errors, read_bytes
 
 if TYPE_CHECKING:
     from core_ext.engine import PieceValues
 
 SUFFIX = ".txt"
 LARGEST_FILE = 1 << 16
-# Of a line in a message.
-SHOWN = 60
-
-
-class _Fault(ValueError):
-    """What is wrong with a line, or with the file."""
+SHOWN = 60  # characters of a line in a message, and of a number
 
 
 def read_piece_values(path: Path) -> PieceValues:
-    """The values in a file. WeightsError with one line that names the file and quotes the fault."""
-    try:
-        return parse_piece_values(_read_text(path))
-    except _Fault as fault:
-        raise WeightsError(f"cannot play with the piece values '{path}': {fault}") from None
-    except OSError as error:
-        raise WeightsError(f"cannot read the piece values '{path}': {error.strerror or error}") from None
-    except ValueError as error:  # of a path that no file can have
-        raise WeightsError(f"cannot read the piece values {str(path)!a}: {error}") from None
+    """Read the values from a file. WeightsError."""
+    with named_errors("piece values", path):
+        try:
+            text = read_bytes(path, LARGEST_FILE).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise Fault("it is not UTF-8 text") from None
+        return parse_piece_values(text)
 
 
 def parse_piece_values(text: str) -> PieceValues:
-    """The values in a text. ValueError that quotes the line."""
-    from core_ext.engine import PieceValues  # noqa: PLC0415  (when it is needed)
+    """Read the values from a text. Raise Fault, which quotes the line."""
+    from core_ext.engine import PieceValues  # noqa: PLC0415  (`id name` needs no core)
 
     values: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):
@@ -51,29 +44,13 @@ def parse_piece_values(text: str) -> PieceValues:
                 values.update(_parse_line(words, values))
                 PieceValues(values)
             except ValueError as error:
-                raise _Fault(f"line {number} {line.strip()[:SHOWN]!a}: {error}") from None
+                raise Fault(f"line {number} {line.strip()[:SHOWN]!a}: {error}") from None
     return PieceValues(values)
 
 
 def _parse_line(words: list[str], known: dict[str, int]) -> dict[str, int]:
-    """ValueError."""
     if len(words) != 2 or not (words[1].isascii() and words[1].lstrip("-").isdigit()) or len(words[1]) > SHOWN:
-        raise ValueError("not a piece and its value, as in 'P 90'")
+        raise ValueError("this is not a piece and its value, as in 'P 90'")
     if words[0] in known:
-        raise ValueError(f"a second value of '{words[0]}'")
+        raise ValueError(f"'{words[0]}' has a value already")
     return {words[0]: int(words[1])}
-
-
-def _read_text(path: Path) -> str:
-    if not path.exists():
-        raise _Fault("there is no such file")
-    if not path.is_file():
-        raise _Fault("this is no regular file")
-    with path.open("rb") as stream:
-        data = stream.read(LARGEST_FILE + 1)
-    if len(data) > LARGEST_FILE:
-        raise _Fault(f"more than {LARGEST_FILE} bytes are no piece values")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise _Fault("it is no UTF-8 text") from None

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rsshogi.record import Record
 
-from usi_engine.records.faults import Fault, check_count, check_end, fault_in_lines
+from usi_engine.records.faults import Fault, fault_in_lines, strict
 
 HINT = re.compile(r"^(V[23]|N[+-]|PI|P1|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 # A line that is neither empty nor a comment.
@@ -22,7 +22,7 @@ def read(text: str) -> Record:
     for move in moves:
         if len(move) != 7:
             raise ValueError(f"not a move: '{move}'")
-    return check_count(check_end(Record.from_csa_str(text)), len(moves))
+    return strict(Record.from_csa_str(text), len(moves))
 
 
 def find_fault(text: str, error: ValueError) -> Fault:

@@ -89,19 +89,14 @@ def excerpt(text: str) -> str:
     return plain if len(plain) <= QUOTED else plain[:QUOTED] + "..."
 
 
-# ---- checks that rsshogi's readers lack ----
+def strict(record: Record, count: int) -> Record:
+    """Return a record that rsshogi has read. ValueError if it skipped text that is neither a move nor a known end.
 
-
-def check_end(record: Record) -> Record:
-    """Return the record. ValueError if it was ended by a word that is neither a move nor a known end of a game."""
+    `count` is the number of moves in the text.
+    """
     end = record.main_terminal
     if end is not None and end.kind == "UNKNOWN":
         raise ValueError(f"not a move: '{end.unknown_name}'")
-    return record
-
-
-def check_count(record: Record, count: int) -> Record:
-    """Return the record. ValueError if its number of moves is not `count`, that of its text."""
     if len(record.moves) != count:
         raise ValueError(f"not a move: {count} stand in the text, {len(record.moves)} were read")
     return record

@@ -12,7 +12,7 @@ from typing import Any
 from usi_engine.records import csa, jkf, ki2, kif, usi_text
 from usi_engine.records.faults import RecordError
 
-# The names are those of `--to`.
+# Suffixes and formats; the formats are named as in `--to`.
 SUFFIXES = {
     ".kif": "kif", ".kifu": "kif", ".ki2": "ki2", ".ki2u": "ki2", ".csa": "csa", ".jkf": "jkf", ".json": "jkf",
     ".usi": "usi", ".sfen": "usi",

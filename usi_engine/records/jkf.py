@@ -8,7 +8,7 @@ from typing import Any
 
 from rsshogi.record import Record
 
-from usi_engine.records.faults import QUOTED, Fault, check_count, check_end, excerpt, reason_of
+from usi_engine.records.faults import QUOTED, Fault, excerpt, reason_of, strict
 
 INDEX = re.compile(r"index (\d{1,6})\b")
 
@@ -20,7 +20,7 @@ def read(text: str) -> Record:
     if not isinstance(entries, list):
         raise ValueError("there is no list `moves`")
     count = sum(isinstance(entry, dict) and "move" in entry for entry in entries)
-    return check_count(check_end(Record.from_jkf_str(text)), count)
+    return strict(Record.from_jkf_str(text), count)
 
 
 def parse(text: str) -> Any:

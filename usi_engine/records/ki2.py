@@ -15,7 +15,7 @@ import rsshogi.core
 from rsshogi.record import MoveEntry, Record
 
 from usi_engine.core import load_core
-from usi_engine.records.faults import Fault, FaultyText, check_end, excerpt, fault_in_lines
+from usi_engine.records.faults import Fault, FaultyText, excerpt, fault_in_lines, strict
 from usi_engine.records.kif import check_handicap, main_line
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read(text: str) -> Record:
     """Read KI2; variations are skipped. ValueError; FaultyText at a move."""
     check_handicap(text)
     split = split_text(main_line(text))
-    frame = check_end(Record.from_ki2_str("\n".join(split.other) + "\n"))
+    frame = strict(Record.from_ki2_str("\n".join(split.other) + "\n"), 0)
     comments = {count: "\n".join(lines) for count, lines in split.comments.items()}
     moves = resolve_moves(frame.init_position_sfen, split)
     entries = [MoveEntry(move, comment=comments.get(count)) for count, move in enumerate(moves, 1)]

@@ -7,7 +7,7 @@ import re
 from rsshogi.initial_positions import HANDICAP_TO_SFEN
 from rsshogi.record import Record
 
-from usi_engine.records.faults import Fault, check_count, check_end, fault_in_lines
+from usi_engine.records.faults import Fault, fault_in_lines, strict
 
 HINT = re.compile(r"^(手合割|手数-|先手|後手|下手|上手)|^\s*\d+\s+[１-９同]", re.M)
 MOVE = re.compile(r"^\s*[0-9]+[\s手]+[１-９同]", re.M)
@@ -24,8 +24,7 @@ def read(text: str) -> Record:
     """Read KIF; variations are skipped. ValueError."""
     check_handicap(text)
     main = main_line(text)
-    record = check_end(Record.from_kif_str(ENGINE_LINE.sub("*" + GUARD, main)))
-    return check_count(record, len(MOVE.findall(main)))
+    return strict(Record.from_kif_str(ENGINE_LINE.sub("*" + GUARD, main)), len(MOVE.findall(main)))
 
 
 def find_fault(text: str, error: ValueError) -> Fault:

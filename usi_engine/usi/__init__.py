@@ -1,1 +1,1 @@
-"""The USI protocol's text: commands, options, output. Nothing here keeps state."""
+"""The text of the USI protocol: commands, options, output. Nothing here knows the game or the search."""

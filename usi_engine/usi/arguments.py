@@ -1,4 +1,4 @@
-"""Numbers on the command line: types for argparse, whose errors quote the text and name the range."""
+"""Types for argparse: numbers in a range. Each raises ArgumentTypeError, which quotes the text and names the range."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ DAY = 86400  # seconds
 
 
 def whole(least: int = 0, most: int = 2**31 - 1) -> Callable[[str], int]:
-    """Reads a whole number of the range. It raises ArgumentTypeError."""
+    """Return a reader of whole numbers from `least` to `most`."""
 
     def read(text: str) -> int:
         digits = text.removeprefix("-")
@@ -23,7 +23,7 @@ def whole(least: int = 0, most: int = 2**31 - 1) -> Callable[[str], int]:
 
 
 def real(least: float, most: float) -> Callable[[str], float]:
-    """Reads a number of the range. It raises ArgumentTypeError."""
+    """Return a reader of numbers from `least` to `most`."""
 
     def read(text: str) -> float:
         try:
@@ -38,7 +38,7 @@ def real(least: float, most: float) -> Callable[[str], float]:
 
 
 def spin(option: str) -> Callable[[str], int]:
-    """Reads a whole number of the range that the USI option has. It raises ArgumentTypeError."""
+    """Return a reader of whole numbers in the range of a USI option."""
     declared = DECLARED[option]
     assert isinstance(declared, Spin)
     return whole(declared.least, declared.most)

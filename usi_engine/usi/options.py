@@ -1,4 +1,4 @@
-"""The USI options: kind, range, default and current value of each. Names are YaneuraOu's."""
+"""The USI options: type, range, default and current value. Names are those of YaneuraOu."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 
-# Of `Threads`: more cores are left to the GUI and the opponent.
-MOST_THREADS_BY_DEFAULT = 4
+MOST_THREADS_BY_DEFAULT = 4  # other cores are left to the GUI and the opponent
 ENTERING_KING_RULES = ("NoEnteringKing", "CSARule24", "CSARule24H", "CSARule27", "CSARule27H", "TryRule")
 TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
 FALSE_WORDS = frozenset({"false", "0", "no", "off"})
@@ -15,33 +14,30 @@ FALSE_WORDS = frozenset({"false", "0", "no", "off"})
 
 @dataclass(frozen=True)
 class Spin:
-    """An integer; numbers outside the range are clamped."""
+    """An integer, clamped to its range. `read` of every type raises ValueError if the text is not a value."""
 
     default: int
     least: int
     most: int
 
     def declaration(self) -> str:
-        """What follows `type` in the option line."""
+        """Return the part of the option line after `type`."""
         return f"spin default {self.default} min {self.least} max {self.most}"
 
     def read(self, text: str) -> int:
-        """The clamped number. ValueError where the text is not a number."""
         return min(max(int(float(text)), self.least), self.most)
 
 
 @dataclass(frozen=True)
 class Check:
-    """True or false."""
+    """True or false, in any of TRUE_WORDS and FALSE_WORDS."""
 
     default: bool
 
     def declaration(self) -> str:
-        """What follows `type` in the option line."""
         return f"check default {str(self.default).lower()}"
 
     def read(self, text: str) -> bool:
-        """The value. ValueError where the text is in neither TRUE_WORDS nor FALSE_WORDS."""
         word = text.lower()
         if word not in TRUE_WORDS | FALSE_WORDS:
             raise ValueError(text)
@@ -50,17 +46,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Combo:
-    """One of several words."""
+    """One of several words, recognised in any case."""
 
     default: str
     words: tuple[str, ...]
 
     def declaration(self) -> str:
-        """What follows `type` in the option line."""
         return " ".join([f"combo default {self.default}", *(f"var {word}" for word in self.words)])
 
     def read(self, text: str) -> str:
-        """The word as declared, found in any case. ValueError where it is none of them."""
         for word in self.words:
             if word.lower() == text.lower():
                 return word
@@ -69,37 +63,32 @@ class Combo:
 
 @dataclass(frozen=True)
 class Text:
-    """Any text; `<empty>` means empty. `kind`: the protocol's type, `string` or `filename`."""
+    """Any text. `kind` is the protocol's type, `string` or `filename`."""
 
     default: str = ""
     kind: str = "string"
 
     def declaration(self) -> str:
-        """What follows `type` in the option line."""
         return f"{self.kind} default {self.default or '<empty>'}"
 
     def read(self, text: str) -> str:
-        """The text; every text option names a file, and where the locale knows ASCII alone, other letters of file names
-        are bytes for Python.
-        """
+        # Text options name files. If the locale is ASCII, Python represents other letters of file names as bytes.
         return os.fsdecode(text.encode("utf-8", "surrogateescape"))
 
 
 def usable_cores() -> int:
-    """How many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 def default_threads() -> int:
-    """One for each core, but not more than MOST_THREADS_BY_DEFAULT."""
     return min(usable_cores(), MOST_THREADS_BY_DEFAULT)
 
 
 Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
-# Output units of a network in a centipawn, unless the option says otherwise. YaneuraOu's default.
-FV_SCALE = 16
+FV_SCALE = 16  # default number of a network's output units in a centipawn, as in YaneuraOu
 
 DECLARED: dict[str, Kind] = {
     "USI_Hash": Spin(256, 1, 262144),
@@ -140,7 +129,7 @@ DECLARED: dict[str, Kind] = {
 
 
 class Options:
-    """The current values. Names are found in any case."""
+    """The current values. `set` and `listing` recognise names in any case."""
 
     def __init__(self) -> None:
         self._kinds = DECLARED
@@ -148,11 +137,11 @@ class Options:
         self._values: dict[str, Value] = {name: kind.default for name, kind in self._kinds.items()}
 
     def declarations(self) -> list[str]:
-        """The option lines that answer `usi`."""
+        """Return the option lines that answer `usi`."""
         return [f"option name {name} type {kind.declaration()}" for name, kind in self._kinds.items()]
 
     def set(self, name: str, text: str) -> str | None:
-        """Set one option. Returns None, or one sentence with the reason why it was not set."""
+        """Set an option. Return None, or one sentence that says why it was not set."""
         known = self._names.get(name.lower())
         if known is None:
             return f"no option is named '{name}'"
@@ -163,14 +152,14 @@ class Options:
         return None
 
     def shown(self, name: str) -> str:
-        """The value as text. KeyError for an unknown option."""
+        """Return the value as text."""
         value = self._values[name]
         if isinstance(value, bool):
             return str(value).lower()
         return str(value) or "<empty>"
 
     def listing(self, name: str = "") -> list[str]:
-        """Lines `NAME = VALUE`, of one option or of all; none where the name is unknown."""
+        """Return lines `NAME = VALUE` for one option or for all; none if the name is unknown."""
         if name:
             known = self._names.get(name.lower())
             names = [known] if known else []
@@ -179,13 +168,13 @@ class Options:
         return [f"{each} = {self.shown(each)}" for each in names]
 
     def number(self, name: str) -> int:
-        """Value of a spin option."""
+        """Return the value of a spin option."""
         return int(self._values[name])
 
     def flag(self, name: str) -> bool:
-        """Value of a check option."""
+        """Return the value of a check option."""
         return bool(self._values[name])
 
     def text(self, name: str) -> str:
-        """Value of a string or combo option."""
+        """Return the value of a text or combo option."""
         return str(self._values[name])

@@ -1,4 +1,4 @@
-"""The one writer to standard output: whole lines, 7-bit ASCII, single spaces, flushed, one at a time."""
+"""Output of the engine: whole lines of 7-bit ASCII, flushed, from any thread."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-# Characters of an info string; what is quoted may be of any length.
-LONGEST_INFO = 1000
+LONGEST_INFO = 1000  # characters of an info string, which may quote input of any length
 CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), 127)}
 
 
 def escaped(text: str) -> str:
-    """The text in printable 7-bit ASCII."""
+    """Return the text in printable 7-bit ASCII."""
     return text.encode("ascii", "backslashreplace").decode("ascii").translate(CONTROLS)
 
 
 class Writer:
-    """Writes lines to a binary stream, from any thread.
+    """Write lines to a binary stream, from any thread.
 
-    When the reader has closed it, `when_closed` is called, once, and writing does nothing from then on.
+    If the reader has closed it, the writer calls `when_closed` once and discards all later lines.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -30,11 +29,10 @@ class Writer:
         self.when_closed: Callable[[], None] = lambda: None
 
     def line(self, text: str) -> None:
-        """Write one line."""
         self.lines([text])
 
     def lines(self, texts: list[str]) -> None:
-        """Write lines with no other line between them."""
+        """Write lines; no other thread's line comes between them."""
         data = "".join(escaped(text) + "\n" for text in texts).encode("ascii")
         with self._lock:
             if self.closed:
@@ -47,16 +45,14 @@ class Writer:
                 self.when_closed()
 
     def info(self, text: str) -> None:
-        """One `info string`; line breaks and runs of spaces in the text become single spaces, a long text is cut."""
+        """Write an `info string`. Runs of white space become single spaces; a text over LONGEST_INFO is cut."""
         text = escaped(" ".join(text.split()))
         self.line("info string " + (text if len(text) <= LONGEST_INFO else f"{text[:LONGEST_INFO].rstrip()} ..."))
 
 
 @contextmanager
 def repeated(action: Callable[[], None], seconds: float) -> Iterator[None]:
-    """Within the block: call `action` on a thread of its own, each time after so many seconds; never if that thread
-    cannot be started.
-    """
+    """Call `action` every `seconds` while the block runs, on another thread; never if that thread cannot start."""
     done = threading.Event()
 
     def repeat() -> None:

@@ -1,4 +1,4 @@
-"""One line of USI text -> one frozen command, or a Malformed that quotes the text. Holds no state of a game."""
+"""Reader of USI lines: each becomes one frozen command, or a Malformed that quotes the line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 STARTPOS = "startpos"
-# Greater numbers are clamped: counts, and times in milliseconds, to a day.
-LARGEST = 2**62
-LONGEST_TIME = 24 * 60 * 60 * 1000
+LARGEST = 2**62  # greater numbers are clamped
+LONGEST_TIME = 24 * 60 * 60 * 1000  # a day in milliseconds; longer times are clamped
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class NewGame:
 
 @dataclass(frozen=True)
 class Stop:
-    """`stop`: answer the running go now."""
+    """`stop`: answer the running `go` now."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class GameOver:
 
 @dataclass(frozen=True)
 class SetOption:
-    """`setoption name N [value V]`; V may be empty and may hold spaces."""
+    """`setoption name N [value V]`; V may be empty and may contain spaces."""
 
     name: str
     value: str = ""
@@ -61,7 +60,7 @@ class GetOption:
 
 @dataclass(frozen=True)
 class SetPosition:
-    """`position`: a start position and the moves of the game from there, all unchecked text."""
+    """`position`: a start position and the moves from there; neither is checked yet."""
 
     sfen: str
     moves: tuple[str, ...] = ()
@@ -69,7 +68,7 @@ class SetPosition:
 
 @dataclass(frozen=True)
 class Times:
-    """The clocks of a go or a ponderhit, in milliseconds; None where not given."""
+    """The clocks of a `go` or `ponderhit` in milliseconds; None if not given."""
 
     btime: int | None = None
     wtime: int | None = None
@@ -78,16 +77,16 @@ class Times:
     winc: int | None = None
 
     def given(self) -> bool:
-        """Whether any clock was given, even as 0."""
+        """Return True if any clock was given, even as 0."""
         return self != Times()
 
 
 @dataclass(frozen=True)
 class Go:
-    """`go`: every limit named. With no limit at all the search runs until `stop`.
+    """`go` with its limits; without any limit the search runs until `stop`.
 
-    `faults`: a sentence for each number that could not be read. Where one of them was the only limit, `depth` is 1, as
-    a search without end is not what was asked for.
+    `faults` has a sentence for each number that could not be read. If no other limit was given, `depth` is 1, so that
+    the search ends.
     """
 
     times: Times = field(default_factory=Times)
@@ -100,14 +99,14 @@ class Go:
     faults: tuple[str, ...] = ()
 
     def open_ended(self) -> bool:
-        """Whether only `stop` ends it (a pondering search aside)."""
+        """Return True if only `stop` ends the search. A search that ponders may be open-ended or not."""
         limits = (self.movetime, self.depth, self.nodes)
         return self.infinite or (not self.times.given() and limits == (None, None, None))
 
 
 @dataclass(frozen=True)
 class GoMate:
-    """`go mate infinite|MS` or `go mate nodes N`; None = no such limit. `faults`: what could not be read, and why."""
+    """`go mate infinite|MS` or `go mate nodes N`; None: no such limit. `faults` as in Go."""
 
     milliseconds: int | None = None
     nodes: int | None = None
@@ -116,7 +115,7 @@ class GoMate:
 
 @dataclass(frozen=True)
 class PonderHit:
-    """`ponderhit`, perhaps with new times."""
+    """`ponderhit`, possibly with new times."""
 
     times: Times = field(default_factory=Times)
 
@@ -145,7 +144,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Help:
-    """`help`: asks for a list of the commands."""
+    """`help`: asks for the list of commands."""
 
 
 @dataclass(frozen=True)
@@ -155,43 +154,27 @@ class Ignored:
 
 @dataclass(frozen=True)
 class Malformed:
-    """A known command that cannot be read; `text` says why and quotes it."""
+    """A known command with arguments that cannot be read; `text` quotes them and says why."""
 
     text: str
 
 
 Command = (
-    Usi
-    | IsReady
-    | NewGame
-    | Stop
-    | Quit
-    | GameOver
-    | SetOption
-    | GetOption
-    | SetPosition
-    | Go
-    | GoMate
-    | PonderHit
-    | Question
-    | Perft
-    | Bench
-    | Help
-    | Ignored
-    | Malformed
-)
+    Usi | IsReady | NewGame | Stop | Quit | GameOver | SetOption | GetOption | SetPosition | Go | GoMate | PonderHit
+    | Question | Perft | Bench | Help | Ignored | Malformed
+)  # fmt: skip
 
 QUESTIONS = frozenset({"d", "moves", "checks", "side", "sfen", "key", "eval"})
 TIMES = frozenset({"btime", "wtime", "byoyomi", "binc", "winc"})
 COUNTS = frozenset({"depth", "nodes"})
 LIMITS = COUNTS | {"movetime"}
 FLAGS = frozenset({"ponder", "infinite", "searchmoves"})
-COUNT = "a number from 1 on"
+COUNT = "a number of 1 or more"
 EMPTY_VALUES = frozenset({"<empty>", "<none>"})
 
 
 def decode(line: bytes) -> str:
-    """Text of a line of input: without BOM and line end; utf-8, or cp932 as Japanese Windows writes it."""
+    """Decode a line of input as UTF-8 or, if it is not UTF-8, as cp932 (Japanese Windows); remove BOM and line end."""
     stripped = line.removeprefix(b"\xef\xbb\xbf").strip(b"\r\n")
     try:
         return stripped.decode("utf-8")
@@ -200,7 +183,7 @@ def decode(line: bytes) -> str:
 
 
 def parse(line: str) -> Command:
-    """The command that this line holds. Never raises."""
+    """Return the command of a line. Never raises."""
     word, rest = first_word(line)
     if word in SIMPLE:
         return SIMPLE[word]
@@ -211,24 +194,24 @@ def parse(line: str) -> Command:
 
 
 def first_word(text: str) -> tuple[str, str]:
-    """The first word of a text and what follows it; either may be empty. Tabs separate words as spaces do."""
+    """Split off the first word; either part may be empty. Tabs separate words as spaces do."""
     word, rest = (*text.split(None, 1), "", "")[:2]
     return word, rest.rstrip()
 
 
 def parse_setoption(rest: str) -> Command:
-    """`name N [value V]`. N has no spaces, so the first `value` after it begins V, which is the rest of the line."""
+    """Read `name N [value V]`; N is one word, V the rest of the line."""
     words = rest.split(None, 3)
     if len(words) < 2 or words[0] != "name":
-        return Malformed(f"setoption without a name: '{rest}'")
+        return Malformed(f"setoption needs 'name N value V', not '{rest}'")
     if len(words) > 2 and words[2] != "value":
-        return Malformed(f"setoption wants 'name N value V', and names without spaces: '{rest}'")
+        return Malformed(f"setoption needs 'name N value V' with N a single word, not '{rest}'")
     value = words[3].strip() if len(words) > 3 else ""
     return SetOption(words[1], "" if value in EMPTY_VALUES else value)
 
 
 def parse_position(rest: str) -> SetPosition:
-    """`startpos [moves ...]` or `[sfen] FIELDS [moves ...]`; without a place the sfen is empty, which is refused."""
+    """Read `startpos [moves ...]` or `[sfen] FIELDS [moves ...]`. Without a position the sfen is empty: not legal."""
     words = rest.split()
     split = words.index("moves") if "moves" in words else len(words)
     place, moves = words[:split], tuple(words[split + 1 :])
@@ -238,15 +221,12 @@ def parse_position(rest: str) -> SetPosition:
 
 
 def position_of(text: str) -> SetPosition:
-    """What a person names: as parse_position, also with the word `position` before it."""
+    """Read a position that a person typed, with or without the word `position` before it."""
     return parse_position(text.removeprefix("position "))
 
 
 def parse_go(rest: str) -> Command:
-    """Every form of `go`; unreadable numbers count as not given and are in `faults`.
-
-    Unknown words are skipped; after `searchmoves` they count as moves.
-    """
+    """Read every form of `go`. Unknown words are skipped, or are moves if `searchmoves` came before."""
     words = iter(rest.split())
     times: dict[str, int] = {}
     limits: dict[str, int] = {}
@@ -269,22 +249,21 @@ def parse_go(rest: str) -> Command:
 
 
 def parse_mate(words: Iterator[str]) -> GoMate:
-    """What follows `go mate`: `infinite`, nothing, milliseconds, `nodes N`. With an unreadable one it ends at once."""
+    """Read the words after `go mate`. If a number cannot be read, the limit is 0 ms."""
     word = next(words, "infinite")
     if word == "infinite":
         return GoMate()
     if word == "nodes":
         text = next(words, "")
         nodes = read_number(text)
-        return GoMate(nodes=nodes) if nodes else GoMate(0, faults=(f"go mate nodes wants {COUNT}, not '{text}'",))
+        return GoMate(nodes=nodes) if nodes else GoMate(0, faults=(f"go mate nodes needs {COUNT}, not '{text}'",))
     milliseconds = read_number(word, LONGEST_TIME)
     if milliseconds is None:
-        return GoMate(0, faults=(f"go mate wants milliseconds or 'infinite', not '{word}'",))
+        return GoMate(0, faults=(f"go mate needs milliseconds or 'infinite', not '{word}'",))
     return GoMate(milliseconds)
 
 
 def parse_ponderhit(rest: str) -> Command:
-    """`ponderhit [btime N] [wtime N] ...`."""
     words = iter(rest.split())
     times: dict[str, int] = {}
     for word in words:
@@ -294,21 +273,19 @@ def parse_ponderhit(rest: str) -> Command:
 
 
 def parse_perft(rest: str) -> Command:
-    """`perft N`, N from 1 on."""
     depth = read_number(rest)
-    return Perft(depth) if depth else Malformed(f"perft wants a depth from 1 on, not '{rest}'")
+    return Perft(depth) if depth else Malformed(f"perft needs a depth of 1 or more, not '{rest}'")
 
 
 def parse_bench(rest: str) -> Command:
-    """`bench [DEPTH] [MEGABYTES]`."""
     numbers = [read_number(word) for word in rest.split()[:2]]
     if not all(numbers):
-        return Malformed(f"bench wants a depth and megabytes from 1 on, not '{rest}'")
+        return Malformed(f"bench needs a depth and megabytes of 1 or more, not '{rest}'")
     return Bench(*numbers)
 
 
 def read_number(text: str, most: int = LARGEST) -> int | None:
-    """A number from 0 to `most`; `0.9` is read as 0, a negative clock as 0, anything that is no number as None."""
+    """Read a number, rounded down and clamped to 0..most; None if the text is not a number."""
     try:
         value = float(text)
     except ValueError:
@@ -317,12 +294,12 @@ def read_number(text: str, most: int = LARGEST) -> int | None:
 
 
 def _take_number(into: dict[str, int], name: str, words: Iterator[str]) -> list[str]:
-    """Read the next word as the number of this name; returns the fault where it is none."""
+    """Store the next word as the number `name`; return a list with the fault if it cannot be read."""
     text = next(words, "")
     counts = name in COUNTS
     value = read_number(text, LARGEST if counts else LONGEST_TIME)
     if value is None or (counts and value == 0):
-        return [f"go {name} wants {COUNT if counts else 'milliseconds'}, not '{text}'"]
+        return [f"go {name} needs {COUNT if counts else 'milliseconds'}, not '{text}'"]
     into[name] = value
     return []
 
@@ -346,5 +323,5 @@ READERS: dict[str, Callable[[str], Command]] = {
     "perft": parse_perft,
     "bench": parse_bench,
 }
-# The first words of all commands.
+# First words of all commands
 COMMAND_WORDS = QUESTIONS | SIMPLE.keys() | READERS.keys() - {""}

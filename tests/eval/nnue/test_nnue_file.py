@@ -168,7 +168,7 @@ def test_a_huge_file_is_refused_unread(good: bytes, tmp_path: Path) -> None:
     path = tmp_path / "nn.bin"
     path.write_bytes(good)
     os.truncate(path, LARGEST_FILE + 1)
-    assert "more than any network" in refusal(path)
+    assert "more than such a file" in refusal(path)
 
 
 def test_reading_takes_no_more_memory_than_the_file_and_its_arrays(good: bytes, tmp_path: Path) -> None:

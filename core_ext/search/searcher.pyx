@@ -1,0 +1,58 @@
+"""Memory of a search thread."""
+
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memset
+
+from core_ext.base.memory cimport release_large
+from core_ext.search.history cimport allocate_histories, clear_histories, clear_low_ply_history
+from core_ext.shogi.position cimport allocate_position, free_position
+from core_ext.shogi.types cimport MAX_MOVES
+
+
+cdef int allocate_searcher(Searcher *s, bint lazy) except -1:
+    memset(s, 0, sizeof(Searcher))
+    allocate_position(&s.pos, 2 * MAX_PLY)
+    s.histories = allocate_histories(&s.histories_block, lazy)
+    s.roots = <RootMove *>malloc(MAX_MOVES * sizeof(RootMove))
+    s.move_memory = <ScoredMove *>malloc((MAX_PLY + 2) * 2 * MAX_MOVES * sizeof(ScoredMove))
+    if s.roots == NULL or s.move_memory == NULL:
+        free_searcher(s)
+        raise MemoryError("no memory for a search thread")
+    return 0
+
+
+cdef void free_searcher(Searcher *s) noexcept nogil:
+    free_position(&s.pos)
+    release_large(s.histories_block)
+    free(s.roots)
+    free(s.move_memory)
+    free(s.samples.sample)
+    s.samples.sample = NULL
+    s.histories = NULL
+    s.histories_block = NULL
+    s.roots = NULL
+    s.move_memory = NULL
+
+
+cdef int allocate_samples(Searcher *s, int every, int room) except -1:
+    cdef Sample *sample = <Sample *>realloc(s.samples.sample, room * sizeof(Sample))
+    if sample == NULL:
+        raise MemoryError(f"no memory for {room} samples")
+    s.samples.sample = sample
+    s.samples.room = room
+    s.samples.every = every
+    s.samples.left = s.samples.count = 0
+    return 0
+
+
+cdef void clear_searcher(Searcher *s) noexcept nogil:
+    clear_histories(s.histories)
+
+
+cdef void new_root(Searcher *s) noexcept nogil:
+    # Cutoffs of the first two plies are counted over all iterations; init_node resets those of the other plies.
+    s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0
+    clear_low_ply_history(s.histories)
+    s.last_pv_length = 0
+    s.nodes = 0
+    s.samples.count = 0

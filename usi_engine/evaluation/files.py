@@ -1,0 +1,39 @@
+"""Reading of evaluation files: a size limit, and errors that name the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from usi_engine.evaluation.names import WeightsError
+
+
+class Fault(WeightsError, ValueError):
+    """A fault in the contents of a file. `named_errors` adds the name of the file."""
+
+
+def read_bytes(file: Path, limit: int, head: int | None = None) -> bytes:
+    """Read a regular file of at most `limit` bytes, or only its first `head` bytes. Fault, OSError."""
+    if not file.exists():
+        raise Fault("there is no such file")
+    if not file.is_file():
+        raise Fault("this is no regular file")
+    size = file.stat().st_size
+    if size > limit:
+        raise Fault(f"{size} bytes are more than such a file can have")
+    with file.open("rb") as stream:
+        return stream.read(size + 1 if head is None else head)  # allocates this much
+
+
+@contextmanager
+def named_errors(kind: str, path: str | Path) -> Iterator[None]:
+    """Turn errors in the block into a WeightsError of one line that names the file."""
+    try:
+        yield
+    except Fault as fault:
+        raise WeightsError(f"cannot use the {kind} '{path}': {fault}") from None
+    except OSError as error:
+        raise WeightsError(f"cannot read the {kind} '{path}': {error.strerror or error}") from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:  # also from impossible paths
+        raise WeightsError(f"cannot use the {kind} {str(path)!a}: {error!r}") from None
