@@ -67,16 +67,17 @@ def test_the_gradient_is_that_of_finite_differences(positions: Positions, terms:
     ]
     for number in wrong[:count]:
         position = positions[number : number + 1]
-        for name in terms:
-            trainer.parameters(name)[:, 1] = 0
-        before = {name: trainer.parameters(name)[:, 0].copy() for name in terms}
         error = slope_of_value(trainer, position)
+        trainer.learn(position, [0.0] * len(RATES), result_share=0.2)  # finds the weights that are used
+        used = {name: np.flatnonzero(trainer.parameters(name)[:, 1]) for name in terms}
+        before = {name: trainer.parameters(name)[used[name], 0] for name in terms}
+        for name in terms:
+            trainer.parameters(name)[used[name], 1] = 0
         trainer.learn(position, [1e-6] * len(RATES), result_share=0.2)
         for name in terms:
-            parameters = trainer.parameters(name)
-            touched = np.flatnonzero(parameters[:, 1])
-            accumulators, moved = parameters[touched, 1], parameters[touched, 0] - before[name][touched]
-            parameters[touched, 0] = before[name][touched]
+            parameters, touched = trainer.parameters(name), used[name]
+            accumulators, moved = parameters[touched, 1], parameters[touched, 0] - before[name]
+            parameters[touched, 0], parameters[touched, 1] = before[name], 0
             assert len(touched)
             for i in rng.sample(range(len(touched)), min(6, len(touched))):
                 uses = accumulators[i] / error**2
