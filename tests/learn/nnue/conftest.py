@@ -19,7 +19,7 @@ from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
 
 
 def board_score(board: Board) -> int:
-    """Pieces in hand and on the board, counted, for the side to move."""
+    """Return 300 centipawns for each piece more, for the side to move."""
     placement, side, hands = board.sfen().split()[:3]
     black = sum(letter.isupper() for letter in placement + hands)
     white = sum(letter.islower() for letter in placement + hands)
@@ -27,12 +27,12 @@ def board_score(board: Board) -> int:
 
 
 def by_material(board: Board, rng: random.Random) -> int:
-    """A score that follows the material, so that there is something to learn."""
+    """Return a score that follows the material, which can be learned."""
     return board_score(board) + rng.randint(-50, 50)
 
 
 def train(corpus: Path, folder: Path, plan: NetworkPlan) -> NetworkTraining:
-    """A whole run."""
+    """Run a whole training."""
     training = NetworkTraining(corpus, folder, plan)
     training.run()
     return training

@@ -1,4 +1,4 @@
-"""A network computed from the definition with numpy: in float64, and in the integers of play. No code of the core's."""
+"""Networks computed with numpy from the definition, in float64 and in integers, without code of the core."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Positions = npt.NDArray[Any]
 BONAPIECES, SQUARES, HAND_END = 1548, 81, 90
 SHARED_ROWS = BONAPIECES + 18 * 17 * 17
 NO_SCORE, NO_RESULT = -32768, 2
-# First number and how many there are, of each kind's hand of Black's; White's follow.
+# First number and count of each kind in Black's hand; White's follow.
 HANDS = [(0, 19), (38, 5), (48, 5), (58, 5), (68, 5), (78, 3), (84, 3)]
 
 
 def seen_by_white(number: int) -> int:
-    """The Bonapiece number with the board turned round and the colours swapped."""
+    """Return the Bonapiece number of the inverse."""
     for start, count in HANDS:
         if start <= number < start + 2 * count:
             return number + count if number < start + count else number - count
@@ -29,7 +29,7 @@ def seen_by_white(number: int) -> int:
 
 
 def active_features(position: Any, color: int) -> list[int]:
-    """K+P of one side's view."""
+    """Return the K+P features from the perspective of a side."""
     numbers = [int(number) for number in position["pieces"] if number]
     seen = [seen_by_white(number) for number in numbers] if color else numbers
     own, enemy = int(position["king"][color]), SQUARES - 1 - int(position["king"][color ^ 1])
@@ -37,12 +37,12 @@ def active_features(position: Any, color: int) -> list[int]:
 
 
 def half_kp_features(position: Any, color: int) -> list[int]:
-    """HalfKP of one side's view."""
+    """Return the HalfKP features from the perspective of a side."""
     return [int(position["king"][color]) * BONAPIECES + number for number in active_features(position, color)[:-2]]
 
 
 def shared_rows(king: int, number: int) -> list[int]:
-    """The rows that a HalfKP row shares in training: that of the number, and that of its offset from the king."""
+    """Return the shared rows of a HalfKP row: of the number and of the offset from the king."""
     if number < HAND_END:
         return [number]
     kind, square = divmod(number - HAND_END, SQUARES)
@@ -52,7 +52,6 @@ def shared_rows(king: int, number: int) -> list[int]:
 
 
 def half_kp_views(positions: Positions) -> list[tuple[list[int], list[int]]]:
-    """As `views`."""
     return [
         (half_kp_features(position, int(position["side"])), half_kp_features(position, 1 - int(position["side"])))
         for position in positions
@@ -60,7 +59,7 @@ def half_kp_views(positions: Positions) -> list[tuple[list[int], list[int]]]:
 
 
 def views(positions: Positions) -> list[tuple[list[int], list[int]]]:
-    """Of each position the features for the side to move and for the other one."""
+    """Return each position's features for the side to move and for the other side."""
     return [
         (active_features(position, int(position["side"])), active_features(position, 1 - int(position["side"])))
         for position in positions
@@ -68,7 +67,7 @@ def views(positions: Positions) -> list[tuple[list[int], list[int]]]:
 
 
 def targets(positions: Positions, score_scale: float, result_share: float) -> Floats:
-    """Win probability of the side to move."""
+    """Return the win probabilities of the side to move."""
     sign = 1.0 - 2.0 * positions["side"]
     result = (1 + sign * positions["result"]) / 2
     searched = 1 / (1 + np.exp(-sign * positions["score"] / score_scale))
@@ -77,12 +76,12 @@ def targets(positions: Positions, score_scale: float, result_share: float) -> Fl
 
 
 def rows_of(transformer: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """[tile][feature][64] as [feature][width]."""
+    """Rearrange [tile][feature][64] as [feature][width]."""
     return np.asarray(transformer.transpose(1, 0, 2).reshape(transformer.shape[1], -1))
 
 
 def float_outputs(blocks: dict[str, Floats], given: list[tuple[list[int], list[int]]]) -> Floats:
-    """The last layer's sums, without any rounding."""
+    """Return the last layer's sums without rounding."""
     rows = rows_of(blocks["transformer"])
     sums = np.array([np.concatenate([rows[view].sum(axis=0) + rows[-1] for view in both]) for both in given])
     inputs = np.clip(sums, 0, 127)
@@ -93,13 +92,13 @@ def float_outputs(blocks: dict[str, Floats], given: list[tuple[list[int], list[i
 
 
 def loss(outputs: Floats, goal: Floats, score_scale: float) -> float:
-    """Mean divergence of the win probabilities from their targets."""
+    """Return the mean divergence of the win probabilities from their targets."""
     win = 1 / (1 + np.exp(-outputs / (16 * score_scale)))
     return float((goal * np.log(goal / win) + (1 - goal) * np.log((1 - goal) / (1 - win))).mean())
 
 
 def integer_outputs(network: NetworkFile, given: list[tuple[list[int], list[int]]]) -> npt.NDArray[np.int64]:
-    """The last layer's sums as a player computes them from the file."""
+    """Return the last layer's sums in the integers of play."""
     weights, bias = np.asarray(network.ft_weight, np.int64), np.asarray(network.ft_bias, np.int64)
     inputs = np.array([np.concatenate([weights[view].sum(axis=0) + bias for view in both]) for both in given])
     for number, (layer_bias, weight) in enumerate(network.layers):

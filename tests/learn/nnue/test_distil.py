@@ -1,4 +1,4 @@
-"""A corpus scored by networks: their values are those of play, blended with the scores; what is held out stays."""
+"""Distillation: values as in play, mixed into the scores; held-out positions stay."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
-    """Plus the tempo that the network leaves out, for the side to move."""
+    """Teachers add the tempo that the network leaves out, for the side to move."""
     reader, worker, teacher = GameReader(), Worker(Table(1), StopToken(), load_evaluation(INTERNAL)), Teacher(INTERNAL)
     game = parse_game_line(games.read_text().splitlines()[0])
     board, out, tempo = Board(game.start), np.zeros(8, TRAINING_POSITION), tempo_left_out(packaged_network())
@@ -52,12 +52,12 @@ def test_a_teacher_values_positions_as_play_does(games: Path) -> None:
 
 
 def by_position(path: Path) -> npt.NDArray[Any]:
-    """The positions of a file in the order of their keys."""
+    """Return the positions of a file sorted by key."""
     return np.sort(np.fromfile(path, TRAINING_POSITION), order="key")
 
 
 def test_scores_are_blended_with_the_mean(corpus: Path, tmp_path: Path, other: str) -> None:
-    """Of two networks; without a score the mean is all."""
+    """A position without a score gets the mean of the networks alone."""
     old = by_position(corpus / TRAINING)
     card = distil(corpus, [INTERNAL, other], tmp_path, 0.75)
     new = by_position(tmp_path / TRAINING)
@@ -73,7 +73,7 @@ def test_scores_are_blended_with_the_mean(corpus: Path, tmp_path: Path, other: s
 
 
 def test_the_new_corpus_can_be_trained_on(corpus: Path, tmp_path: Path, other: str) -> None:
-    """By the commands; the held-out positions and the rest of the card are those of the old one."""
+    """Held-out positions and the rest of the card stay."""
     out = tmp_path / "distilled"
     assert main(["distil", str(corpus), "--networks", other, "--out", str(out), "--share", "1"]) == 0
     assert np.array_equal(by_position(corpus / HELD_OUT), by_position(out / HELD_OUT))
@@ -86,7 +86,7 @@ def test_the_new_corpus_can_be_trained_on(corpus: Path, tmp_path: Path, other: s
 
 
 def test_positions_of_searches_are_added(corpus: Path, games: Path, tmp_path: Path, other: str) -> None:
-    """Those that searches evaluate, mostly off the games, with the network's values; what is held out stays so."""
+    """Positions that searches evaluate get the network's values; held-out positions stay held out."""
     few = tmp_path / "few.tsv"
     few.write_text("".join(games.read_text().splitlines(keepends=True)[:2]) + "b\tresign\tstartpos\t7g7f 1 7g7f 1\n")
     out = tmp_path / "added"
@@ -131,7 +131,6 @@ def test_wrong_arguments_are_refused_first(
 
 
 def test_a_card_without_its_split_is_refused(corpus: Path, tmp_path: Path) -> None:
-    """By it the held-out positions are kept apart."""
     copied = tmp_path / "copied"
     shutil.copytree(corpus, copied)
     card = json.loads((copied / CARD).read_text()) | {"every": 0}

@@ -1,4 +1,4 @@
-"""HalfKP: rows that are sums of parts, against the definition; sparse steps; runs from corpus to nn.bin."""
+"""HalfKP: rows as sums of parts, sparse steps, a run from corpus to nn.bin."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
 
 
 def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
-    """A small network with all its dense weights drawn at random; the own parts are zero."""
+    """Return a small network with random dense weights; own parts are zero."""
     trainer = NetworkTrainer(width, 8, 24, 256, threads, portable, HALF_KP, fv_scale=16)
     initialise(trainer, NetworkPlan(features=HALF_KP, width=width, hidden1=8, hidden2=24, seed=7))
     blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
@@ -44,26 +44,26 @@ def run(trainer: NetworkTrainer, phases: tuple[int, ...], positions: Positions, 
 
 
 def learn(trainer: NetworkTrainer, positions: Positions, steps: int = 5, first: int = 1) -> None:
-    """Steps on batches that share few rows."""
+    """Train on batches that share few rows."""
     for number in range(first, first + steps):
         trainer.set_step(number, RATE, DECAY)
         run(trainer, STEP, positions[150 * number : 150 * number + 61], seed=number)
 
 
 def learn_much(trainer: NetworkTrainer, positions: Positions) -> None:
-    """Own parts that matter, some of them not updated for a while."""
+    """Train, then enlarge the own parts, some of which lag behind the decay."""
     learn(trainer, positions)
     own(trainer)[:] *= 100
 
 
 def own(trainer: NetworkTrainer, which: int = 0) -> npt.NDArray[np.float32]:
-    """Own parts or Adam's moments of them: [tile][feature][64]."""
+    """Return the own parts or Adam's moments of them: [tile][feature][64]."""
     assert trainer.own_parts is not None
     return trainer.own_parts.rows[:, :, which]
 
 
 def definition(trainer: NetworkTrainer, used: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.float64]]:
-    """The weights with the transformer as one row for each feature used, then the biases."""
+    """Return the weights, with the transformer as one row for each feature used and the biases."""
     assert trainer.own_parts is not None
     blocks = trainer.blocks(trainer.weights.astype(np.float64))
     shared = blocks["transformer"]
@@ -75,7 +75,7 @@ def definition(trainer: NetworkTrainer, used: npt.NDArray[np.int64]) -> dict[str
 
 
 def compact_views(positions: Positions) -> tuple[npt.NDArray[np.int64], list[tuple[list[int], list[int]]]]:
-    """The features used, ascending, and the views with the numbers of these."""
+    """Return the features used, ascending, and the views as indices of these."""
     views = reference.half_kp_views(positions)
     used = np.unique(np.concatenate([view for both in views for view in both]))
     return used, [
@@ -109,7 +109,7 @@ def test_values_are_those_of_the_definition(positions: Positions, portable: bool
 @FORMS
 @pytest.mark.parametrize("width", [128, pytest.param(192, marks=pytest.mark.slow)])
 def test_rounded_values_are_those_of_the_file(positions: Positions, portable: bool, width: int) -> None:
-    """To the last bit: the sum of the parts is rounded."""
+    """The sum of the parts is rounded; values are equal to the last bit."""
     trainer, chosen = make_trainer(portable=portable, width=width), positions[100:250]
     learn_much(trainer, positions)
     trainer.refresh(rounded=True)
@@ -155,7 +155,7 @@ def test_gradient_is_that_of_finite_differences(positions: Positions, part: str,
 
 
 def rows_with(shared: int, used: npt.NDArray[np.int64]) -> list[int]:
-    """The used features whose row has a shared row as a part, or the biases."""
+    """Return the used features whose row contains a shared row, or the biases."""
     if shared == reference.SHARED_ROWS:
         return [-1]
     return [int(feature) for feature in np.flatnonzero((PAIRS[used] == shared).any(axis=1))]
@@ -165,8 +165,7 @@ def rows_with(shared: int, used: npt.NDArray[np.int64]) -> list[int]:
 
 
 def test_parts_keep_a_clock_of_their_own(positions: Positions) -> None:
-    """Adam by the steps of each part, at a falling rate; the decay of other steps is made up for at the next use, and
-    nothing else is."""
+    """Adam counts the steps of each part; at the next use only the decay of other steps is made up for."""
     trainer = make_trainer()
     assert trainer.own_parts is not None
     found = own(trainer)[..., :3]  # of each tile, that is enough

@@ -20,7 +20,7 @@ from usi_engine.learn.nnue.network_card import TEMPO_KEY
 
 
 def values(network: str) -> list[int]:
-    """Its static values along a random game, for the side to move."""
+    """Return static values along a random game, for the side to move."""
     worker, board, found = Worker(Table(1), StopToken(), load_evaluation(network)), Board(), []
     for move in random_game(3, 80).split("\t")[3].split()[::2]:
         found.append(dict(worker.evaluate(board))["total"])
@@ -29,7 +29,7 @@ def values(network: str) -> list[int]:
 
 
 def test_the_value_is_the_mean(tmp_path: Path) -> None:
-    """Of networks of different sizes, with hidden layers that are no multiple of a block; the tempos too."""
+    """Sizes differ, and hidden layers are not multiples of a block; the tempo is the mean too."""
     sizes = {"one": Architecture("K+P", 512, 32, 32), "other": Architecture("K+P", 160, 24, 9)}
     one, other, both = (str(tmp_path / f"{name}.bin") for name in (*sizes, "both"))
     for seed, (name, architecture) in enumerate(sizes.items()):
@@ -45,7 +45,7 @@ def test_the_value_is_the_mean(tmp_path: Path) -> None:
 
 
 def test_a_network_joined_with_itself_has_its_values(tmp_path: Path) -> None:
-    """Where the output's weights can be halved, exactly."""
+    """Exactly, if the output's weights can be halved."""
     network = random_network(Architecture("K+P", 128, 8, 16), 7)
     bias, weight = network.layers[2]
     network.layers[2] = (bias // 2 * 2, weight // 2 * 2)
@@ -55,7 +55,7 @@ def test_a_network_joined_with_itself_has_its_values(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_joined(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Other features, and too many units: one line each."""
+    """One line for other features and for too many units."""
     half, wide = tmp_path / "half.bin", tmp_path / "wide.bin"
     write_network(half, random_network(Architecture("HalfKP", 128, 8, 8), 1))
     write_network(wide, random_network(Architecture("K+P", 1024, 8, 8), 1))

@@ -23,7 +23,7 @@ MIRRORED_START = START.replace("1r5b1", "1b5r1").replace("1B5R1", "1R5B1")
 
 
 def make_trainer(batch: int = 256, threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
-    """A small network with all its weights drawn at random, among them units that are clipped."""
+    """Return a small network with random weights and some clipped units."""
     trainer = NetworkTrainer(width, 8, 24, batch, threads, portable, fv_scale=16)
     initialise(trainer, NetworkPlan(width=width, hidden1=8, hidden2=24, seed=7))
     blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
@@ -62,7 +62,7 @@ def test_values_are_those_of_the_definition(positions: Positions, portable: bool
 def test_rounded_values_are_those_of_the_file(
     positions: Positions, portable: bool, width: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """To the last bit: what is trained is what is played."""
+    """The values are equal to the last bit."""
     trainer, chosen = make_trainer(portable=portable, width=width), positions[:150]
     trainer.refresh(rounded=True)
     run(trainer, VALUES, chosen)
@@ -79,7 +79,7 @@ def mirror_move(move: str) -> str:
 
 
 def test_half_of_the_positions_are_mirrored(games: Any) -> None:
-    """With a seed each value is the position's own or that of its mirror image; the same seed draws the same."""
+    """With a seed each value is that of the position or of its mirror image; the same seed draws the same."""
     both = np.zeros((2, 256), TRAINING_POSITION)
     game = parse_game_line(games.read_text().splitlines()[0])
     image = ScoredGame(MIRRORED_START, [mirror_move(move) for move in game.moves], game.scores, game.result)
@@ -117,7 +117,7 @@ def test_targets_mix_score_and_result(positions: Positions, share: float) -> Non
 @FORMS
 @pytest.mark.parametrize("block", BLOCKS)
 def test_gradient_is_that_of_finite_differences(positions: Positions, block: str, portable: bool) -> None:
-    """Of the float64 definition, at the places with the largest slopes and at others drawn at random."""
+    """At the places with the largest slopes and at random ones, in float64."""
     trainer, chosen = make_trainer(portable=portable), positions[100:165]
     run(trainer, GRADIENT, chosen, result_share=0.25)
     found = trainer.blocks(trainer.gradient)[block].reshape(-1)
@@ -134,7 +134,7 @@ def test_gradient_is_that_of_finite_differences(positions: Positions, block: str
 
 
 def test_padding_takes_no_part(positions: Positions) -> None:
-    """Units that are there to fill a vector stay at zero."""
+    """Units that only fill a vector stay at zero."""
     trainer = make_trainer()
     for number in range(1, 4):
         trainer.set_step(number, 4e-3, 0.3)
@@ -150,7 +150,7 @@ def test_padding_takes_no_part(positions: Positions) -> None:
 
 
 def adam(before: dict[str, Any], gradient: Any, number: int, unit: float, rate: float) -> Any:
-    """Weights after a step in natural units, of which `unit` of the file's make one."""
+    """Return the weights after a step; `unit` of the file's units are a natural one."""
     slope = gradient.astype(np.float64) * unit
     before["m"] = 0.9 * before["m"] + 0.1 * slope
     before["v"] = 0.999 * before["v"] + 0.001 * slope**2
