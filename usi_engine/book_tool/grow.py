@@ -139,5 +139,5 @@ def grow(tree: Tree, plan: GrowthPlan, searcher: Searcher) -> None:
         if not leaves:
             break
         count = max(ROUND, int(len(tree) * ROUND_SHARE))
-        for leaf in leaves[: min(count, plan.positions - len(tree))]:
-            tree.add(searcher.position(leaf.sfen))
+        for _, sfen in leaves[: min(count, plan.positions - len(tree))]:
+            tree.add(searcher.position(sfen))

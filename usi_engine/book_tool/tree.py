@@ -37,14 +37,6 @@ class Position:
         return int(self.sfen.split()[3])
 
 
-@dataclass(frozen=True)
-class Leaf:
-    """A position that the book may add, and the cost of the path to it in centipawns."""
-
-    cost: int
-    sfen: str
-
-
 class Tree:
     """Positions by their key."""
 
@@ -79,13 +71,14 @@ class Tree:
         depth = best.depth + 1 if best.depth else 0  # 0: not searched
         return replace(own, reply=best.move, value=round((own.value - best.value) / 2), depth=depth)
 
-    def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[Leaf]:
-        """Return the positions outside the tree that moves within `margin` of the best lead to, cheapest first.
+    def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[tuple[int, str]]:
+        """Return (cost, sfen) of the positions outside the tree that moves within `margin` lead to, cheapest first.
 
-        Move numbers go up to `last_ply`. A path costs the losses of its moves against the best, and `ply_cost` a move.
+        Move numbers go up to `last_ply`. A path costs the losses of its moves against the best, and `ply_cost` a move,
+        in centipawns.
         """
         values = {position_key(sfen): moves for sfen, moves in self.moves().items()}
-        queue, seen, found = [(0, start)], set[str](), list[Leaf]()
+        queue, seen, found = [(0, start)], set[str](), list[tuple[int, str]]()
         while queue:
             cost, sfen = heapq.heappop(queue)
             key = position_key(sfen)
@@ -93,7 +86,7 @@ class Tree:
                 continue
             seen.add(key)
             if key not in self._positions:
-                found.append(Leaf(cost, sfen))
+                found.append((cost, sfen))
                 continue
             after = {candidate.move: candidate.after for candidate in self._positions[key].candidates}
             for move in within_margin(values[key], margin):

@@ -62,12 +62,7 @@ def add_train(commands: Commands) -> None:
     add = commands.add_parser("train", help="train weights from a corpus; resumes from its checkpoint").add_argument
     add("corpus", type=Path)
     add("--out", type=Path, required=True, help="file of weights, .kpp or (nnue) .bin; the checkpoint is in FILE.run/")
-    add(
-        "--model",
-        choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"],
-        default="KPPT",
-        help="nnue: a network; KPPT: KPP with tempo terms (the default); the others have fewer terms",
-    )
+    add("--model", choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"], default="KPPT", help="nnue, or KPP terms (KPPT)")
     add("--network", default="256x2-32-32", help="nnue: width and hidden units (default 256x2-32-32)")
     add("--features", choices=["K+P", "HalfKP"], default="K+P", help="nnue: features (default K+P)")
     add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
@@ -115,13 +110,7 @@ def add_selfplay(commands: Commands) -> None:
     add("--games", type=whole(1), required=True, help="games in the file when it is complete")
     add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
     add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
-    add(
-        "--opening-margin",
-        metavar="CENTIPAWNS",
-        type=whole(),
-        default=0,
-        help="draw all of these from the moves this close to the best (default 0: half of them, from all moves)",
-    )
+    add("--opening-margin", type=whole(), default=0, help="draw these from moves that lose so many centipawns (0)")
     add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
     add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
     add_search_options(play, nodes=1500)
@@ -134,12 +123,7 @@ def add_off_game(commands: Commands) -> None:
     add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
-    add(
-        "--plies",
-        type=whole(1, MOST_PLIES),
-        default=0,
-        help="score by a search of PLIES plies without late move pruning or reductions (default: by --nodes)",
-    )
+    add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
     add_search_options(off_game, nodes=200)
 
 
@@ -182,7 +166,6 @@ def run_corpus(args: argparse.Namespace) -> None:
 
 
 def print_skipped(line: str) -> None:
-    """Print what was not used, if anything, on standard error."""
     if line:
         print(line, file=sys.stderr)
 
@@ -230,10 +213,7 @@ def run_distil(args: argparse.Namespace) -> None:
 
 
 def check_weights_output(out: Path, model: str) -> None:
-    """Check, before hours of training, that weights may replace `out` and that the engine will know them by its name.
-
-    ValueError, OSError.
-    """
+    """Check before training that weights may replace `out` and that its suffix is theirs. ValueError, OSError."""
     from usi_engine.learn.files import check_weights_replaceable  # noqa: PLC0415
 
     check_weights_replaceable(out)

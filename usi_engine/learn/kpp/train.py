@@ -41,14 +41,11 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a training run.
-
-    Learning rates are those of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP
-    tempo.
-    """
+    """Settings of a training run."""
 
     model: str = "KPPT"
     epochs: int = 3
+    # Of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
     rates: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
     rate_decay: float = 0.6  # factor from epoch to epoch
     last_decay: float = 0.1  # factor over the last epoch, linear

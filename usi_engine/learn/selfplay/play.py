@@ -75,11 +75,10 @@ def selfplay(weights: str, openings: list[str], path: Path, games: int, *, rules
     player: Player | None = None
     progress = Progress("games", games - begun, begun)
     with naming_errors(path), open(path, "a", encoding="utf-8") as file:
-        for number, played in enumerate(play_games(weights, openings, rules, range(begun, games), threads), begun):
-            game = played
+        for number, game in enumerate(play_games(weights, openings, rules, range(begun, games), threads), begun):
             if game.key in known:
                 player = player or new_player(weights, rules)
-                game = replayed(player, game, number, known)
+                game = replayed(player, game, number, known)  # noqa: PLW2901
             known.add(game.key)
             file.write(game.line)
             file.flush()
