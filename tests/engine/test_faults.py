@@ -97,11 +97,22 @@ def test_a_truncated_cache(cache_folder: Path) -> None:
 
 # ---- disks and folders ----
 
-KEEP = """
+IMPORTS = """
 import resource, signal, sys
 from pathlib import Path
 from tests.engine.test_faults import Arrays
 from usi_engine.evaluation import cache
+"""
+
+
+def run_python(program: str, *arguments: str) -> tuple[int, bytes]:
+    """Run a program in another process; return its status and output, which should be 0 and empty."""
+    command = [sys.executable, "-c", IMPORTS + program, *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+KEEP = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
@@ -110,9 +121,7 @@ cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KEEP, str(tmp_path / "cache" / "x.unfolded")]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert run_python(KEEP, str(tmp_path / "cache" / "x.unfolded")) == (0, b"")
     assert not list((tmp_path / "cache").iterdir())
 
 
@@ -129,10 +138,6 @@ def test_an_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 AT_ONCE = """
-import sys
-from pathlib import Path
-from tests.engine.test_faults import Arrays
-from usi_engine.evaluation import cache
 path, content = Path(sys.argv[1]), bytes(range(256)) * 2000
 for _ in range(20):
     empty = Arrays(bytes(len(content)))
@@ -149,13 +154,9 @@ for _ in range(20):
 def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
     """One start deletes the file repeatedly; the others always read a complete one."""
     path = tmp_path / "cache" / "x.unfolded"
-
-    def start(number: int) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-c", AT_ONCE, str(path), str(number)]
-        return subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=120)
-
     with ThreadPoolExecutor(4) as pool:
-        assert [(done.returncode, done.stderr) for done in pool.map(start, range(4))] == [(0, b"")] * 4
+        done = list(pool.map(lambda number: run_python(AT_ONCE, str(path), str(number)), range(4)))
+    assert done == [(0, b"")] * 4
     assert len(list(path.parent.iterdir())) <= 1
 
 
@@ -186,20 +187,11 @@ def test_512_threads() -> None:
     engine.close()
 
 
-def long_game(plies: int) -> list[str]:
-    """Return the random moves of the first game that lasts so long."""
-    for seed in range(100):
-        rng, board, played = random.Random(seed), Board(), list[str]()
-        while len(played) < plies and (moves := board.legal_moves()):
-            played.append(rng.choice(moves))
-            board.push(played[-1])
-        if len(played) == plies:
-            return played
-    raise AssertionError(f"no game of {plies} plies")
-
-
 def test_games_of_1000_and_5000_moves(program: Program) -> None:
-    moves = long_game(1000)
+    rng, board = random.Random(13), Board()  # the first seed whose random game is so long
+    for _ in range(1000):
+        board.push(rng.choice(board.legal_moves()))
+    moves = board.moves()
     for plies in range(0, 1001, 250):
         program.send(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
         program.expect("^bestmove")
@@ -214,11 +206,7 @@ def test_a_line_for_each_of_593_moves(program: Program) -> None:
     """In the position with the most legal moves, each line begins with another move."""
     program.send("setoption name MultiPV value 593", "setoption name GenerateAllLegalMoves value true")
     program.send(f"position sfen {MOST_MOVES}", "go depth 2")
-    seen: list[str] = []
-    while not seen or not seen[-1].startswith("bestmove"):
-        line = program.line(60)
-        assert line is not None
-        seen.append(line)
-    last = [line for line in seen if " multipv " in line][-593:]
+    program.expect("^bestmove", timeout=60)
+    last = [line for line in program.seen if " multipv " in line][-593:]
     assert [int(line.split(" multipv ")[1].split()[0]) for line in last] == list(range(593, 0, -1))
     assert len({line.split(" pv ")[1].split()[0] for line in last}) == 593

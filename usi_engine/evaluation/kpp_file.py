@@ -139,7 +139,7 @@ def read_header(data: bytes) -> tuple[dict[str, Any], int]:
     if data[:8] == MAGIC and hashlib.sha256(text).digest() != data[12:44]:
         raise Fault("the header is damaged: its checksum differs")
     try:
-        header = json.loads(text)
+        header = {"turn_step": DEFAULT_TEMPO_STEP} | json.loads(text)
         check_fields(header)
     except Fault:
         raise
@@ -152,10 +152,8 @@ def check_fields(header: Mapping[str, Any]) -> None:
     """Raise Fault or one of MALFORMED if a field is missing or out of range."""
     if header["features"] not in (FEATURES, OLDER_FEATURES):
         raise Fault(f"its weights are for '{str(header['features'])[:80]}', not for '{FEATURES}'")
-    numbers = {"tempo": header["tempo"], "turn_step": tempo_step(header)}
-    numbers |= {name: header[name] for name in ("kkp_step", "kpp_step")}
-    for name, value in numbers.items():
-        allowed = TEMPOS if name == "tempo" else STEPS
+    for name in ("tempo", "turn_step", "kkp_step", "kpp_step"):
+        value, allowed = header[name], TEMPOS if name == "tempo" else STEPS
         if type(value) is not int or value not in allowed:
             raise Fault(f"its {name} is {str(value)[:80]}, not {allowed[0]} to {allowed[-1]}")
 
@@ -229,7 +227,7 @@ def read_folded(name: str) -> Folded:
             kpp_step=header["kpp_step"],
             kp_tempo=kp_tempo,
             pp_tempo=pp_tempo,
-            tempo_step=tempo_step(header),
+            tempo_step=header["turn_step"],
         )
 
 
@@ -249,11 +247,6 @@ def unpack_tempo(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tupl
     return unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
 
 
-def tempo_step(header: Mapping[str, Any]) -> int:
-    step: int = header.get("turn_step", DEFAULT_TEMPO_STEP)
-    return step
-
-
 def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> KppWeights:
     """Decompress and unfold on several threads; both steps release the GIL."""
     weights = KppWeights()
@@ -268,7 +261,7 @@ def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int)
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, header["kkp_step"])
-        weights.unfold_tempo(*unpack_tempo(header, blocks), tempo_step(header))
+        weights.unfold_tempo(*unpack_tempo(header, blocks), header["turn_step"])
 
     run_all([unfold_pieces, *(partial(unfold_king, king) for king in range(HALF_SQUARES))], threads)
     weights.complete(header["tempo"])
