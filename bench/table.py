@@ -49,12 +49,13 @@ class Steps(Progress):
         columns = TextColumn(unit), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
         note = TextColumn("{task.fields[note]}", markup=False)
         super().__init__(*columns, note, console=Console(stderr=True), disable=not sys.stderr.isatty())
-        self._unit, self._task, self._printed = unit, self.add_task(unit, total=total, completed=done, note=""), 0.0
+        self._unit, self._printed = unit, time.monotonic()
+        self._task = self.add_task(unit, total=total, completed=done, note="")
 
     def step(self, note: str = "") -> None:
         """Count one unit, and show the note beside the count."""
         self.update(self._task, advance=1, note=note)
-        if self.disable and time.monotonic() - self._printed >= 60:
+        task = self.tasks[0]
+        if self.disable and (task.finished or time.monotonic() - self._printed >= 60):
             self._printed = time.monotonic()
-            task = self.tasks[0]
             print(f"{task.completed:.0f}/{task.total:.0f} {self._unit}s {note}".rstrip(), file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
-"""Komadori, a shogi engine that speaks USI: the protocol, time, files and the decision when to stop.
+"""Komadori, a shogi engine that speaks USI.
 
-For Python code: `Board`, `Engine`, `analyse`, `load_games` and the types of their results. They are imported when they
-are first used, and so is the compiled core (`core_ext`), so that `usi` is answered at once.
+Python API: `Board`, `Engine`, `analyse`, `load_games` and the types of their results. They and the compiled core
+(`core_ext`) are imported at their first use, so that `usi` is answered at once.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'usi_engine' has no attribute '{name}'")
     home = _HOMES[name]
     if home.startswith("core_ext."):
-        import_module("usi_engine.core").load_core()  # CoreError where this processor lacks an instruction set
+        import_module("usi_engine.core").load_core()  # CoreError if this processor lacks an instruction set
     return getattr(import_module(home), name)
 
 

@@ -1,4 +1,4 @@
-"""The program `usi_engine`: USI without arguments, else the arguments are commands."""
+"""The program `usi_engine`: USI without arguments, otherwise the arguments are commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from usi_engine.game.loop import carry_out, serve
 from usi_engine.usi.output import Writer, escaped
 from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
 
-# Commands whose modules are imported when they are called, as play does not need them.
+# Commands, imported when they are called because play does not need them.
 TOOLS = {
     "analyze": "usi_engine.analysis.analyze",
     "convert": "usi_engine.records.convert",
@@ -30,7 +30,7 @@ TOOLS = {
 }
 # Exit statuses.
 WRONG_ARGUMENTS, INTERRUPTED = 2, 130
-# Errors of writing to a pipe whose reader has closed it.
+# Errors of a write to a pipe that its reader has closed.
 PIPE_CLOSED = (errno.EPIPE, errno.EINVAL) if os.name == "nt" else (errno.EPIPE,)
 HELP = f"""{NAME} {__version__}, a shogi engine for USI programs.
 
@@ -38,7 +38,7 @@ usi_engine                    speak USI on standard input and output (what a GUI
 usi_engine COMMAND ...        carry out commands, e.g. usi_engine perft 5, or
                               usi_engine position startpos moves 7g7f go depth 10, or each in quotes
 usi_engine play               play a game here, in the terminal; --help lists levels, handicaps, clocks
-usi_engine mate WHAT          find mates: of an sfen, a file of sfens, a game record, or - (standard input)
+usi_engine mate WHAT          find mates in an sfen, a file of sfens, a game record, or - (standard input)
 usi_engine learn --help       train the evaluation from games
 usi_engine csa --help         play on a CSA server such as floodgate
 usi_engine analyze GAME ...   analyse game records; --kif FILE and --html FILE write the results
@@ -62,8 +62,8 @@ HINT = f"{NAME} {__version__} waits for USI commands: help lists them, quit ends
 
 
 def where() -> str:
-    """The program file a GUI should start."""
-    import shutil  # noqa: PLC0415  (with sysconfig a tenth of the time to usiok)
+    """Return the program file that a GUI should start."""
+    import shutil  # noqa: PLC0415  (with sysconfig, a tenth of the time to usiok)
     import sysconfig  # noqa: PLC0415
 
     name = "usi_engine.exe" if os.name == "nt" else "usi_engine"
@@ -75,7 +75,7 @@ def where() -> str:
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """A command begins at its first word; one in quotes is the whole argument."""
+    """Split arguments into commands: a command begins at its first word, or is an argument in quotes."""
     commands: list[list[str]] = []
     whole = True
     for argument in arguments:
@@ -88,7 +88,7 @@ def commands_of(arguments: list[str]) -> list[str]:
 
 
 def begins_command(word: str, before: list[str]) -> bool:
-    """Whether a word begins a command after the words of another; `sfen` and `moves` are also parts of `position`."""
+    """Return whether a word begins a command after the words of another; `position` may contain `sfen` and `moves`."""
     if before[0] == "setoption" or word not in COMMAND_WORDS:
         return False
     if before[0] == "position":
@@ -97,7 +97,7 @@ def begins_command(word: str, before: list[str]) -> bool:
 
 
 def fault_in(commands: list[str]) -> str | None:
-    """What is wrong with the first command that cannot be carried out; None where all can."""
+    """Return the fault of the first bad command, None if there is none."""
     for command in commands:
         parsed = parse(command)
         if isinstance(parsed, Malformed):
@@ -110,7 +110,7 @@ def fault_in(commands: list[str]) -> str | None:
 
 
 def refused_position(commands: list[str], core: Core) -> str | None:
-    """Why a position that one of the commands sets up is none; None where all are."""
+    """Return why the first bad position is refused, None if there is none."""
     for parsed in map(parse, commands):
         if isinstance(parsed, SetPosition):
             try:
@@ -121,35 +121,35 @@ def refused_position(commands: list[str], core: Core) -> str | None:
 
 
 def mend_streams() -> None:
-    """Replace closed standard streams by empty ones; make the others wait for their other end.
+    """Replace closed standard streams by empty ones and make the others blocking.
 
-    A program that starts this one may have closed them or made them non-blocking.
+    The program that starts this one may have closed them or made them non-blocking.
     """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="ascii"))  # noqa: SIM115  (until the end)
-        with suppress(OSError, ValueError, AttributeError):  # no file, or Windows before Python 3.12
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="ascii"))  # noqa: SIM115  (open until the end)
+        with suppress(OSError, ValueError, AttributeError):  # not a file, or Windows before Python 3.12
             os.set_blocking(getattr(sys, name).fileno(), True)
 
 
 def replace_missing_letters() -> None:
-    """Print a question mark for a letter that the encoding lacks: paths, names and moves may be Japanese."""
+    """Print a question mark for letters that the encoding lacks: paths, names and moves may be Japanese."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
 def main() -> int:
-    """Entry point; returns the exit status."""
+    """Run the program; return the exit status."""
     mend_streams()
     try:
         try:
             return _run(sys.argv[1:])
-        # Of an optional library, or in the folder without Python, which lacks some.
+        # An optional library, or a module that the folder without Python lacks.
         except ModuleNotFoundError as error:
             print(f"this installation lacks '{error.name}', which the command needs", file=sys.stderr)
             return 1
-        finally:  # also where a help text leaves by SystemExit
+        finally:  # also if a help text exits by SystemExit
             sys.stdout.flush()
     except OSError as error:
         if error.errno not in PIPE_CLOSED:
@@ -224,8 +224,8 @@ def _serve_standard_streams() -> None:
 
 
 def _exit(writer: Writer, status: int = 0) -> None:
-    # While a thread is still blocked (the reader, waiting for a line) an orderly shutdown would wait for it, and with
-    # a closed output it would print an error. Nothing is left to be saved.
+    # An orderly shutdown would wait for a blocked thread (the reader), and print an error if the output is closed.
+    # Nothing is left to save.
     if writer.closed or threading.active_count() > 1:
         os._exit(status)
 

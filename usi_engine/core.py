@@ -1,4 +1,4 @@
-"""The compiled core, imported when it is first needed: `usi` must be answered at once."""
+"""The compiled core, imported at its first use because `usi` must be answered at once."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 class CoreError(Exception):
-    """The core cannot be loaded or used on this machine; the text is one sentence for the user."""
+    """The core cannot be loaded or used on this machine; the text is a sentence for the user."""
 
 
 def text_of(error: Exception) -> str:
-    """What an error says; Python's own MemoryError has no text."""
+    """Return the text of an error; Python's own MemoryError has none."""
     return str(error) or "out of memory"
 
 
 def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
-    """The board after the moves. ValueError, which says what is wrong with the sfen or with which move."""
+    """Return the board after the moves. ValueError names the fault in the sfen, or the number of a bad move."""
     board = core.board(sfen)
     for number, move in enumerate(moves, 1):
         try:
@@ -34,14 +34,14 @@ def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
 
 
 def board_of(core: Core, text: str) -> Board:
-    """The board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError, as board_after."""
+    """Return the board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError, as board_after."""
     position = position_of(text)
     return board_after(core, position.sfen, position.moves)
 
 
 @dataclass(frozen=True)
 class Core:
-    """The names of the core that play uses. Tests replace the searching ones by scripted ones."""
+    """The parts of the core that play uses. Tests replace table, worker and mate solver by scripted ones."""
 
     board: type[Board]
     black: int
@@ -57,7 +57,7 @@ class Core:
     set_tunable: Callable[[str, int], None]
 
     def in_plies(self, value: int) -> int | None:
-        """Plies to mate, negative for the side that is mated, never 0; None where the value is no mate."""
+        """Return plies to mate, negative if the side to move is mated, never 0; None if the value is no mate."""
         if abs(value) < self.mate_bound:
             return None
         plies = max(self.mate - abs(value), 1)
@@ -65,16 +65,16 @@ class Core:
 
 
 def load_core() -> Core:
-    """Import the compiled core. CoreError where it is missing or this processor cannot run it."""
+    """Import the compiled core. CoreError if it is missing or this processor cannot run it."""
     try:
-        from core_ext.base.processor import processor_error  # noqa: PLC0415  (heavy: not before it is needed)
+        from core_ext.base.processor import processor_error  # noqa: PLC0415  (slow to import)
 
         problem = processor_error()
         if problem is not None:
             raise CoreError(problem)
         from core_ext import board, engine  # noqa: PLC0415
     except ImportError as error:
-        raise CoreError(f"the compiled core cannot be loaded: {error}") from error
+        raise CoreError(f"could not load the compiled core: {error}") from error
     return Core(
         board=board.Board,
         black=board.BLACK,

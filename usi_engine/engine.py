@@ -1,4 +1,4 @@
-"""The engine for Python code: a board in, typed results out.
+"""Python API of the engine.
 
 with Engine(threads=2) as engine:
     found = engine.analyse(board, nodes=100_000, multipv=3)
@@ -25,7 +25,7 @@ from usi_engine.evaluation.names import INTERNAL
 from usi_engine.search.iterative import Search, SearchLimits
 from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import Runner, ThreadPool
+from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.options import DECLARED, Options, Spin
 from usi_engine.usi.output import Writer
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from core_ext.board import Board, Outcome
     from core_ext.engine import Evaluation
 
-# What evaluates: a value of the option EvalFile, piece values by letter, or loaded weights; None: usual piece values.
+# A value of the option EvalFile, piece values by letter, or a loaded evaluation; None: usual piece values.
 EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"
 MEGABYTES = 64
 MOST_NODES = 1 << 48
 MOST_SECONDS = 86400.0 * 365
-# Seconds between two looks for Ctrl-C while another thread searches.
+# Interval of checks for Ctrl-C in seconds, while another thread searches.
 WATCH = 0.1
 
 
@@ -47,10 +47,10 @@ WATCH = 0.1
 class Score:
     """The value of a position for its side to move; scores are ordered, greater is better.
 
-    `value` is a number of centipawns, or a mate: 32000 - n where the side to move mates in n plies, n - 32000 where it
-    is mated. `cp` is the value in centipawns, None for a mate; at most 20000, which also stands for a game won by rule.
-    `mate` is the number of plies to mate: positive for the side to move, negative against it, 0 where it is mated
-    already, None where there is no mate.
+    `value` is in centipawns, or a mate: 32000 - n if the side to move mates in n plies, n - 32000 if it is mated.
+    `cp` is the value in centipawns, None for a mate; at most 20000, which also stands for a win by rule.
+    `mate` is the number of plies to mate: positive for the side to move, negative against it, 0 if it is mated already,
+    None if there is no mate.
     """
 
     value: int
@@ -58,13 +58,13 @@ class Score:
     mate: int | None
 
     def __str__(self) -> str:
-        """`+120`, `mate 5`, `mate -4`."""
+        """Return `+120`, `mate 5`, `mate -4`."""
         return f"mate {self.mate}" if self.cp is None else f"{self.cp:+d}"
 
 
 @dataclass(frozen=True)
 class Variation:
-    """A line of play in USI, its score for the side to move, the depth it was searched to and the greatest reached."""
+    """A line of moves in USI, its score for the side to move, depth and selective depth."""
 
     score: Score
     pv: tuple[str, ...]
@@ -79,9 +79,9 @@ class Variation:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a search found: the best lines, best first, the nodes of all threads, seconds.
+    """The result of a search: lines, best first, nodes of all threads, seconds.
 
-    Where the game is over by the rules, `outcome` says how, there is no line and `move` is None.
+    If the game is over by the rules, `outcome` says how, there is no line, and `move` is None.
     """
 
     lines: tuple[Variation, ...]
@@ -102,12 +102,12 @@ class Analysis:
         return self.lines[0].pv if self.lines else ()
 
 
-# Called on another thread with what was found so far, after each depth.
+# Called on another thread with the result so far, after each depth.
 Watch = Callable[[Analysis], None]
 
 
 class Watched(Reporter):
-    """Hands each iteration on and prints nothing."""
+    """Passes each iteration on and prints nothing."""
 
     def __init__(self, core: Core, watch: Callable[[SearchResult], None]) -> None:
         super().__init__(Writer(io.BytesIO()), core, 0, lambda: SearchStats(0, 0, 0))
@@ -118,16 +118,16 @@ class Watched(Reporter):
         self._watch(result)
 
     def bound(self, line: Line, multipv: int) -> None:
-        """Nothing."""
+        """Do nothing."""
 
 
 class Engine:
-    """A search with its table, threads and weights, kept until `close`, or the end of a `with` block.
+    """A search with its TT, threads and evaluation, kept until `close` or the end of a `with` block.
 
-    `evaluation` is what the option EvalFile takes (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
-    piece values as for PieceValues, or loaded weights. Any thread may call it, one at a time: a second gets a
-    RuntimeError. WeightsError where the evaluation cannot be read, MemoryError, CoreError, ValueError; RuntimeError
-    where the system gives no thread.
+    `evaluation` is a value of the option EvalFile (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
+    piece values as for PieceValues, or a loaded evaluation. Any thread may call it, one at a time: a second gets a
+    RuntimeError. WeightsError if the evaluation cannot be read, MemoryError, CoreError, ValueError; RuntimeError if no
+    thread can be started.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class Engine:
         pool = ThreadPool(core, self._stop, megabytes, threads, loaded(core, evaluation))
         self._pool: ThreadPool | None = pool
         self._runner = Runner("search")
-        self.threads = len(pool.workers)  # fewer than asked for where the system gives no more
+        self.threads = len(pool.workers)  # fewer than `threads` if the system refuses some
 
     def __enter__(self) -> Engine:
         return self
@@ -164,20 +164,20 @@ class Engine:
         moves: Sequence[str] | None = None,
         watch: Watch | None = None,
     ) -> Analysis:
-        """Search a position, and the game before it, until `nodes`, `depth` or `time` (seconds) are reached.
+        """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
 
-        At least one of them must be given. `multipv` lines are found; of `moves` alone, where they are given. The table
-        is that of the searches before, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError for a limit out
-        of range and an illegal move.
+        Give at least one of them. `multipv`: number of lines. `moves`: the only root moves to search. The TT keeps the
+        entries of earlier searches, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError for a limit out of
+        range and an illegal move.
         """
         wanted = limits_of(self._core, nodes, depth, time, multipv)
-        position = board.copy()  # other threads may change theirs meanwhile
+        position = board.copy()  # other threads may change theirs in the meantime
         with self._alone() as pool:
             outcome = position.outcome(self._options.text("EnteringKingRule"))
             if outcome is not None:
                 return Analysis((), decided_score(self._core, outcome, position), 0, 0, 0.0, outcome)
             self._end_search()  # one that a second interrupt left behind
-            roots = pool.set_root(position, checked_moves(moves), self._options)
+            roots = pool.set_root(position, checked_moves(moves), game_rules(self._options))
             self._stop.clear()
             control = SearchControl(self._stop, TimeLimits(maximum=max(round(time * 1000), 1) if time else None))
 
@@ -194,37 +194,36 @@ class Engine:
             return self._analysis(self._interruptible(run), pool, control)
 
     def static_value(self, board: Board) -> int:
-        """The value without a search, in centipawns for the side to move."""
+        """Return the static value in centipawns for the side to move."""
         with self._alone() as pool:
             return dict(pool.main.evaluate(board))["total"]
 
     def new_game(self) -> None:
-        """Forget the searches before: the next one gives the same result as a new engine."""
+        """Forget earlier searches: the next one gives the same result as a new engine's."""
         with self._alone() as pool:
             pool.new_game()
 
     def stop(self) -> None:
-        """End the search that another thread runs; it returns what it has found, at least depth 1."""
+        """End the search of another thread; it returns its result so far, at least depth 1."""
         self._stop.set()
 
     def close(self) -> None:
-        """Stop and free the memory; further calls get a RuntimeError. May be called twice.
+        """Stop and free the memory; further calls get a RuntimeError. It may be called twice.
 
-        Within `watch` it returns at once: the search around it ends and returns what it has found, and then the memory
-        is freed.
+        Within `watch` it returns at once; then the search ends, returns its result so far and frees the memory.
         """
         self._closed = True
-        if self._runner.is_current():  # to wait for the search would be to wait for itself
+        if self._runner.is_current():  # waiting for the search would be waiting for itself
             self._stop.set()
             return
         while not self._turn.acquire(timeout=WATCH):
-            self._stop.set()  # again and again: a search that begins withdraws it
+            self._stop.set()  # repeatedly, because a search that begins clears it
         self._pool = None
         self._turn.release()
 
     @contextmanager
     def _alone(self) -> Iterator[ThreadPool]:
-        """The pool, for one thread at a time. RuntimeError where another has it, and after `close`."""
+        """Yield the pool to one thread at a time. RuntimeError if another has it, and after `close`."""
         if not self._turn.acquire(blocking=False):
             raise RuntimeError("the engine is searching in another thread")
         try:
@@ -237,7 +236,7 @@ class Engine:
             self._turn.release()
 
     def _interruptible(self, search: Callable[[], SearchResult]) -> SearchResult:
-        """Run a search on another thread: the calling one must come back to Python for Ctrl-C to reach it."""
+        """Run a search on another thread: Ctrl-C reaches the calling one only in Python code."""
         results = queue.SimpleQueue[SearchResult | BaseException]()
 
         def run() -> None:
@@ -254,7 +253,7 @@ class Engine:
             raise
 
     def _end_search(self) -> None:
-        """End what the other thread does, if it does anything."""
+        """End the search of the other thread, if any."""
         self._stop.set()
         self._runner.join()
 
@@ -275,13 +274,13 @@ def analyse(
     threads: int = 1,
     evaluation: EvaluationSource = INTERNAL,
 ) -> Analysis:
-    """One search by an engine of its own; see Engine.analyse. For several positions, keep an Engine."""
+    """Search once with a new engine; see Engine.analyse. For several positions, keep an Engine."""
     with Engine(evaluation, threads=threads) as engine:
         return engine.analyse(board, nodes=nodes, depth=depth, time=time, multipv=multipv)
 
 
 def waited_for(results: queue.SimpleQueue[SearchResult | BaseException]) -> SearchResult:
-    """The result, or raises the error. An interrupt comes within WATCH seconds."""
+    """Return the result or raise the error. Ctrl-C interrupts within WATCH seconds."""
     while True:
         with suppress(queue.Empty):
             result = results.get(timeout=WATCH)
@@ -291,11 +290,11 @@ def waited_for(results: queue.SimpleQueue[SearchResult | BaseException]) -> Sear
     return result
 
 
-# ---- what comes in ----
+# ---- arguments ----
 
 
 def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
-    """The weights. WeightsError, MemoryError, ValueError."""
+    """Load an evaluation. WeightsError, MemoryError, ValueError."""
     if isinstance(evaluation, str | os.PathLike):
         return load_evaluation(os.fspath(evaluation))
     if isinstance(evaluation, Mapping):
@@ -306,27 +305,27 @@ def loaded(core: Core, evaluation: EvaluationSource) -> Evaluation | None:
 
 
 def checked_spin(name: str, number: int) -> None:
-    """ValueError for a number out of the range of this option."""
+    """Raise ValueError for a number out of the range of this option."""
     kind = DECLARED[name]
     assert isinstance(kind, Spin)
     checked_number(name, number, kind.least, kind.most)
 
 
 def checked_number(name: str, number: int, least: int, most: int) -> None:
-    """ValueError for a number out of range, TypeError for what is no integer."""
+    """Raise ValueError for a number out of range, TypeError if it is not an integer."""
     if not least <= index(number) <= most:
         raise ValueError(f"{name} must be from {least} to {most}, not {number}")
 
 
 def checked_moves(moves: Sequence[str] | None) -> Sequence[str] | None:
-    """ValueError for an empty list."""
+    """Raise ValueError for an empty list."""
     if moves is not None and not moves:
         raise ValueError("no moves to search")
     return moves
 
 
 def limits_of(core: Core, nodes: int | None, depth: int | None, time: float | None, multipv: int) -> SearchLimits:
-    """The limits besides the time. ValueError where one is out of range, or none is given."""
+    """Return the limits besides the time. ValueError if one is out of range or none is given."""
     if nodes is None and depth is None and time is None:
         raise ValueError("a search needs an end: nodes, depth or time")
     for name, number, most in (("nodes", nodes, MOST_NODES), ("depth", depth, core.max_depth)):
@@ -338,18 +337,18 @@ def limits_of(core: Core, nodes: int | None, depth: int | None, time: float | No
     return SearchLimits(depth or core.max_depth, nodes or 0, multipv)
 
 
-# ---- what comes out ----
+# ---- results ----
 
 
 def score_of(core: Core, value: int) -> Score:
-    """A value of the core."""
+    """Convert a value of the core."""
     plies = 0 if abs(value) == core.mate else core.in_plies(value)
     cp = max(min(value, core.max_evaluation), -core.max_evaluation) if plies is None else None
     return Score(value, cp, plies)
 
 
 def decided_score(core: Core, outcome: Outcome, board: Board) -> Score:
-    """The score of a game that is over, for the side to move."""
+    """Return the score of a finished game for the side to move."""
     if outcome.winner is None:
         return score_of(core, 0)
     if not board.legal_moves():

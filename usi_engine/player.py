@@ -1,4 +1,4 @@
-"""A worker that plays whole games in Python: one thread, its own table. Used by self-play and the benches."""
+"""Plays whole games with one worker and its own TT, for self-play and the benches."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from usi_engine.search.iterative import iterative_deepening
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation
 
-# The table has room for ten entries per node of one search, and at least this many megabytes.
+# Size of the TT: ten entries per node of one search, at least TABLE_MEGABYTES.
 TABLE_MEGABYTES = 8
 TABLE_BYTES_PER_NODE = 160
-# An opening move is drawn from at most this many lines.
+# Number of lines that an opening move is drawn from.
 OPENING_LINES = 8
-# Nodes for all these lines together, as a multiple of a move's nodes; the depth that reaches them is finished.
+# Nodes of all these lines, as a multiple of a move's nodes; the depth that reaches them is finished.
 OPENING_NODES = 2
 
 
 @dataclass(frozen=True)
 class PlayRules:
-    """How the games are played."""
+    """Rules of the games."""
 
     nodes: int = 1500
     random_plies: int = 8
-    random_share: float = 0.5  # of the opening moves; the others are searched
-    opening_margin: int = 0  # centipawns; if set, every opening move is drawn from those so near to the best one
-    later_random_share: float = 0.0  # of the moves after the opening, while the score is within `later_random_score`
+    random_share: float = 0.5  # of opening moves; the others are searched
+    opening_margin: int = 0  # centipawns; if set, every opening move is drawn from the moves within it of the best
+    later_random_share: float = 0.0  # of later moves, while the score is within `later_random_score`
     later_random_score: int = 1500
     longest: int = 320  # plies; then the game is a draw
     resign: int = 1500  # centipawns that end a game after `resign_plies` in a row
     resign_plies: int = 4
-    play_out_share: float = 0.1  # of the games, which go on to their end, so that endings are learned too
+    play_out_share: float = 0.1  # of games, which are played to the end, so that endings are learned
     seed: int = 1
 
 
@@ -54,22 +54,22 @@ class Played:
 
     @property
     def line(self) -> str:
-        """Its line in the file."""
+        """The game's line in a file of games."""
         return f"{self.result}\t{self.ending}\t{self.start}\t{' '.join(self.words)}\n"
 
     @property
     def key(self) -> int:
-        """Equal for games of equal moves, whatever their scores; of this process only."""
+        """Hash of start and moves, valid in this process only."""
         return key_of(self.start, self.words)
 
 
 def key_of(start: str, words: Sequence[str]) -> int:
-    """Hash of start and moves; every other word is a score."""
+    """Return the hash of start and moves; every other word is a score."""
     return hash((start, *words[::2]))
 
 
 class Player:
-    """One process's worker and table."""
+    """A worker and its TT."""
 
     def __init__(self, weights: Evaluation | None, rules: PlayRules) -> None:
         self.rules = rules
@@ -79,12 +79,12 @@ class Player:
         self.worker.configure()
 
     def new_game(self) -> None:
-        """Clear the table and the histories."""
+        """Clear TT and histories."""
         self.table.clear()
         self.worker.new_game()
 
     def evaluated(self, board: Board, nodes: int, every: int) -> list[list[str]]:
-        """The lines to every so many-th position that a search evaluates, but for those after a null move."""
+        """Return the lines to every `every`-th position that a search evaluates, except those after a null move."""
         self.worker.sample(max(1, every), nodes)
         self.think(board, nodes=nodes)
         lines = self.worker.samples()
@@ -92,7 +92,7 @@ class Player:
         return lines
 
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
-        """The best move (of `moves`, if given) and its value for the side to move. `nodes`: in place of the rules'."""
+        """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: another limit."""
         limit = nodes or self.rules.nodes
         self.worker.set_root(board, moves)
         self.table.new_search()
@@ -101,13 +101,13 @@ class Player:
             best = self.worker.lines(1)[0]
             if self.worker.nodes >= limit or abs(best.value) >= MATE_BOUND:
                 break
-        if self.worker.stopped:  # within a depth: its best move so far, unless its value is only an upper bound
+        if self.worker.stopped:  # within a depth: take its best move so far, unless it failed low
             line = self.worker.lines(1)[0]
             best = line if line.value != -INFINITE and line.bound != "upper" else best
         return best.pv[0], best.value if best.value != -INFINITE else 0
 
     def near_best(self, board: Board, margin: int) -> list[str]:
-        """The best move and those at most `margin` centipawns below it, of the first OPENING_LINES."""
+        """Return the moves at most `margin` centipawns below the best, of the first OPENING_LINES."""
         limit = OPENING_NODES * self.rules.nodes
         lines = min(OPENING_LINES, self.worker.set_root(board))
         self.table.new_search()
@@ -120,14 +120,14 @@ class Player:
         return [move for move, value in found if value >= least]
 
     def _random_share(self, ply: int, value: int) -> float:
-        """How likely the move at this ply is random."""
+        """Return the probability of a random move at this ply."""
         rules = self.rules
         if ply < rules.random_plies:
             return rules.random_share
         return rules.later_random_share if abs(value) <= rules.later_random_score else 0.0
 
     def _choose(self, board: Board, ply: int, rng: random.Random) -> tuple[str, int | None]:
-        """The next move of a game and its value for the side to move; None where chance chose the move."""
+        """Return the next move of a game and its value for the side to move, None for a random move."""
         if self.rules.opening_margin and ply < self.rules.random_plies:
             return rng.choice(self.near_best(board, self.rules.opening_margin)), None
         move, value = self.think(board)
@@ -136,7 +136,7 @@ class Player:
         return move, value
 
     def play(self, start: str, number: int, attempt: int = 0) -> Played:
-        """One whole game; another one with each `attempt`."""
+        """Play a whole game, another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
         board, resignable = Board(start), 0
         resigns = rng.random() >= self.rules.play_out_share
@@ -157,17 +157,17 @@ class Player:
 
 
 def new_player(weights: str, rules: PlayRules) -> Player:
-    """A player with the weights of this name. WeightsError."""
+    """Return a player with the evaluation of this name. WeightsError."""
     return Player(load_evaluation(weights), rules)
 
 
 def winner(board: Board, mover: bool) -> str:
-    """`b` or `w`: the side to move, or the other one."""
+    """Return `b` or `w`: the side to move if `mover`, else the other one."""
     return "b" if (board.turn == BLACK) == mover else "w"
 
 
 def ending_of(board: Board) -> tuple[str, str] | None:
-    """Result and reason where the game is over by the rules."""
+    """Return result and reason if the game is over by the rules."""
     if not board.legal_moves():
         return winner(board, False), "mate"
     if board.can_declare():
@@ -181,7 +181,7 @@ def ending_of(board: Board) -> tuple[str, str] | None:
 
 
 def read_openings(path: Path | None) -> list[str]:
-    """The sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
+    """Return the sfen of each line of a file of sfens or `startpos moves ...`; without a file the start position."""
     if path is None:
         return ["startpos"]
     core, found = load_core(), list[str]()

@@ -34,7 +34,7 @@ from usi_engine.player import Player, PlayRules, ending_of, read_openings
 from usi_engine.search.iterative import Search, SearchLimits
 from usi_engine.search.report import NEVER, Reporter, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool
+from usi_engine.search.threads import ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.arguments import whole
 from usi_engine.usi.options import Options
@@ -74,7 +74,7 @@ class Players:
 
     def _skilled(self, skill: Skill, board: Board, seed: int) -> str:
         self._pool.new_game()
-        count = self._pool.set_root(board, None, self._options)
+        count = self._pool.set_root(board, None, game_rules(self._options))
         limits = limited(SearchLimits(self._core.max_depth, 0, 1), skill)
         control = SearchControl(self._stop, TimeLimits())
         result = Search(self._core, self._pool, control, limits, self._reporter).run(board, count)

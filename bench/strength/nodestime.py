@@ -12,7 +12,7 @@ from usi_engine.search import timeman
 from usi_engine.search.iterative import Search, SearchLimits
 from usi_engine.search.report import Reporter, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool
+from usi_engine.search.threads import ThreadPool, game_rules
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go, Times
@@ -80,7 +80,7 @@ class ClockPlayer:
         left, increment = self._left, self._time.increment
         go = Go(Times(btime=left, wtime=left, binc=increment, winc=increment))
         limits = timeman.time_limits(go, board.turn == BLACK, board.ply, self._options)
-        moves = self._pool.set_root(board, None, self._options)
+        moves = self._pool.set_root(board, None, game_rules(self._options))
         control = NodeControl(limits, self._pool, self._time.nodes)
         search_limits = SearchLimits(self._core.max_depth, (limits.maximum or 1) * self._time.nodes, 1)
         search = Search(self._core, self._pool, cast(SearchControl, control), search_limits, self._reporter)

@@ -80,11 +80,8 @@ def test_text(judged: AnalysedGame) -> None:
     assert lines[4].split() == ["1", "+60", "52", "%", "▲７六歩", "▲７六歩"]
     assert lines[6].split() == ["3", "mate", "-5", "0", "%", "52", "▲７七角", "blunder", "▲２六歩", "△８五歩"]
     assert lines[-2].split()[:3] == ["Black", "10", "1"]
-
-
-def test_text_of_a_single_position() -> None:
-    game = replace(game_of(GAME), moves=())
-    lines = list(lines_of(analysed(game, [valued(50, "7g7f", "3c3d")])))
+    start = replace(judged.game, moves=())
+    lines = list(lines_of(analysed(start, [valued(50, "7g7f", "3c3d")])))
     assert lines[3].split() == ["0", "+50", "52", "%", "start", "▲７六歩", "△３四歩"]
 
 
@@ -111,12 +108,7 @@ def test_kif_has_values_for_both_readers(judged: AnalysedGame, tmp_path: Path) -
     assert values == ["50", "60", "40"]
     assert mates == [("後手勝ち", "5")] * 18
     assert "【大悪手】勝率 -52%" in lines
-
-
-def test_an_earlier_analysis_is_replaced(judged: AnalysedGame, tmp_path: Path) -> None:
-    path = tmp_path / "out.kifu"
-    path.write_text(kif_text(judged), encoding="utf-8")
-    assert kif_text(analysed(game_of(path), judged.evaluated)) == kif_text(judged)
+    assert kif_text(analysed(game_of(path), judged.evaluated)) == kif_text(judged)  # the earlier analysis is replaced
 
 
 def page_json(text: str) -> Any:
@@ -135,9 +127,7 @@ def test_page(judged: AnalysedGame) -> None:
     assert len(data["positions"]) == 21
     outside = re.findall(r"https?://[^\"' ]+|src=|href=|@import|url\(", text)
     assert outside == ["http://www.w3.org/2000/svg"]  # the name of SVG, which nothing loads
-
-
-def test_names_cannot_end_the_script_of_the_page(judged: AnalysedGame) -> None:
+    # A name cannot end the script that has the data.
     metadata = judged.game.record.metadata
     metadata.black_player = "</script><b>"
     judged.game.record.update_metadata(metadata)
@@ -194,10 +184,12 @@ def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.Captu
     assert "broken.kif, line 15, move 7: not a move" in printed.err
     assert "illegal.csa, line 22, move 7: illegal move" in printed.err
     assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["games-1.html", "games-2.html"]
+    assert main([str(GAME), "--eval", "none.kpp"]) == 2
+    assert "none.kpp" in capsys.readouterr().err
 
 
 class Counted:
-    """Stands in for Analyst.evaluate: counts the calls; Ctrl-C comes at the call after `last`."""
+    """Counts the calls of Analyst.evaluate; Ctrl-C comes at the call after `last`."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int) -> None:
         self.plies: list[int] = []
@@ -229,11 +221,6 @@ def test_a_stopped_run_goes_on_where_it_stopped(
     assert main([str(GAME), "--again", *QUICK]) == 0
     assert len(second.plies) == 14 + 21
     assert capsys.readouterr().out == resumed
-
-
-def test_missing_weights(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([str(GAME), "--eval", "none.kpp"]) == 2
-    assert "none.kpp" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")

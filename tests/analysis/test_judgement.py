@@ -35,9 +35,6 @@ def test_totals_are_each_sides_own() -> None:
     assert (black.moves, black.best, white.moves, white.best) == (2, 0, 1, 1)
     assert (black.grades["mistake"], black.grades["blunder"]) == (2, 0)
     assert white.mean_loss == 0
-
-
-def test_white_begins_in_handicap_games() -> None:
     (move,) = judge(["7a6b"], [valued(0, "7a6b"), valued(0)], black_begins=False)
     assert not move.by_black
     assert totals([move], True).moves == 0

@@ -76,6 +76,7 @@ def test_declaration(runner: ClientRunner) -> None:
         ("MAX_MOVES", "CENSORED", "draw", "%MAX_MOVES"),
         ("JISHOGI", "DRAW", "draw", "%JISHOGI"),
         ("CHUDAN", "CHUDAN", "unknown", "%CHUDAN"),
+        ("TIME_UP", "LOSE", "lose", "%CHUDAN"),  # of the player who is not to move
     ],
 )
 def test_other_ends(runner: ClientRunner, cause: str, outcome: str, result: str, mark: str) -> None:

@@ -68,7 +68,7 @@ def test_options_and_settings() -> None:
     assert settings_of(chosen).keep_alive == 31.0
 
 
-@pytest.mark.parametrize("option", ["--games=-1", "--margin=inf", "--margin=nan", "--margin=-1", "--keep-alive=1"])
+@pytest.mark.parametrize("option", ["--games=-1", "--margin=nan", "--keep-alive=1"])
 def test_numbers_out_of_range(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     """argparse's error and status, with the number; 30 seconds are the protocol's minimum."""
     with pytest.raises(SystemExit) as ended:

@@ -15,16 +15,12 @@ def start() -> GamePosition:
     return GamePosition(START_POSITION.splitlines())
 
 
-def test_start_position() -> None:
+def test_moves() -> None:
+    """Captures with promotion and drops, both ways."""
     position = start()
     assert (position.start, position.turn) == (Board().sfen(), "+")
     assert position.command() == "position startpos"
     assert position.command("7g7f") == "position startpos moves 7g7f"
-
-
-def test_moves() -> None:
-    """Captures with promotion and drops, both ways."""
-    position = start()
     for csa, usi in (("+7776FU", "7g7f"), ("-3334FU", "3c3d"), ("+8822UM", "8h2b+"), ("-3122GI", "3a2b")):
         assert position.csa(usi) == csa
         assert position.push(csa) == usi

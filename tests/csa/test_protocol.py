@@ -7,57 +7,41 @@ import pytest
 from tests.csa.server import START_POSITION, summary
 from usi_engine.csa import protocol
 from usi_engine.csa.clock import Clocks, TimeControl
-from usi_engine.csa.protocol import (
-    BadSummary,
-    Cause,
-    Event,
-    GameSummary,
-    LoggedIn,
-    LoggedOut,
-    LoginRefused,
-    MoveMade,
-    Outcome,
-    Reader,
-    Rejected,
-    Special,
-    Started,
-    Unread,
-)
 
 
 @pytest.mark.parametrize(
     ("line", "event"),
     [
-        ("LOGIN:us OK", LoggedIn("us")),
-        ("LOGIN:incorrect", LoginRefused()),
-        ("LOGOUT:completed", LoggedOut()),
-        ("START:a+b-1-0+c", Started("a+b-1-0+c")),
-        ("REJECT:a+b by them", Rejected("a+b", "them")),
-        ("+7776FU,T12", MoveMade("+7776FU", 12)),
-        ("-0055KA,T0", MoveMade("-0055KA", 0)),
-        ("+7776FU,T12,'* 30 -3334FU", MoveMade("+7776FU", 12)),
-        ("%TORYO,T4", Special("%TORYO", 4)),
-        ("%KACHI", Special("%KACHI")),
-        ("#TIME_UP", Cause("TIME_UP")),
-        ("#MAX_MOVES", Cause("MAX_MOVES")),
-        ("#WIN", Outcome("win")),
-        ("#CENSORED", Outcome("draw")),
-        ("#CHUDAN", Outcome("unknown")),
-        ("##[CHAT] hello", Unread("##[CHAT] hello")),
-        ("+7776", Unread("+7776")),
-        ("+7006FU,T1", Unread("+7006FU,T1")),
-        ("garbage", Unread("garbage")),
+        ("LOGIN:us OK", protocol.LoggedIn("us")),
+        ("LOGIN:incorrect", protocol.LoginRefused()),
+        ("LOGOUT:completed", protocol.LoggedOut()),
+        ("START:a+b-1-0+c", protocol.Started("a+b-1-0+c")),
+        ("REJECT:a+b by them", protocol.Rejected("a+b", "them")),
+        ("+7776FU,T12", protocol.MoveMade("+7776FU", 12)),
+        ("-0055KA,T0", protocol.MoveMade("-0055KA", 0)),
+        ("+7776FU,T12,'* 30 -3334FU", protocol.MoveMade("+7776FU", 12)),
+        ("%TORYO,T4", protocol.Special("%TORYO", 4)),
+        ("%KACHI", protocol.Special("%KACHI")),
+        ("#TIME_UP", protocol.Cause("TIME_UP")),
+        ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
+        ("#WIN", protocol.Outcome("win")),
+        ("#CENSORED", protocol.Outcome("draw")),
+        ("#CHUDAN", protocol.Outcome("unknown")),
+        ("##[CHAT] hello", protocol.Unread("##[CHAT] hello")),
+        ("+7776", protocol.Unread("+7776")),
+        ("+7006FU,T1", protocol.Unread("+7006FU,T1")),
+        ("garbage", protocol.Unread("garbage")),
     ],
 )
-def test_events(line: str, event: Event) -> None:
-    reader = Reader()
+def test_events(line: str, event: protocol.Event) -> None:
+    reader = protocol.Reader()
     assert reader.feed("") is None
     assert reader.feed(line) == event
 
 
-def read(text: str) -> Event | None:
+def read(text: str) -> protocol.Event | None:
     """Return the event of the last line; the lines before it complete none."""
-    reader = Reader()
+    reader = protocol.Reader()
     *lines, last = text.splitlines()
     assert [reader.feed(line) for line in lines] == [None] * len(lines)
     return reader.feed(last)
@@ -65,10 +49,10 @@ def read(text: str) -> Event | None:
 
 def test_summary() -> None:
     event = read(summary("id", "-", position=START_POSITION + "\n+7776FU,T3\n-3334FU,T4"))
-    assert isinstance(event, GameSummary)
+    assert isinstance(event, protocol.GameSummary)
     assert (event.game_id, event.color, event.names) == ("id", "-", {"+": "them", "-": "us"})
     assert event.position == tuple(START_POSITION.splitlines())
-    assert event.moves == (MoveMade("+7776FU", 3), MoveMade("-3334FU", 4))
+    assert event.moves == (protocol.MoveMade("+7776FU", 3), protocol.MoveMade("-3334FU", 4))
     assert event.max_moves == 256
     assert event.controls == {color: TimeControl(10_000, 0, 2000) for color in "+-"}
 
@@ -76,7 +60,7 @@ def test_summary() -> None:
 def test_times_of_each_player_and_units() -> None:
     own = "Total_Time:10\nEND Time\nBEGIN Time-\nTime_Unit:100msec\nTotal_Time:50"
     event = read(summary(time=own))
-    assert isinstance(event, GameSummary)
+    assert isinstance(event, protocol.GameSummary)
     assert event.controls["+"] == TimeControl(10_000)
     assert event.controls["-"] == TimeControl(5000, unit=100)
 
@@ -91,7 +75,7 @@ def test_times_of_each_player_and_units() -> None:
     ],
 )
 def test_bad_summary(old: str, new: str, reason: str) -> None:
-    assert read(summary("id").replace(old, new)) == BadSummary("id", reason)
+    assert read(summary("id").replace(old, new)) == protocol.BadSummary("id", reason)
 
 
 def test_commands() -> None:

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import InProcess, Program, Transport
+from tests.engine.usi_transport import InProcess, Program
+from usi_engine.core import Core, load_core
+from usi_engine.game import resources
 
 SMALL_TABLE = "setoption name USI_Hash value 4"
 ONE_THREAD = "setoption name Threads value 1"
@@ -16,7 +18,13 @@ ScriptedEngine = Callable[[Script], InProcess]
 
 
 @pytest.fixture
-def scripted() -> Iterator[ScriptedEngine]:
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play with material: the packaged network takes time to load."""
+    monkeypatch.setattr(resources, "load_evaluation", lambda name, fv_scale: None)
+
+
+@pytest.fixture
+def scripted(no_network: None) -> Iterator[ScriptedEngine]:
     """Makes engines in this process whose search follows a script, on one thread."""
     made: list[InProcess] = []
 
@@ -38,9 +46,19 @@ def program() -> Iterator[Program]:
     transport.close()
 
 
-@pytest.fixture(params=["in_process", "program"])
-def engine(request: pytest.FixtureRequest) -> Iterator[Transport]:
-    """An engine to talk to: with a scripted core, or the real program."""
-    transport: Transport = Program() if request.param == "program" else InProcess(lambda: make_core(Script()))
+def open_engine(load: Callable[[], Core]) -> Iterator[InProcess]:
+    transport = InProcess(load)
     yield transport
     transport.close()
+
+
+@pytest.fixture
+def real(no_network: None) -> Iterator[InProcess]:
+    """An engine in this process with the real core and the material value."""
+    yield from open_engine(load_core)
+
+
+@pytest.fixture(params=["scripted", "real"])
+def engine(request: pytest.FixtureRequest, no_network: None) -> Iterator[InProcess]:
+    """An engine in this process with either core."""
+    yield from open_engine(load_core if request.param == "real" else lambda: make_core(Script()))

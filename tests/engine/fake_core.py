@@ -1,4 +1,4 @@
-"""A core with a scripted search: values, moves and times are those that a test asks for. The board is real."""
+"""A core with a scripted search: a test sets values, moves and times. The board is real."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Script:
     solution: tuple[str, list[str]] = ("unknown", [])
     solve_seconds: float = 0.2  # for the first mate
     shorten_seconds: float = 0.0  # for the shortest
-    shortest: list[str] = field(default_factory=list)  # where it is another than that of the solution
+    shortest: list[str] = field(default_factory=list)  # if it differs from the solution
     windows: list[tuple[int, int, int, int]] = field(default_factory=list)
-    cleared: set[tuple[int, int]] = field(default_factory=set)  # parts of the table, each with their number
-    solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls, and their limits of nodes
+    cleared: set[tuple[int, int]] = field(default_factory=set)  # part and number of parts
+    solved: list[str] = field(default_factory=list)  # aims of the mate solver's calls; node limits follow
     solved_within: list[int] = field(default_factory=list)
-    constants: dict[str, int] = field(default_factory=dict)  # of the search, for tuning
+    constants: dict[str, int] = field(default_factory=dict)  # tunables
     made: dict[str, int] = field(default_factory=lambda: {"tables": 0, "workers": 0, "cleared": 0, "new_games": 0})
     configured: dict[str, Any] = field(default_factory=dict)
     crash: bool = False
@@ -56,7 +56,7 @@ class RootLine:
 
 
 def stopped_within(stop: StopToken, seconds: float) -> bool:
-    """Wait so long; True, and sooner, where the token is set."""
+    """Wait; return True at once if the token is set."""
     end = time.monotonic() + seconds
     while not stop.is_set():
         left = end - time.monotonic()
@@ -67,19 +67,18 @@ def stopped_within(stop: StopToken, seconds: float) -> bool:
 
 
 def mates(board: Board, move: str) -> bool:
-    """Whether this move leaves the opponent in check and without a move."""
     copy = board.copy()
     copy.push(move)
     return copy.is_check() and not copy.legal_moves(include_all=True)
 
 
 class ScriptedTable:
-    """A table without entries, which counts what is done to it."""
+    """A table without entries that counts its calls."""
 
     def __init__(self, script: Script, megabytes: int) -> None:
         time.sleep(script.load_seconds)
         if megabytes > script.most_megabytes:
-            raise MemoryError(f"{megabytes} MB cannot be had")
+            raise MemoryError(f"{megabytes} MB do not fit")
         self.script, self.megabytes = script, megabytes
         script.made["tables"] += 1
 
@@ -89,14 +88,14 @@ class ScriptedTable:
         self.script.cleared.add((part, parts))
 
     def new_search(self) -> None:
-        """No entries, no generations."""
+        """Do nothing."""
 
     def hashfull(self) -> int:
         return 1
 
 
 class ScriptedWorker:
-    """Its searches take the time and give the values of the script."""
+    """Searches with the times and values of the script."""
 
     def __init__(
         self, script: Script, table: ScriptedTable, stop: StopToken, weights: object = None, lazy: bool = False
@@ -135,7 +134,7 @@ class ScriptedWorker:
         return 0 if self.stopped else self.finish(depth, alpha, beta, first)
 
     def finish(self, depth: int, alpha: int, beta: int, first: int) -> int:
-        # What a depth has found, a search less deep finds again, as from a table.
+        # A search to less depth finds the same again, as from a TT.
         value = MATE - 1 if self.mate and first == 0 else self.script.value(self.reached) - 50 * first
         if first == 0:
             best = self.mate or self.root_move(self.script.best(depth))
@@ -183,7 +182,7 @@ class ScriptedSolver:
 
 
 def make_core(script: Script) -> Core:
-    """A Core that plays this script."""
+    """Return a Core that follows this script."""
     types = {"worker": ScriptedWorker, "table": ScriptedTable, "mate_solver": ScriptedSolver}
     scripted: Any = {name: partial(kind, script) for name, kind in types.items()}
     return Core(

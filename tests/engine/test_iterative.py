@@ -1,9 +1,8 @@
-"""Iterative deepening: aspiration windows, when a search ends, and its result when it is interrupted."""
+"""Iterative deepening: aspiration windows, the end of a search, and the result of an interrupted one."""
 
 from __future__ import annotations
 
 import io
-import queue
 import threading
 import time
 from functools import partial
@@ -14,14 +13,15 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, MATE_BOUND, StopToken, Worker
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script, make_core
-from tests.engine.usi_transport import InProcess, Lines
+from tests.engine.usi_transport import InProcess
 from tests.programs import quickest
 from usi_engine.core import Core, load_core
+from usi_engine.game.thinking import RESIGN, Answer, answer_of, legal_part
 from usi_engine.search import threads as search_threads
 from usi_engine.search.iterative import Search, SearchLimits, Window, iterative_deepening
-from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats, legal_part
+from usi_engine.search.report import NEVER, Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.search.threads import ThreadPool
+from usi_engine.search.threads import ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer
@@ -32,21 +32,25 @@ TIMED = TimeLimits(optimum=300, maximum=600)
 def search(
     script: Script, times: TimeLimits = TIMED, limits: SearchLimits | None = None, threads: int = 1
 ) -> tuple[SearchResult, int]:
-    """One search of the start position; returns its result and how long it took in milliseconds."""
-    core, stop = make_core(script), StopToken()
-    pool = ThreadPool(core, stop, 1, threads)
-    control = SearchControl(stop, times)
-    writer = Writer(Lines(queue.Queue()))  # type: ignore[arg-type]
-    reporter = Reporter(writer, core, 300, lambda: SearchStats(pool.nodes, control.total, 0))
-    board = Board()
-    count = pool.set_root(board, None, Options())
+    """Search the start position; return the result and the time in milliseconds."""
     begun = time.perf_counter()
-    result = Search(core, pool, control, limits or SearchLimits(60, 0, 1), reporter).run(board, count)
+    result = search_board(make_core(script), Board(), limits or SearchLimits(60, 0, 1), times, threads)
     return result, int((time.perf_counter() - begun) * 1000)
 
 
+def search_board(
+    core: Core, board: Board, limits: SearchLimits, times: TimeLimits | None = None, threads: int = 1
+) -> SearchResult:
+    stop = StopToken()
+    pool = ThreadPool(core, stop, 1, threads)
+    control = SearchControl(stop, times or TimeLimits())
+    reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(pool.nodes, control.total, 0))
+    count = pool.set_root(board, None, game_rules(Options()))
+    return Search(core, pool, control, limits, reporter).run(board, count)
+
+
 def test_a_steady_move_is_played_sooner() -> None:
-    """At the same clock a stable best move is played well before one that changes at every depth."""
+    """With the same clock a stable best move is played well before one that changes at every depth."""
     steady, short = search(Script(seconds=lambda depth: 0.01))
     unstable, long = search(Script(seconds=lambda depth: 0.01, best=lambda depth: depth))
     assert 50 < short < 400
@@ -55,7 +59,7 @@ def test_a_steady_move_is_played_sooner() -> None:
 
 
 def test_the_maximum_time_cuts_a_depth_short() -> None:
-    """A depth that would never end is cut short at the maximum time; the result is that of the depth before."""
+    """A depth that would never end is cut short; the result is that of the depth before."""
     script = Script(seconds=lambda depth: 0.001 if depth < 6 else 30.0)
     result, taken = search(script, TimeLimits(optimum=400, maximum=100))
     assert 95 <= taken < 500
@@ -63,7 +67,6 @@ def test_the_maximum_time_cuts_a_depth_short() -> None:
 
 
 def test_no_time_at_all_still_gives_a_searched_move() -> None:
-    """Where the clock has run out before anything was searched, depth 1 is searched all the same."""
     script = Script(seconds=lambda depth: 0.0, best=lambda depth: 7)
     result, taken = search(script, TimeLimits(optimum=0, maximum=0))
     assert result.depth == 1 and result.best.value == 11
@@ -72,7 +75,7 @@ def test_no_time_at_all_still_gives_a_searched_move() -> None:
 
 
 def test_a_search_that_ends_within_its_first_move(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where even the nodes of depth 1 do not suffice for one move, a root move has the static value."""
+    """If even the nodes of depth 1 do not suffice for one move, a root move has the static value."""
     monkeypatch.setattr(search_threads, "DEPTH_ONE_NODES", 1)
     script = Script(seconds=lambda depth: 0.0)
     result, _ = search(script, TimeLimits(), SearchLimits(60, 1, 3))
@@ -80,14 +83,13 @@ def test_a_search_that_ends_within_its_first_move(monkeypatch: pytest.MonkeyPatc
 
 
 def test_round_up_waits_for_its_second() -> None:
-    """A decision within the first second is played at its end, less the delay; the search goes on until then."""
+    """A decision within the first second is played at its end, less the delay."""
     limits = TimeLimits(optimum=50, maximum=5000, round_up=True, delay=800)
     _, taken = search(Script(seconds=lambda depth: 0.01), limits)
     assert 150 <= taken < 600
 
 
 def test_node_limit_is_shared_out() -> None:
-    """All threads together keep the limit."""
     script = Script(seconds=lambda depth: 0.0)
     limits = SearchLimits(60, 4000, 1)
     alone, _ = search(script, TimeLimits(), limits)
@@ -96,7 +98,6 @@ def test_node_limit_is_shared_out() -> None:
 
 
 def test_depth_limit() -> None:
-    """No depth beyond the limit is begun, on any thread."""
     script = Script(seconds=lambda depth: 0.0)
     result, _ = search(script, TimeLimits(), SearchLimits(7, 0, 1), threads=3)
     assert result.depth == 7
@@ -104,20 +105,19 @@ def test_depth_limit() -> None:
 
 
 def test_helpers_stop_with_the_main_thread() -> None:
-    """However long a helper's depth would take, the search ends with the main thread."""
     script = Script(seconds=lambda depth: 0.002 if depth <= 4 else 30.0)
     _, taken = search(script, TimeLimits(), SearchLimits(4, 0, 1), threads=3)
     assert taken < 1000
 
 
 def test_the_best_thread_is_played() -> None:
-    """Where the helpers search deeper than the main thread and prefer another move, that move is played."""
+    """The helpers search deeper than the main thread and prefer another move, which is played."""
 
     def best(depth: int) -> int:
         return 0 if threading.current_thread().name != "helper" else 1
 
     def seconds(depth: int) -> float:
-        return 0.02 * depth if threading.current_thread().name != "helper" else 0.0
+        return 0.01 * depth if threading.current_thread().name != "helper" else 0.0
 
     alone, _ = search(Script(best=best, seconds=seconds), TimeLimits(), SearchLimits(5, 0, 1))
     voted, _ = search(Script(best=best, seconds=seconds), TimeLimits(), SearchLimits(5, 0, 1), threads=3)
@@ -126,7 +126,6 @@ def test_the_best_thread_is_played() -> None:
 
 
 def test_multipv_lines_are_sorted() -> None:
-    """Best first, each of another move."""
     result, _ = search(Script(), TimeLimits(), SearchLimits(6, 0, 4))
     values = [line.value for line in result.lines]
     assert len({line.move for line in result.lines}) == 4
@@ -134,7 +133,7 @@ def test_multipv_lines_are_sorted() -> None:
 
 
 def test_lines_of_a_depth_cut_short_are_sorted() -> None:
-    """The second line of depth 4 is better than the first, and the time ends within the third: it is played."""
+    """The second line of depth 4 is better than the first and is played; the time ends within the third."""
     script = Script(seconds=lambda depth: 0.0, stuck=(4, 2))
     script.value = lambda depth: 100 * depth + 80 * script.windows[-1][3]
     result, _ = search(script, TimeLimits(maximum=100), SearchLimits(60, 0, 3))
@@ -144,7 +143,6 @@ def test_lines_of_a_depth_cut_short_are_sorted() -> None:
 @pytest.mark.parametrize("value", [0, 500, -500, MATE_BOUND + 5, -MATE_BOUND - 5])
 @pytest.mark.parametrize("guess", [0, 490, -3000, MATE_BOUND + 1])
 def test_window_always_finds_the_value(value: int, guess: int) -> None:
-    """Whatever the guess, the window holds the value after few steps, and its bounds stay in order."""
     window = Window(make_core(Script()), guess)
     for _step in range(12):
         assert -INFINITE <= window.alpha < window.beta <= INFINITE
@@ -157,14 +155,13 @@ def test_window_always_finds_the_value(value: int, guess: int) -> None:
 
 
 def test_values_above_the_window_are_searched_less_deep() -> None:
-    """By a ply for each in a row; a value below the window is searched to the full depth again."""
+    """Each fail high in a row takes off a ply; a fail low restores the full depth."""
     window = Window(make_core(Script()), 0)
     reductions = [(window.widen(value), window.reduction) for value in (window.beta, 1000, -1000, 2000, 0)]
     assert reductions == [("lower", 1), ("lower", 2), ("upper", 0), ("lower", 1), ("exact", 1)]
 
 
 def scripted_worker(script: Script) -> tuple[Core, Worker]:
-    """A scripted core and its worker at the start position."""
     core = make_core(script)
     worker = core.worker(core.table(1), core.stop_token())
     worker.set_root(Board())
@@ -172,7 +169,6 @@ def scripted_worker(script: Script) -> tuple[Core, Worker]:
 
 
 def test_one_loop_yields_every_finished_depth() -> None:
-    """Depths are yielded up to the limit; a stopped worker ends the loop within its depth."""
     core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
     assert list(iterative_deepening(core, worker, 7)) == [1, 2, 3, 4, 5, 6, 7]
     assert {window[1:3] for window in script.windows if window[0] < 5} == {(-INFINITE, INFINITE)}
@@ -183,7 +179,7 @@ def test_one_loop_yields_every_finished_depth() -> None:
 
 
 def test_search_again_less_deep() -> None:
-    """The value of depth 8 is 0, that of depth 9 150: twice above the window, then found two plies less deep."""
+    """The value of depth 9 fails high twice and is then found two plies less deep."""
     script = Script(value=lambda depth: 150 if len(script.windows) > 8 else 0)
     core, worker = scripted_worker(script)
     assert list(iterative_deepening(core, worker, 9))[-1] == 9
@@ -193,8 +189,8 @@ def test_search_again_less_deep() -> None:
 
 @pytest.mark.parametrize("other", [True, False])
 def test_a_move_above_the_window_is_played_where_its_value_is_cut_short(other: bool) -> None:
-    """At depth 9 the value jumps above the window, and the nodes end before it is found: of another move that bound is
-    the result, of the same move the depth before knows more.
+    """Depth 9 fails high, and the nodes end before the value is found: the bound is the result if it is another move,
+    otherwise the depth before tells more.
     """
     script = Script(value=lambda depth: 500 if depth == 9 else 0, best=lambda depth: int(other and depth == 9))
     result, _ = search(script, TimeLimits(), SearchLimits(60, 100 * sum(range(10)) + 1, 1))
@@ -204,22 +200,34 @@ def test_a_move_above_the_window_is_played_where_its_value_is_cut_short(other: b
 
 
 def test_without_aspiration_every_window_is_full() -> None:
-    """As the bench searches."""
     core, worker = scripted_worker(script := Script(seconds=lambda depth: 0.0))
     assert list(iterative_deepening(core, worker, 9, aspiration=False))[-1] == 9
     assert {window[1:3] for window in script.windows} == {(-INFINITE, INFINITE)}
 
 
 def test_legal_part(board: Board) -> None:
-    """A line is cut before its first move that is not legal; the board is left as it was."""
+    """A line is cut before its first illegal move; the board is left as it was."""
     assert legal_part(board, ["7g7f", "3c3d", "8h2b+", "8h7g", "2c2d"]) == ("7g7f", "3c3d", "8h2b+")
     assert legal_part(board, ["7g7e"]) == ()
     assert board.moves() == []
 
 
+@pytest.mark.parametrize(
+    ("pv", "answer"),
+    [
+        (("7g7f", "3c3d", "2g2f"), Answer("7g7f", "3c3d")),
+        (("7g7f", "7g7f"), Answer("7g7f")),
+        (("7g7e", "3c3d"), Answer(Board().legal_moves()[0])),
+    ],
+)
+def test_best_move_and_ponder_move_are_checked(board: Board, pv: tuple[str, ...], answer: Answer) -> None:
+    assert answer_of(board, pv) == answer
+    assert answer_of(Board("7k1/7G1/7P1/9/9/9/9/9/4K4 w - 1"), pv) == RESIGN
+
+
 @pytest.fixture
 def engine(scripted: ScriptedEngine) -> InProcess:
-    """An engine whose depths take 10 ms."""
+    """Return an engine whose depths take 10 ms."""
     transport = scripted(Script(seconds=lambda depth: 0.01))
     transport.send("isready")
     transport.expect("^readyok$")
@@ -227,12 +235,11 @@ def engine(scripted: ScriptedEngine) -> InProcess:
 
 
 def test_ponderhit_after_long_pondering_is_answered_at_once(engine: InProcess) -> None:
-    """Where pondering took longer than the optimum time, ponderhit is answered at once."""
     assert quickest(partial(seconds_from_ponderhit, engine, "go ponder btime 5001 wtime 5001", 0.4)) < 0.15
 
 
 def seconds_from_ponderhit(engine: InProcess, go: str, pondered: float) -> float:
-    """To bestmove, after so many seconds of pondering."""
+    """Return the time from ponderhit to bestmove, after `pondered` seconds."""
     engine.send(go)
     engine.silent("^bestmove", pondered)
     begun = time.perf_counter()
@@ -263,7 +270,7 @@ ONE_REPLY = "position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1"
 def test_a_single_move_is_searched(
     engine: InProcess, position: str, go: str, seconds: tuple[float, float], depth: int
 ) -> None:
-    """Limits that were given are used up; on a game clock the only legal move is searched briefly, not to depth 1."""
+    """Given limits are used up; on a game clock the only legal move is searched briefly, not just to depth 1."""
     begun = time.perf_counter()
     engine.send(position, go)
     engine.expect("^bestmove")
@@ -272,7 +279,6 @@ def test_a_single_move_is_searched(
 
 
 def test_a_single_move_stops_pondering_only_at_ponderhit(engine: InProcess) -> None:
-    """Briefly searched as it is, its answer waits for ponderhit and then comes at once."""
     engine.send(ONE_REPLY, "go ponder btime 10000 wtime 10000")
     engine.silent("^bestmove", 0.3)
     engine.send("ponderhit")
@@ -280,7 +286,7 @@ def test_a_single_move_stops_pondering_only_at_ponderhit(engine: InProcess) -> N
 
 
 def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
-    """The clock of a go starts when it was read, or when the answer before it was out."""
+    """The clock of a go starts when it is read, or at the answer before it."""
     begun = time.perf_counter()
     engine.send("go movetime 300", "go movetime 300")
     engine.expect("^bestmove")
@@ -289,25 +295,20 @@ def test_a_queued_go_has_its_whole_time(engine: InProcess) -> None:
 
 
 def searched_by_the_core(sfen: str, nodes: int, lines: int = 1) -> SearchResult:
-    core, stop = load_core(), StopToken()
-    pool = ThreadPool(core, stop, 1, 1)
-    reporter = Reporter(Writer(io.BytesIO()), core, NEVER, lambda: SearchStats(0, 0, 0))
     board = Board(sfen)
-    count = pool.set_root(board, None, Options())
-    limits = SearchLimits(60, nodes, lines)
-    result = Search(core, pool, SearchControl(stop, TimeLimits()), limits, reporter).run(board, count)
+    result = search_board(load_core(), board, SearchLimits(60, nodes, lines))
     assert board.is_legal(result.best.move)
     return result
 
 
 def test_a_node_limit_within_depth_one_keeps_what_was_searched() -> None:
-    """With more lines than the nodes suffice for, the first is there."""
+    """The nodes do not suffice for all lines, but the first one is there."""
     sfen = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
     assert searched_by_the_core(sfen, 3000, 593).depth == 1
 
 
 def test_a_depth_cut_short_within_its_first_move_says_nothing_of_the_others() -> None:
-    """At some depth the first move gets mated; wherever the nodes end before another is searched, no loss is shown."""
+    """At some depth the first move gets mated. No loss is shown if the nodes end before another move is searched."""
     sfen = "+B4k1nl/5g3/p2s1g1p1/2s2sp1p/1pp2N1R1/P1n1P1P1P/1P7/2K2S3/LN3b2L b RGL4Pg3p 83"
-    values = [searched_by_the_core(sfen, nodes).best.value for nodes in range(100, 1500, 10)]
+    values = [searched_by_the_core(sfen, nodes).best.value for nodes in range(100, 1500, 20)]
     assert min(values) > -MATE_BOUND

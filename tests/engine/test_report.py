@@ -1,4 +1,4 @@
-"""When info lines are printed."""
+"""Times at which info lines are printed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from usi_engine.usi.output import Writer
 
 
 class Clock:
-    """Makes a reporter whose time is set by hand, and counts what it prints."""
+    """A reporter whose time is set by the test."""
 
     def __init__(self, interval: int) -> None:
         self.time, self._stream = 0, io.BytesIO()
         self.reporter = Reporter(Writer(self._stream), load_core(), interval, lambda: SearchStats(10, self.time, 0))
 
     def bounds_at(self, *times: int) -> list[int]:
-        """The times at which a bound is printed."""
+        """Return the times at which a bound is printed."""
         return [time for time in times if self._prints(time, "lower")]
 
     def iterations_at(self, *times: int) -> list[int]:
-        """The times at which an iteration's line is printed."""
+        """Return the times at which an iteration is printed."""
         return [time for time in times if self._prints(time, "exact")]
 
     def _prints(self, time: int, bound: str) -> bool:

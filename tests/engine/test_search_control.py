@@ -1,4 +1,4 @@
-"""A go's clock and its stop."""
+"""Clock and stop of one go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from usi_engine.search.timeman import TimeLimits
 
 
 def test_the_stop_token_holds_the_deadline() -> None:
-    """The token is set once the maximum time since the arrival of the go has passed."""
     stop = StopToken()
     control = SearchControl(stop, TimeLimits(maximum=10_000), begun=time.perf_counter() - 9)
     assert not stop.is_set()
@@ -34,15 +33,15 @@ def test_pondering_has_no_deadline_until_ponderhit() -> None:
 def test_try_stop_brings_the_deadline_forward() -> None:
     """A search that is done early ends when its minimum time has passed."""
     stop = StopToken()
-    control = SearchControl(stop, TimeLimits(optimum=100, maximum=10_000, minimum=150))
+    control = SearchControl(stop, TimeLimits(optimum=20, maximum=10_000, minimum=50))
     assert not control.try_stop()
     assert not stop.is_set()
-    time.sleep(0.2)
+    time.sleep(0.06)
     assert stop.is_set()
 
 
-def test_what_more_time_would_not_change_waits_for_no_minimum() -> None:
-    """A forced move or a proved mate; a full second is not waited for either, nor after ponderhit."""
+def test_a_forced_move_or_a_proved_mate_ends_before_the_minimum_time() -> None:
+    """It waits for a full second neither now nor after ponderhit."""
     slow = TimeLimits(optimum=5_000, maximum=10_000, minimum=2_000)
     assert not SearchControl(StopToken(), slow).try_stop()
     stop = StopToken()
@@ -56,8 +55,8 @@ def test_what_more_time_would_not_change_waits_for_no_minimum() -> None:
     assert stop.is_set()
 
 
-def test_lateness_is_measured_where_the_deadline_passed() -> None:
-    """An answer before the deadline is not late; of one after a stop, or without a clock, nothing is known."""
+def test_lateness_is_measured_after_the_deadline() -> None:
+    """An answer before the deadline is not late; after a stop, or without a clock, the lateness is unknown."""
     control = SearchControl(StopToken(), TimeLimits(maximum=10_000))
     control.answer_sent()
     assert control.lateness == 0

@@ -1,4 +1,4 @@
-"""Levels: what they consider, how they err, and how the engine plays at them."""
+"""Levels: moves considered, errors, and play of the engine."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import pytest
 from core_ext.board import Board
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
-from tests.engine.usi_transport import ROOT, InProcess, Program
+from tests.engine.usi_transport import ROOT, InProcess
 from usi_engine.core import load_core
 from usi_engine.game.skill import (
     BLIND_LEVEL,
     FULL_STRENGTH,
     Skill,
+    allows_mate,
     certain,
     choose_line,
     deviation,
@@ -41,7 +42,6 @@ def skill(level: int) -> Skill:
 
 
 def test_each_level_sees_more_than_the_one_before() -> None:
-    """Farther, with smaller errors."""
     skills = [skill(level) for level in LEVELS]
     for weaker, stronger in itertools.pairwise(skills):
         assert weaker.depth <= stronger.depth
@@ -51,12 +51,9 @@ def test_each_level_sees_more_than_the_one_before() -> None:
     assert skills[-1].lines > 1
 
 
-def test_full_strength_has_no_limits() -> None:
-    assert skill_of(FULL_STRENGTH) is None
-
-
 def test_limits_of_a_go_are_narrowed() -> None:
-    """Never widened; MultiPV may ask for more lines."""
+    """They are never widened; MultiPV may ask for more lines."""
+    assert skill_of(FULL_STRENGTH) is None
     assert limited(SearchLimits(127, 0, 1), skill(0)) == SearchLimits(1, skill(0).nodes, skill(0).lines)
     assert limited(SearchLimits(3, 500, 90), skill(19)) == SearchLimits(3, 500, 90)
 
@@ -69,12 +66,12 @@ def test_the_error_repeats_and_is_normal() -> None:
 
 
 def lines_for(board: Board, value: int = 0) -> list[Line]:
-    """All legal moves with the same value."""
+    """Return all legal moves with the same value."""
     return [Line((move,), value) for move in board.legal_moves()]
 
 
 def choices(level: int, seeds: range, board: Board, best: str, ahead: int) -> int:
-    """In how many games of these seeds the level finds a move that is better by so many centipawns."""
+    """Return in how many games of these seeds the level finds a move that is better by `ahead` centipawns."""
     lines = [Line(line.pv, ahead * (line.move == best)) for line in lines_for(board)]
     return sum(choose_line(CORE, board, lines, skill(level), seed).move == best for seed in seeds)
 
@@ -93,11 +90,16 @@ def test_a_game_is_consistent_and_games_differ() -> None:
     assert len(set(moves)) > 10
 
 
-def test_loud_moves_are_seen_sooner() -> None:
-    """A capture, a promotion and a check are loud."""
-    board = Board("startpos")
+def opening() -> Board:
+    board = Board()
     for move in ("7g7f", "3c3d"):
         board.push(move)
+    return board
+
+
+def test_loud_moves_are_seen_sooner() -> None:
+    """A capture, a promotion and a check are loud."""
+    board = opening()
     assert all(is_loud(board, move) for move in ("8h2b", "8h2b+", "8h3c+"))
     assert not any(is_loud(board, move) for move in ("8h4d", "2g2f"))
     pvs = [("8h2b+",), ("2g2f", "2b8h+"), ("2g2f", "8c8d")]
@@ -106,10 +108,7 @@ def test_loud_moves_are_seen_sooner() -> None:
 
 
 def test_a_capture_is_missed_less_often_than_a_quiet_move() -> None:
-    board = Board("startpos")
-    for move in ("7g7f", "3c3d"):
-        board.push(move)
-    quiet, capture = (choices(12, range(80), board, best, 300) for best in ("2g2f", "8h2b+"))
+    quiet, capture = (choices(12, range(80), opening(), best, 300) for best in ("2g2f", "8h2b+"))
     assert capture > quiet + 10
 
 
@@ -121,9 +120,8 @@ def test_a_mate_in_one_is_played(level: int) -> None:
 
 
 def test_no_mate_in_one_is_given_away() -> None:
-    """Whatever the search says."""
     board = Board("4k4/9/9/9/9/9/4p4/9/4K4 b 2R2Bg3G4S4N4L17P 1")
-    careless = {move for move in board.legal_moves() if gives_mate(board, move)}
+    careless = {move for move in board.legal_moves() if allows_mate(board, move)}
     assert careless
     lines = [Line((move,), 500 * (move in careless)) for move in board.legal_moves()]
     for seed in range(20):
@@ -134,21 +132,15 @@ def test_no_mate_in_one_is_given_away() -> None:
 
 @pytest.mark.parametrize(("level", "least", "most"), [(0, 0, 30), (BLIND_LEVEL, 0, 30), (BLIND_LEVEL + 1, 60, 60)])
 def test_the_lowest_levels_overlook_mates(level: int, least: int, most: int) -> None:
-    """They play them by chance."""
+    """They play a mate only by chance."""
     board = Board(MATE)
     lines = [Line((move,), (CORE.mate - 1) * (move == "G*5b")) for move in board.legal_moves()]
     found = sum(choose_line(CORE, board, lines, skill(level), seed).move == "G*5b" for seed in range(60))
     assert least <= found <= most
 
 
-def gives_mate(board: Board, move: str) -> bool:
-    copy = board.copy()
-    copy.push(move)
-    return copy.mate_in_one() is not None
-
-
 def test_mates_count_by_their_length() -> None:
-    """A shorter mate is better, a longer way to be mated too; both are beyond any other value."""
+    """A shorter mate is better, being mated later too; both are beyond any other value."""
     values = [CORE.mate - 1, CORE.mate - 9, 20000, 100, -20000, 8 - CORE.mate, 2 - CORE.mate]
     seen = [certain(CORE, value) for value in values]
     assert seen == sorted(seen, reverse=True)
@@ -170,14 +162,14 @@ def test_the_table_of_the_page() -> None:
 # ---- the engine ----
 
 
-def answer(engine: InProcess | Program, *lines: str) -> str:
-    """The answer to a go, the last of these lines."""
+def answer(engine: InProcess, *lines: str) -> str:
+    """Send lines, the last one a go; return its answer."""
     engine.send(*lines)
     return engine.expect("^bestmove")
 
 
 def test_a_level_limits_play_and_not_analysis(scripted: ScriptedEngine) -> None:
-    """`go infinite` searches on; a clock, depth, nodes and movetime are played at the level."""
+    """`go infinite` is not limited; clocks, depth, nodes and movetime are played at the level."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 0")
     for go in ("go btime 60000 wtime 60000", "go byoyomi 5000", "go movetime 5000", "go depth 9", "go nodes 100000"):
@@ -199,7 +191,7 @@ def test_pondering_waits_and_answers_the_same(scripted: ScriptedEngine) -> None:
 
 
 def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
-    """The chosen one comes last, as the first line."""
+    """The chosen one is printed last, as multipv 1."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 2", "setoption name MultiPV value 3")
     best = answer(engine, "go byoyomi 1000").split()[1]
@@ -211,20 +203,17 @@ def test_lines_that_multipv_asks_for(scripted: ScriptedEngine) -> None:
 def test_searchmoves_are_kept_to(scripted: ScriptedEngine) -> None:
     engine = scripted(Script(seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 0")
-    assert answer(engine, "go byoyomi 100 searchmoves 9g9f") == "bestmove 9g9f" or engine.seen[-1].startswith(
-        "bestmove 9g9f "
-    )
+    assert answer(engine, "go byoyomi 100 searchmoves 9g9f").split()[:2] == ["bestmove", "9g9f"]
 
 
 def test_resigns_by_the_best_line(scripted: ScriptedEngine) -> None:
-    """Not by the one it takes for the best."""
     engine = scripted(Script(value=lambda depth: -900))
     engine.send("setoption name SkillLevel value 3", "setoption name ResignValue value 500")
     assert answer(engine, "go byoyomi 100") == "bestmove resign"
 
 
 def test_does_not_resign_by_the_move_it_takes_for_the_best(scripted: ScriptedEngine) -> None:
-    """Every line but the best is below the ResignValue, and the weakest level often takes one of those."""
+    """All lines but the best are below -ResignValue, and the weakest level often takes one of those."""
     engine = scripted(Script(value=lambda depth: -480, seconds=lambda depth: 0.0))
     engine.send("setoption name SkillLevel value 0", "setoption name ResignValue value 500")
     answers = [answer(engine, "usinewgame", "go byoyomi 100") for _ in range(8)]
@@ -232,26 +221,24 @@ def test_does_not_resign_by_the_move_it_takes_for_the_best(scripted: ScriptedEng
     assert any(" cp -480 " not in line for line in engine.seen if line.startswith("info depth"))
 
 
-def test_the_same_move_until_the_next_game(program: Program) -> None:
-    """Whatever was searched in between; another game has other errors."""
-    program.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")
+def test_the_same_move_until_the_next_game(real: InProcess) -> None:
+    """Searches in between change nothing; another game has other errors."""
+    real.send("setoption name SkillLevel value 1", "setoption name USI_Hash value 4", "isready", "usinewgame")
     go = "go btime 60000 wtime 60000"
-    first = answer(program, "position startpos", go)
-    program.send("go infinite")
-    program.expect("^info depth 6 ")
-    program.send("stop")
-    program.expect("^bestmove")
-    assert answer(program, go) == first
-    others = [answer(program, "usinewgame", go) for _ in range(12)]
+    first = answer(real, "position startpos", go)
+    real.send("go infinite")
+    real.expect("^info depth 6 ")
+    real.send("stop")
+    real.expect("^bestmove")
+    assert answer(real, go) == first
+    others = [answer(real, "usinewgame", go) for _ in range(12)]
     assert set(others) != {first}
 
 
-def test_full_strength_ignores_the_level(program: Program) -> None:
-    """Level 20 is the same search as without the option."""
-    program.send("setoption name USI_Hash value 4", "setoption name Threads value 1", "isready", "usinewgame")
-    answer(program, "go nodes 20000")
-    last = program.seen[-2]
-    program.send("setoption name SkillLevel value 5", "setoption name SkillLevel value 20", "usinewgame")
-    answer(program, "go nodes 20000")
-    strip = [" nps ", " hashfull "]
-    assert [line.partition(strip[0])[0] for line in (last, program.seen[-2])] == [last.partition(strip[0])[0]] * 2
+def test_full_strength_ignores_the_level(real: InProcess) -> None:
+    real.send("setoption name USI_Hash value 4", "setoption name Threads value 1", "isready", "usinewgame")
+    answer(real, "go nodes 20000")
+    last = real.seen[-2].partition(" nps ")[0]
+    real.send("setoption name SkillLevel value 5", "setoption name SkillLevel value 20", "usinewgame")
+    answer(real, "go nodes 20000")
+    assert real.seen[-2].partition(" nps ")[0] == last

@@ -1,4 +1,4 @@
-"""Time management: no move uses more than it has, and the time lasts for a whole game."""
+"""Time management: no move uses more time than it has, and the time lasts for a whole game."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ INCREMENTS = (0, 10, 100, 1000, 10_000)
 
 
 def limits_of(times: Times, ply: int = 1, black: bool = True, **set_to: Any) -> TimeLimits:
-    """The limits under some options."""
+    """Return the limits with these options."""
     options = Options()
     for name, value in set_to.items():
         assert options.set(name, str(value).lower()) is None
@@ -63,7 +63,6 @@ def test_never_overstep(ply: int) -> None:
 
 
 def test_the_side_to_move_counts() -> None:
-    """White's clock is White's."""
     times = Times(btime=600_000, wtime=6_000, binc=0, winc=0)
     black, white = limits_of(times), limits_of(times, black=False)
     assert black.maximum is not None and white.maximum is not None and white.maximum < 6_000 < black.maximum
@@ -76,21 +75,19 @@ def test_byoyomi_is_used_up() -> None:
 
 
 def test_increment_below_main_is_in_it_already() -> None:
-    """btime counts alone, but for btime < binc."""
+    """btime counts alone unless it is less than binc."""
     assert read_clock(Times(5000, 5000, None, 1000, 1000), True).usable == 5000
     assert read_clock(Times(500, 5000, None, 1000, 1000), True).usable == 1500
 
 
 def test_movetime() -> None:
     """movetime is used, less the margin for the answer."""
-    assert time_limits(Go(movetime=1000), True, 1, Options()).maximum == 970
-    assert time_limits(Go(movetime=100), True, 1, Options()).maximum == 90
-    assert time_limits(Go(movetime=0), True, 1, Options()).maximum == MIN_TIME
+    maxima = [time_limits(Go(movetime=movetime), True, 1, Options()).maximum for movetime in (1000, 100, 0)]
+    assert maxima == [970, 90, MIN_TIME]
 
 
 @pytest.mark.parametrize("go", [Go(), Go(infinite=True), Go(depth=5), Go(Times(1, 1), infinite=True), Go(nodes=5)])
 def test_no_clock(go: Go) -> None:
-    """Where no clock runs, there is no limit of time."""
     assert time_limits(go, True, 1, Options()) == TimeLimits()
 
 
@@ -102,28 +99,27 @@ def test_round_up() -> None:
 
 
 def test_no_rounding_on_fine_clocks() -> None:
-    """A clock that is no multiple of a second counts milliseconds: what is saved is kept."""
+    """A clock that is not a multiple of a second counts milliseconds: time saved is kept."""
     limits = limits_of(Times(600_001, 600_000))
     assert (limits.round_up, limits.minimum) == (False, 0)
     assert limits.search_end(7) == 7
 
 
 def test_no_rounding_of_the_last_second() -> None:
-    """A clock of one second that renews nothing lasts for many moves; one with an increment is rounded."""
+    """A last second must last for many moves; a clock with an increment is rounded."""
     assert (limits_of(Times(1000, 1000)).maximum or 0) <= 300
     assert limits_of(Times(0, 0, None, 1000, 1000)).round_up
     assert limits_of(Times(2000, 2000)).round_up
 
 
 def test_minimum_thinking_time() -> None:
-    """No move sooner than this on clocks of whole seconds, less the usual delay; unless time is short."""
+    """The delay is subtracted, and the minimum is less if time is short."""
     assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=5000).minimum == 4_880
     assert limits_of(Times(600_000, 600_000), MinimumThinkingTime=0).minimum == 0
     assert limits_of(Times(10_000, 10_000), MinimumThinkingTime=5000).minimum == 500
 
 
 def test_slow_mover_and_ponder() -> None:
-    """SlowMover is percent of the optimum time; with ponder there is a quarter more."""
     times = Times(600_000, 600_000)
     usual = limits_of(times).optimum or 0
     assert limits_of(times, SlowMover=200).optimum == pytest.approx(usual * 2, abs=2)
@@ -131,7 +127,7 @@ def test_slow_mover_and_ponder() -> None:
 
 
 def test_a_forced_move_gets_a_share_on_a_game_clock_only() -> None:
-    """A twentieth of the usual time; with movetime, nodes, depth or searchmoves whatever was given."""
+    """With movetime, nodes, depth or searchmoves it gets the given limit."""
     game = Times(600_000, 600_000)
     limits = time_limits(Go(game), True, 1, Options())
     assert limits.forced is not None and limits.optimum is not None
@@ -142,7 +138,6 @@ def test_a_forced_move_gets_a_share_on_a_game_clock_only() -> None:
 
 
 def test_moves_to_go() -> None:
-    """Fewer moves are left later in the game, never none; a move limit counts."""
     left = [moves_to_go(ply, 0) for ply in (1, 60, 120, 500)]
     assert left == sorted(left, reverse=True) and left[-1] > 10
     assert [moves_to_go(ply, 320) for ply in (317, 319, 320, 400)] == [2, 1, 1, 1]
@@ -166,7 +161,6 @@ def test_the_time_lasts_for_a_long_game(main: int, increment: int, byoyomi: int,
 
 
 def late_by(*figures: float) -> Lateness:
-    """After answers that were this late."""
     lateness = Lateness()
     for figure in figures:
         lateness.record(figure)
@@ -174,13 +168,11 @@ def late_by(*figures: float) -> Lateness:
 
 
 def time_at(byoyomi: int, lateness: Lateness) -> int:
-    """Milliseconds of thinking at this byoyomi."""
     return time_limits(Go(Times(0, 0, byoyomi)), True, 1, Options(), lateness).maximum or 0
 
 
 @pytest.mark.parametrize(("byoyomi", "usual"), [(100, 90), (200, 185), (1000, 945), (10_000, 8_880)])
 def test_the_usual_margin_is_small_on_short_clocks(byoyomi: int, usual: int) -> None:
-    """Soon after the first moves too, of which nothing is known yet."""
     assert time_at(byoyomi, late_by()) == usual
     lateness = Lateness(INITIAL_LATENESS)
     assert time_at(byoyomi, lateness) >= usual / 2
@@ -193,7 +185,6 @@ def test_the_usual_margin_is_small_on_short_clocks(byoyomi: int, usual: int) -> 
 @pytest.mark.parametrize("late", [60, 120, 250, 60_000])
 @pytest.mark.parametrize("before", [2, 50])
 def test_one_late_answer_costs_a_few_moves(byoyomi: int, late: float, before: int) -> None:
-    """Caution at first; three quarters of the usual time within ten moves, and nearly all within twenty."""
     lateness = late_by(*[0.5] * before)
     usual = time_at(byoyomi, lateness)
     lateness.record(late)
@@ -207,8 +198,9 @@ def test_one_late_answer_costs_a_few_moves(byoyomi: int, late: float, before: in
 
 
 def late_answers(byoyomi: int, delay: Callable[[], float], moves: int) -> tuple[int, float]:
-    """Answers after the flag, and the mean time used, where each answer is late by the delay: what the engine measures
-    of it, and a third as much that it does not.
+    """Return the number of answers after the flag and the mean time used.
+
+    Each answer is late by a measured delay, and by a third as much that the engine does not measure.
     """
     lateness, late, used = Lateness(INITIAL_LATENESS), 0, 0
     for _ in range(moves):
@@ -221,7 +213,7 @@ def late_answers(byoyomi: int, delay: Callable[[], float], moves: int) -> tuple[
 
 @pytest.mark.parametrize("byoyomi", [100, 200, 1000])
 def test_punctual_on_a_busy_machine(byoyomi: int) -> None:
-    """Delays of 10 ms in the mean all the time, and rare ones of 20 to 40: three late answers in a thousand."""
+    """Delays of 10 ms on average, or rare ones of 20 to 40 ms, cost at most three late answers in a thousand."""
     rng = random.Random(11)
     busy: list[Callable[[], float]] = [
         lambda: rng.expovariate(1 / 10),
@@ -229,34 +221,32 @@ def test_punctual_on_a_busy_machine(byoyomi: int) -> None:
         lambda: rng.uniform(20, 40) if rng.random() < 0.05 else rng.random(),
     ]
     for delay in busy:
-        late, used = late_answers(byoyomi, delay, 5000)
-        assert late <= 15
+        late, used = late_answers(byoyomi, delay, 2000)
+        assert late <= 6
         assert used >= byoyomi * 0.25
 
 
 def test_a_quiet_machine_loses_no_time() -> None:
-    """Delays below a millisecond."""
     rng = random.Random(12)
     late, used = late_answers(200, rng.random, 1000)
     assert late == 0 and used >= 180
 
 
 def test_delays_that_no_margin_could_cover_cost_nothing() -> None:
-    """Where each answer is late by more than the move may take, thinking less does not help; a long clock can."""
+    """If each answer is later than the move may take, thinking less does not help; a long clock can cover it."""
     hopeless = late_by(*[300.0] * 200)
     assert time_at(100, hopeless) == time_at(100, late_by(*[0.0] * 100, 300))
     assert time_at(2000, hopeless) <= 2000 - 300
 
 
 def test_lateness_does_not_matter_on_a_long_clock() -> None:
-    """The margin of NetworkDelay2 is enough."""
     go = Go(Times(0, 0, 10_000))
     assert time_limits(go, True, 1, Options(), late_by(100, 100)) == time_limits(go, True, 1, Options())
 
 
 @pytest.mark.parametrize("late", [0, 10, 20])
 def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
-    """Sudden death with 10 s: each of 110 moves comes late by as much, and as much again is lost on the way."""
+    """Sudden death with 10 s: each of 110 moves comes late by `late`, and as much again is lost on the way."""
     left, lateness = 10_000, Lateness()
     for move in range(110):
         limits = time_limits(Go(Times(left, left, None, 0, 0)), True, 2 * move + 1, Options(), lateness)
@@ -267,7 +257,6 @@ def test_a_falling_clock_lasts_when_every_answer_is_late(late: int) -> None:
 
 
 def test_one_halt_leaves_a_falling_clock_its_time() -> None:
-    """Sudden death with 10 s: after an answer 300 ms late the usual time is planned again within ten moves."""
     go = Go(Times(10_000, 10_000, None, 0, 0))
     usual = time_limits(go, True, 41, Options(), late_by(*[0] * 20)).optimum or 0
     after = time_limits(go, True, 41, Options(), late_by(*[0] * 20, 300, *[0] * 10)).optimum or 0
@@ -275,7 +264,7 @@ def test_one_halt_leaves_a_falling_clock_its_time() -> None:
 
 
 def time_factor(moves: str, values: list[int], share: float = 0.5, last: LastMove | None = None) -> float:
-    """The factor after depths with these best moves and values; the best move has this share of the nodes."""
+    """Return the factor after iterations with these best moves and values; `share`: the best move's nodes."""
     scale = TimeScale(last or LastMove(values[0]))
     for move, value in zip(moves, values, strict=True):
         scale.iteration_done(move, value, share)
@@ -283,7 +272,7 @@ def time_factor(moves: str, values: list[int], share: float = 0.5, last: LastMov
 
 
 def test_a_move_that_stays_the_best_saves_time() -> None:
-    """The longer, the more; each change takes time, the last ones most."""
+    """Each change takes time, the last ones most."""
     steady = [time_factor("a" * count, [20] * count) for count in range(1, 25)]
     assert steady == sorted(steady, reverse=True)
     assert steady[-1] < 0.75 * steady[0]
@@ -292,17 +281,16 @@ def test_a_move_that_stays_the_best_saves_time() -> None:
 
 
 def test_a_falling_value_takes_time() -> None:
-    """Below that of the move before and that of the depths before, within bounds; a rising one takes no more."""
     level = time_factor("aaaaaa", [20] * 6)
     assert level == time_factor("aaaaaa", [20, 20, 30, 50, 70, 90])
     assert time_factor("aaaaaa", [20, 20, 20, 20, 0, -40]) > 2 * level
     assert time_factor("aaaaaa", [-40] * 6, last=LastMove(20)) > 2 * level
     assert time_factor("a", [-4000], last=LastMove(20)) == pytest.approx(MAX_FALL / MIN_FALL * time_factor("a", [20]))
-    assert level < time_factor("aaaaaa", [20] * 6, last=LastMove()) < 2 * level  # nothing is known of a move before
+    assert level < time_factor("aaaaaa", [20] * 6, last=LastMove()) < 2 * level  # no value of a move before
 
 
 def test_a_clear_move_saves_time() -> None:
-    """From some depth on; what the move before has saved, this one may use."""
+    """Time that the move before has saved may be used."""
     assert time_factor("a" * 12, [20] * 12, 0.95) < 0.7 * time_factor("a" * 12, [20] * 12, 0.9)
     assert time_factor("a" * 5, [20] * 5, 0.95) == time_factor("a" * 5, [20] * 5, 0.9)
     firm, loose = LastMove(20, 1.4), LastMove(20, 0.75)
@@ -310,7 +298,6 @@ def test_a_clear_move_saves_time() -> None:
 
 
 def test_what_is_kept_for_the_next_move() -> None:
-    """The value of the last iteration, and how firm the move was."""
     last = LastMove()
     scale = TimeScale(last)
     for value in (10, 20, 30):

@@ -1,4 +1,4 @@
-"""USI conversations with both engines, the scripted and the real one; the real one's answering times."""
+"""USI conversations with a scripted and the real core, and answering times of the program."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import pytest
 
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.transcripts import TRANSCRIPTS
-from tests.engine.usi_transport import Program, Transport
+from tests.engine.usi_transport import InProcess, Program, Transport
 
 
 def converse(engine: Transport, text: str) -> tuple[int, int]:
-    """Hold a conversation; returns how many goes and go mates were sent."""
+    """Hold a conversation; return the numbers of goes and go mates sent."""
     goes = mates = 0
     for step in textwrap.dedent(text).strip().splitlines():
         kind, _, rest = step.partition(" ")
+        lines = rest.split(" ; ")
         if kind == ">":
-            lines = rest.split("\\n")
             engine.send(*lines)
             goes += sum(line.split()[:1] == ["go"] for line in lines)
             mates += sum(line.split()[:2] == ["go", "mate"] for line in lines)
         elif kind == "<":
-            engine.expect(rest)
+            for pattern in lines:
+                engine.expect(pattern)
         elif kind == "!":
             seconds, _, pattern = rest.partition(" ")
             engine.silent(pattern, float(seconds))
@@ -35,8 +36,8 @@ def converse(engine: Transport, text: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("name", TRANSCRIPTS)
-def test_transcript(engine: Transport, name: str) -> None:
-    """The lines come as expected; every go has one answer; `quit` or the end of input ends the engine."""
+def test_transcript(engine: InProcess, name: str) -> None:
+    """The lines come as expected, every go has one answer, and `quit` or the end of input ends the engine."""
     if name != "usi":
         engine.send(SMALL_TABLE)
     goes, mates = converse(engine, TRANSCRIPTS[name])
@@ -58,45 +59,41 @@ def test_transcript(engine: Transport, name: str) -> None:
         b"\x00\xff\xfe\nusi\n",
     ],
 )
-def test_bytes(engine: Transport, data: bytes) -> None:
+def test_bytes(engine: InProcess, data: bytes) -> None:
     """BOM, line ends and encodings make no difference."""
     engine.send_bytes(data)
     engine.expect("^usiok$")
 
 
-def test_last_line_without_its_end(engine: Transport) -> None:
-    """Input may end in the middle of a line; what stands there counts."""
+def test_last_line_without_its_end(engine: InProcess) -> None:
     engine.send_bytes(b"usi")
     engine.end_input()
     assert "usiok" in engine.drain()
 
 
-def test_stop_is_answered_at_once(program: Program) -> None:
-    """Stop to bestmove: 20 ms at most, in the median of 15; in a deep search, with two threads."""
-    program.send("setoption name Threads value 2", SMALL_TABLE, "isready")
-    program.expect("^readyok$")
-    delays = []
-    for number in range(15):
-        program.send("go infinite")
-        program.silent("^bestmove", 0.02 * number)
-        begun = time.perf_counter()
-        program.send("stop")
-        program.expect("^bestmove")
-        delays.append(time.perf_counter() - begun)
-    assert statistics.median(delays) < 0.020, delays
-
-
-@pytest.mark.parametrize(("go", "most"), [("go byoyomi 100", 0.1), ("go btime 0 wtime 0 byoyomi 1000", 1.0)])
-def test_time_is_kept(program: Program, go: str, most: float) -> None:
-    """Answers come before the flag falls and no sooner than after a fifth of the byoyomi (measured lateness increases
-    the safety margin); the median of several, as other programs may hold the processor.
-    """
-    program.send(SMALL_TABLE, "isready")
-    program.expect("^readyok$")
+def median_seconds(program: Program, go: str, tries: int, after: list[str]) -> float:
+    """Return the median time to bestmove, counted from the last line sent."""
     taken = []
-    for _ in range(5 if most < 1 else 3):
-        begun = time.perf_counter()
-        program.send(go)
+    for number in range(tries):
+        for line in (go, *after):
+            program.silent("^bestmove", 0.03 * number if line != go else 0.0)
+            begun = time.perf_counter()
+            program.send(line)
         program.expect("^bestmove")
         taken.append(time.perf_counter() - begun)
-    assert most / 5 < statistics.median(taken) < most, taken
+    return statistics.median(taken)
+
+
+@pytest.mark.parametrize(
+    ("go", "after", "least", "most"),
+    [
+        ("go infinite", ["stop"], 0.0, 0.020),
+        ("go byoyomi 100", [], 0.02, 0.1),
+        ("go btime 0 wtime 0 byoyomi 1000", [], 0.2, 1.0),
+    ],
+)
+def test_answering_time(program: Program, go: str, after: list[str], least: float, most: float) -> None:
+    """The answer to a stop is prompt; others come before the flag falls, and use a fifth of the time or more."""
+    program.send("setoption name Threads value 2", SMALL_TABLE, "isready")
+    program.expect("^readyok$")
+    assert least < median_seconds(program, go, 9 if most < 1 else 3, after) < most

@@ -1,7 +1,7 @@
-"""Conversations with the engine that must hold with any core.
+"""Conversations that must hold with any core.
 
-`>` sends, `<` waits for a line that matches, `!` checks that none matches for so many seconds, `|` ends the input.
-At the end every go must have had exactly one answer.
+`>` sends lines, `<` waits for lines that match, ` ; ` separates them; `!` checks that no line matches for some seconds;
+`|` ends the input. At the end every go must have had exactly one answer.
 """
 
 MATE_IN_ONE = "sfen 7k1/9/7P1/9/9/9/9/9/4K4 b G 1"
@@ -14,43 +14,23 @@ TRANSCRIPTS = {
     # Handshake
     "usi": """
         > usi
-        < ^id name Komadori \\d\\S* (NNUE K\\+P \\d+|material)$
-        < ^id author .
+        < ^id name Komadori \\d\\S* (NNUE K\\+P \\d+|material)$ ; ^id author .
         < ^option name USI_Hash type spin default 256 min 1 max \\d+$
         < ^option name USI_Ponder type check default false$
-        < ^option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24
-        < ^usiok$""",
-    "usi names the evaluation that is set": """
-        > setoption name EvalFile value kpp
-        > usi
-        < ^id name Komadori \\d\\S* KPP$
-        < ^usiok$
-        > setoption name EvalFile value <internal>
-        > setoption name EvalDir value no/such/folder/nn.bin
-        > usi
-        < ^id name Komadori \\d\\S*$
-        < ^usiok$""",
-    "usi twice": """
-        > usi
-        < ^usiok$
-        > usi
-        < ^usiok$""",
-    "isready": """
-        > usi
-        < ^usiok$
-        > isready
-        < ^readyok$""",
-    "isready again is cheap": """
+        < ^option name EnteringKingRule type combo default CSARule27 var NoEnteringKing var CSARule24 ; ^usiok$""",
+    "usi and isready, in any order and often": """
+        > setoption name EvalFile value kpp ; usi
+        < ^id name Komadori \\d\\S* KPP$ ; ^usiok$
+        > setoption name EvalFile value <internal> ; setoption name EvalDir value no/such/folder/nn.bin ; usi
+        < ^id name Komadori \\d\\S*$ ; ^usiok$
         > isready
         < ^readyok$
-        > usinewgame
-        > isready
+        > usinewgame ; isready
         < ^readyok$
         > isready
         < ^readyok$""",
     "no usi first": """
-        > setoption name Threads value 2
-        > isready
+        > setoption name Threads value 2 ; isready
         < ^readyok$
         > side
         < ^black$
@@ -58,15 +38,10 @@ TRANSCRIPTS = {
         < ^([1-9][a-i][1-9][a-i] ){29}[1-9][a-i][1-9][a-i]$""",
     "go at once, without isready": """
         > go byoyomi 100
-        < ^info .*multipv 1 pv
-        < ^bestmove [1-9]""",
-    "unknown words": """
-        > hello
-        > xyzzy 1 2 3
-        > ucinewgame
-        > isready
-        < ^readyok$""",
-    "empty lines and spaces": """
+        < ^info .*multipv 1 pv ; ^bestmove [1-9]""",
+    "unknown words, empty lines and spaces": """
+        > hello ; xyzzy 1 2 3 ; ucinewgame ; isready
+        < ^readyok$
         >
         >    isready
         < ^readyok$
@@ -82,397 +57,271 @@ TRANSCRIPTS = {
         < ^usiok$
         |""",
     # setoption
-    "setoption of a number": """
-        > setoption name MultiPV value 3
-        > getoption MultiPV
-        < ^MultiPV = 3$""",
-    "setoption whatever the case": """
-        > setoption name multipv value 4
-        > getoption MULTIPV
-        < ^MultiPV = 4$""",
-    "setoption clamps": """
-        > setoption name Threads value 100000
-        > getoption Threads
-        < ^Threads = 512$
-        > setoption name Threads value -3
-        > getoption Threads
-        < ^Threads = 1$""",
-    "setoption with a bad value": """
-        > setoption name Threads value 3
-        > setoption name Threads value many
-        < ^info string .*Threads.*'many'
-        > getoption Threads
-        < ^Threads = 3$""",
-    "setoption of an unknown option": """
+    "setoption": """
         > setoption name Contempt value 10
         < ^info string .*'Contempt'
         > isready
-        < ^readyok$""",
-    "setoption without a name": """
+        < ^readyok$
+        > setoption name MultiPV value 3 ; getoption MultiPV
+        < ^MultiPV = 3$
+        > setoption name multipv value 4 ; getoption MULTIPV
+        < ^MultiPV = 4$
+        > setoption name Threads value 3 ; setoption name Threads value many
+        < ^info string .*Threads.*'many'
+        > getoption Threads
+        < ^Threads = 3$
+        > setoption name Threads value 100000 ; getoption Threads
+        < ^Threads = 512$
+        > setoption name Threads value -3 ; getoption Threads
+        < ^Threads = 1$
         > setoption
         < ^info string setoption
         > setoption Threads 3
         < ^info string setoption
         > setoption name
-        < ^info string setoption""",
-    "setoption without a value": """
-        > setoption name BookFile
-        > setoption name BookFile value
-        > setoption name BookFile value <empty>
+        < ^info string setoption
+        > setoption name BookFile ; setoption name BookFile value ; setoption name BookFile value <empty>
         > getoption BookFile
-        < ^BookFile = <empty>$""",
-    "setoption with spaces in the value": """
-        > setoption name BookFile value C:/my books/standard book.db
-        > getoption BookFile
-        < ^BookFile = C:/my books/standard book.db$""",
-    "setoption of a book that is not there": """
-        > setoption name BookFile value /nowhere/at all.db
-        > isready
-        < ^info string .*/nowhere/at all.db
-        < ^readyok$""",
-    "setoption during a search waits": """
-        > isready
-        < ^readyok$
-        > go infinite
-        > setoption name MultiPV value 2
-        > getoption MultiPV
-        ! 0.05 ^MultiPV
-        > stop
-        < ^bestmove
-        < ^MultiPV = 2$""",
-    "a check and a combo": """
-        > setoption name USI_Ponder value true
-        > setoption name EnteringKingRule value tryrule
-        > getoption
-        < ^USI_Ponder = true$
-        < ^EnteringKingRule = TryRule$
+        < ^BookFile = <empty>$
+        > setoption name BookFile value C:/my books/standard book.db ; getoption BookFile
+        < ^BookFile = C:/my books/standard book.db$
+        > setoption name BookFile value /nowhere/at all.db ; isready
+        < ^info string .*/nowhere/at all.db ; ^readyok$
+        > setoption name USI_Ponder value true ; setoption name EnteringKingRule value tryrule ; getoption
+        < ^USI_Ponder = true$ ; ^EnteringKingRule = TryRule$
         > setoption name USI_Ponder value perhaps
         < ^info string .*'perhaps'
         > setoption name EnteringKingRule value Nonsense
-        < ^info string .*'Nonsense'""",
-    "getoption of nothing known": """
+        < ^info string .*'Nonsense'
         > getoption Nothing
         < ^info string .*'Nothing'""",
+    "setoption during a search waits": """
+        > isready
+        < ^readyok$
+        > go infinite ; setoption name MultiPV value 2 ; getoption MultiPV
+        ! 0.05 ^MultiPV
+        > stop
+        < ^bestmove ; ^MultiPV = 2$""",
     "threads and hash change between games": """
         > isready
         < ^readyok$
-        > setoption name Threads value 3
-        > setoption name USI_Hash value 2
-        > isready
+        > setoption name Threads value 3 ; setoption name USI_Hash value 2 ; isready
         < ^readyok$
         > go byoyomi 50
         < ^bestmove
-        > setoption name Threads value 1
-        > go byoyomi 50
+        > setoption name Threads value 1 ; go byoyomi 50
         < ^bestmove""",
     # go
-    "go btime wtime byoyomi": """
-        > position startpos
-        > go btime 1000 wtime 1000 byoyomi 200
-        < ^bestmove [1-9]""",
-    "go byoyomi alone": """
-        > position startpos
-        > go byoyomi 100
-        < ^bestmove [1-9]""",
-    "go with increments": """
-        > position startpos moves 7g7f
-        > go btime 500 wtime 500 binc 100 winc 100
-        < ^bestmove [1-9]""",
-    "go with time below the increment": """
+    "go with clocks": """
+        > position startpos ; go btime 1000 wtime 1000 byoyomi 200
+        < ^bestmove [1-9]
+        > position startpos moves 7g7f ; go btime 500 wtime 500 binc 100 winc 100
+        < ^bestmove [1-9]
         > go btime 10 wtime 10 binc 200 winc 200
-        < ^bestmove [1-9]""",
-    "go with zero everywhere": """
+        < ^bestmove [1-9]
         > go btime 0 wtime 0 byoyomi 0
         < ^bestmove [1-9]
         > go btime 0 wtime 0 binc 0 winc 0
         < ^bestmove [1-9]
         > go btime 0 wtime 0
-        < ^bestmove [1-9]""",
-    "go btime 0 with byoyomi": """
+        < ^bestmove [1-9]
         > go btime 0 wtime 0 byoyomi 100
         < ^bestmove [1-9]""",
-    "go depth": """
+    "go with limits": """
         > go depth 3
         < ^info depth 3 seldepth \\d+ score cp -?\\d+ nodes \\d+ nps \\d+ hashfull \\d+ time \\d+ multipv 1 pv [1-9]
-        < ^bestmove [1-9]""",
-    "go nodes": """
+        < ^bestmove [1-9]
         > go nodes 2000
-        < ^info depth
-        < ^bestmove [1-9]""",
-    "go movetime": """
+        < ^info depth ; ^bestmove [1-9]
         > go movetime 50
-        < ^bestmove [1-9]""",
-    "go movetime, leniently": """
+        < ^bestmove [1-9]
         > go movetime 0.9
         < ^bestmove [1-9]""",
-    "go with words unknown and numbers unreadable": """
+    "unreadable limits": """
         > go fast depth 2 please btime x
         < ^bestmove [1-9]
         > go depth deep movetime 30
-        < ^info string go depth wants .*'deep'
-        < ^bestmove [1-9]
+        < ^info string go depth needs .*'deep' ; ^bestmove [1-9]
         > go byoyomi -100 btime 1e9999 depth 1
-        < ^bestmove""",
-    "a go whose only limit cannot be read ends": """
+        < ^bestmove
         > go depth 0
-        < ^info string go depth needs a number of 1 or more, not '0'$
-        < ^bestmove [1-9]
+        < ^info string go depth needs a number of 1 or more, not '0'$ ; ^bestmove [1-9]
         > go nodes 0
-        < ^info string go nodes needs a number of 1 or more, not '0'$
-        < ^bestmove [1-9]
+        < ^info string go nodes needs a number of 1 or more, not '0'$ ; ^bestmove [1-9]
         > go byoyomi 1000ms
-        < ^info string go byoyomi needs milliseconds, not '1000ms'$
-        < ^bestmove [1-9]
+        < ^info string go byoyomi needs milliseconds, not '1000ms'$ ; ^bestmove [1-9]
         > go depth deep
-        < ^info string go depth needs a number of 1 or more, not 'deep'$
-        < ^bestmove [1-9]
+        < ^info string go depth needs a number of 1 or more, not 'deep'$ ; ^bestmove [1-9]
         > go depth
-        < ^info string go depth needs a number of 1 or more, not ''$
-        < ^bestmove [1-9]""",
-    "a go mate whose limit cannot be read ends": """
-        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1
-        > go mate 10s
-        < ^info string go mate needs milliseconds or 'infinite', not '10s'$
-        < ^checkmate timeout$
+        < ^info string go depth needs a number of 1 or more, not ''$ ; ^bestmove [1-9]
+        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate 10s
+        < ^info string go mate needs milliseconds or 'infinite', not '10s'$ ; ^checkmate timeout$
         > go mate nodes 0
-        < ^info string go mate nodes needs a number of 1 or more, not '0'$
-        < ^checkmate timeout$""",
+        < ^info string go mate nodes needs a number of 1 or more, not '0'$ ; ^checkmate timeout$""",
     "go infinite answers only stop": """
         > go infinite
         < ^info depth
         ! 0.1 ^bestmove
         > stop
-        < ^bestmove [1-9]""",
-    "go infinite with a depth limit waits for stop": """
-        > setoption name DepthLimit value 2
-        > go infinite
+        < ^bestmove [1-9]
+        > go
+        ! 0.1 ^bestmove
+        > stop
+        < ^bestmove [1-9]
+        > setoption name DepthLimit value 2 ; go infinite
         < ^info depth 2
         ! 0.1 ^bestmove
         > stop
         < ^bestmove [1-9]""",
-    "go infinite on a mated position waits for stop": f"""
-        > position {MATED}
-        > go infinite
+    "go infinite on a decided position waits for stop": f"""
+        > position {MATED} ; go infinite
         < ^info depth 0 seldepth 0 score mate -1 nodes 0 nps 0 hashfull 0 time \\d+$
         ! 0.1 ^bestmove
         > stop
-        < ^bestmove resign$""",
-    "plain go searches until stop": """
-        > go
+        < ^bestmove resign$
+        > position {MATE_IN_ONE} ; go infinite
+        < ^info .* score mate 1 .* pv G\\*2b$
         ! 0.1 ^bestmove
         > stop
-        < ^bestmove [1-9]""",
-    "searchmoves": """
-        > position startpos
-        > go depth 2 searchmoves 9g9f
-        < ^info depth 2 .* pv 9g9f
-        < ^bestmove 9g9f""",
-    "searchmoves that name a move a thousand times": f"""
+        < ^bestmove G\\*2b$""",
+    "searchmoves": f"""
+        > position startpos ; go depth 2 searchmoves 9g9f
+        < ^info depth 2 .* pv 9g9f ; ^bestmove 9g9f
         > go depth 2 searchmoves {"9g9f " * 1000}
         < ^bestmove 9g9f( ponder|$)
         > isready
-        < ^readyok$""",
-    "searchmoves that are not legal": """
+        < ^readyok$
         > go depth 2 searchmoves 5a5b 9a9b
-        < ^info string .*5a5b 9a9b
-        < ^bestmove [1-9]""",
-    "searchmoves of which one is not legal, before the limit": """
+        < ^info string .*5a5b 9a9b ; ^bestmove [1-9]
         > go searchmoves 5a5b 9g9f depth 2
-        < ^info string .*left out of searchmoves: '5a5b'
-        < ^bestmove 9g9f""",
-    "go ponder waits for ponderhit": """
-        > position startpos moves 7g7f 3c3d
-        > go ponder btime 1000 wtime 1000 byoyomi 100
+        < ^info string .*left out of searchmoves: '5a5b' ; ^bestmove 9g9f""",
+    "go ponder": """
+        > position startpos moves 7g7f 3c3d ; go ponder btime 1000 wtime 1000 byoyomi 100
         ! 0.25 ^bestmove
         > ponderhit
-        < ^bestmove [1-9]""",
-    "ponderhit with new times": """
+        < ^bestmove [1-9]
         > go ponder btime 600000 wtime 600000
         ! 0.05 ^bestmove
         > ponderhit btime 100 wtime 100 byoyomi 0
-        < ^bestmove [1-9]""",
-    "go ponder without times is a search until stop": """
-        > go ponder
-        > ponderhit
+        < ^bestmove [1-9]
+        > go ponder ; ponderhit
         ! 0.1 ^bestmove
         > stop
-        < ^bestmove [1-9]""",
-    "go ponder with a depth limit": """
+        < ^bestmove [1-9]
         > go ponder depth 2
         ! 0.1 ^bestmove
         > ponderhit
-        < ^bestmove [1-9]""",
-    "go ponder ended by stop": """
+        < ^bestmove [1-9]
         > go ponder btime 1000 wtime 1000
         ! 0.05 ^bestmove
         > stop
         < ^bestmove [1-9]""",
-    "go ponder on a mated position": f"""
-        > position {MATED}
-        > go ponder btime 1000 wtime 1000
+    "go ponder on a decided position waits for ponderhit": f"""
+        > position {MATED} ; go ponder btime 1000 wtime 1000
         ! 0.05 ^bestmove
         > ponderhit
-        < ^bestmove resign$""",
+        < ^bestmove resign$
+        > position {MATE_IN_ONE} ; go ponder btime 100000 wtime 100000
+        ! 0.1 ^bestmove
+        > ponderhit
+        < ^bestmove G\\*2b$""",
     "stop and ponderhit when idle": """
-        > stop
-        > ponderhit
-        > stop
-        > isready
+        > stop ; ponderhit ; stop ; isready
         < ^readyok$
         ! 0.05 ^bestmove""",
     "stop twice": """
-        > go infinite
-        > stop
-        > stop
+        > go infinite ; stop ; stop
         < ^bestmove
         ! 0.05 ^bestmove""",
     "a whole script in one piece": """
-        > usi\\nisready\\nusinewgame\\nposition startpos\\ngo infinite\\nstop
-        > position startpos moves 7g7f\\ngo depth 1
-        < ^usiok$
+        > usi ; isready ; usinewgame ; position startpos ; go infinite ; stop
+        > position startpos moves 7g7f ; go depth 1
+        < ^usiok$ ; ^readyok$ ; ^bestmove ; ^bestmove""",
+    "gameover": """
+        > go infinite ; gameover win
+        < ^bestmove
+        > gameover ; gameover lose ; gameover draw ; isready
         < ^readyok$
-        < ^bestmove
-        < ^bestmove""",
-    "gameover ends a search": """
-        > go infinite
-        > gameover win
-        < ^bestmove
-        > gameover
-        > gameover lose
-        > gameover draw
-        > isready
-        < ^readyok$""",
-    "gameover while pondering": """
-        > go ponder btime 1000 wtime 1000 byoyomi 1000
-        > gameover draw
+        > go ponder btime 1000 wtime 1000 byoyomi 1000 ; gameover draw
         < ^bestmove""",
     "quit while pondering": """
-        > go ponder btime 1000 wtime 1000 byoyomi 1000
-        > quit
+        > go ponder btime 1000 wtime 1000 byoyomi 1000 ; quit
         < ^bestmove""",
     "end of input while pondering": """
         > go ponder btime 1000 wtime 1000 byoyomi 1000
         |
         < ^bestmove""",
     "quit with goes queued": """
-        > isready\\ngo infinite\\nquit
-        < ^readyok$
-        < ^bestmove""",
-    "isready during go infinite": """
+        > isready ; go infinite ; quit
+        < ^readyok$ ; ^bestmove""",
+    "a command that ends go infinite": """
         > go infinite
         < ^info
         > isready
-        < ^bestmove
-        < ^readyok$""",
-    "a new position and go during go infinite": """
+        < ^bestmove ; ^readyok$
         > go infinite
         < ^info
-        > position startpos moves 2g2f
-        > go depth 1
-        < ^bestmove
-        < ^bestmove""",
+        > position startpos moves 2g2f ; go depth 1
+        < ^bestmove ; ^bestmove""",
     # Answers
     "no legal move": f"""
-        > position {MATED}
-        > go byoyomi 100
-        < ^info depth 0 seldepth 0 score mate -1 nodes 0
+        > position {MATED} ; go byoyomi 100
+        < ^info depth 0 seldepth 0 score mate -1 nodes 0 ; ^bestmove resign$
+        > position sfen 1r7/9/9/9/9/9/p8/9/K8 b - 1 ; go byoyomi 100
         < ^bestmove resign$""",
-    "stalemate loses": """
-        > position sfen 1r7/9/9/9/9/9/p8/9/K8 b - 1
-        > go byoyomi 100
-        < ^bestmove resign$""",
-    "go infinite with a mate on the board waits for stop": f"""
-        > position {MATE_IN_ONE}
-        > go infinite
-        < ^info .* score mate 1 .* pv G\\*2b$
-        ! 0.1 ^bestmove
-        > stop
-        < ^bestmove G\\*2b$""",
-    "go ponder with a mate on the board waits for ponderhit": f"""
-        > position {MATE_IN_ONE}
-        > go ponder btime 100000 wtime 100000
-        ! 0.1 ^bestmove
-        > ponderhit
-        < ^bestmove G\\*2b$""",
-    "declaration": f"""
-        > position {DECLARABLE}
-        > go byoyomi 100
-        < ^bestmove win$""",
-    "declaration is the rule's": f"""
-        > setoption name EnteringKingRule value NoEnteringKing
-        > position {DECLARABLE}
-        > go byoyomi 100
-        < ^bestmove [1-9A-Z]""",
-    "try rule": f"""
-        > setoption name EnteringKingRule value TryRule
-        > position {TRY}
-        > go byoyomi 100
+    "declarations": f"""
+        > position {DECLARABLE} ; go byoyomi 100
+        < ^bestmove win$
+        > setoption name EnteringKingRule value NoEnteringKing ; position {DECLARABLE} ; go byoyomi 100
+        < ^bestmove [1-9A-Z]
+        > setoption name EnteringKingRule value TryRule ; position {TRY} ; go byoyomi 100
         < ^bestmove 5b5a$""",
     "MultiPV": """
-        > setoption name MultiPV value 3
-        > go depth 3
-        < ^info depth 3 .* multipv 3 pv
-        < ^info depth 3 .* multipv 2 pv
-        < ^info depth 3 .* multipv 1 pv
-        < ^bestmove [1-9]""",
-    "more MultiPV than moves": """
-        > position sfen 4k4/9/9/9/9/9/9/9/4K4 b - 1
-        > setoption name MultiPV value 593
-        > go depth 2
-        < ^info depth 2 .* multipv 5 pv
-        < ^info depth 2 .* multipv 1 pv
-        < ^bestmove [1-9]""",
-    "threads": """
-        > setoption name Threads value 4
-        > go byoyomi 100
+        > setoption name MultiPV value 3 ; go depth 3
+        < ^info depth 3 .* multipv 3 pv ; ^info depth 3 .* multipv 2 pv ; ^info depth 3 .* multipv 1 pv
         < ^bestmove [1-9]
-        > go infinite
-        > stop
+        > position sfen 4k4/9/9/9/9/9/9/9/4K4 b - 1 ; setoption name MultiPV value 593 ; go depth 2
+        < ^info depth 2 .* multipv 5 pv ; ^info depth 2 .* multipv 1 pv ; ^bestmove [1-9]""",
+    "threads": """
+        > setoption name Threads value 4 ; go byoyomi 100
+        < ^bestmove [1-9]
+        > go infinite ; stop
         < ^bestmove""",
     "NodesLimit and DepthLimit": """
-        > setoption name DepthLimit value 2
-        > go btime 100000 wtime 100000
+        > setoption name DepthLimit value 2 ; go btime 100000 wtime 100000
         < ^bestmove
-        > setoption name DepthLimit value 0
-        > setoption name NodesLimit value 500
-        > go btime 100000 wtime 100000
+        > setoption name DepthLimit value 0 ; setoption name NodesLimit value 500 ; go btime 100000 wtime 100000
         < ^bestmove""",
     "a single reply is played at once": """
-        > position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1
-        > go btime 600000 wtime 600000
+        > position sfen 4k4/9/9/9/9/9/9/r8/7rK b - 1 ; go btime 600000 wtime 600000
         < ^bestmove 1i2i( |$)""",
     # Positions
-    "position startpos moves, and nothing more": """
-        > position startpos moves
-        > sfen
-        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$""",
-    "position of three fields": """
-        > position sfen 4k4/9/9/9/9/9/9/9/4K4 w 2P
-        > sfen
-        < ^4k4/9/9/9/9/9/9/9/4K4 w 2P 1$""",
-    "hands in any order": """
-        > position sfen 4k4/9/9/9/9/9/9/9/4K4 b PpR2g 7
-        > sfen
+    "positions": """
+        > position startpos moves ; sfen
+        < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$
+        > position sfen 4k4/9/9/9/9/9/9/9/4K4 w 2P ; sfen
+        < ^4k4/9/9/9/9/9/9/9/4K4 w 2P 1$
+        > position sfen 4k4/9/9/9/9/9/9/9/4K4 b PpR2g 7 ; sfen
         < ^4k4/9/9/9/9/9/9/9/4K4 b RP2gp 7$""",
-    "a bad sfen": """
-        > position startpos moves 7g7f
-        > position sfen 9/9/9 b - 1
+    "positions that are refused": """
+        > position startpos moves 7g7f ; position sfen 9/9/9 b - 1
         < ^info string position refused: .
         > side
         < ^white$
         > go byoyomi 100
-        < ^info string .*refused
-        < ^bestmove resign$
-        > position startpos
-        > go depth 1
-        < ^bestmove [1-9]""",
-    "an illegal move": """
+        < ^info string .*refused ; ^bestmove resign$
+        > position startpos ; go depth 1
+        < ^bestmove [1-9]
         > position startpos moves 7g7f 3c3d 8h9i
         < ^info string position refused: move 3 '8h9i'
         > sfen
         < ^lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1$
         > go btime 1000 wtime 1000
-        < ^bestmove resign$""",
+        < ^bestmove resign$
+        > position startpos moves ７六歩
+        < ^info string position refused: move 1 '\\\\uff17
+        > isready
+        < ^readyok$""",
     "a refused position in go infinite and go mate": """
         > position startpos moves 7g7c
         < ^info string position refused
@@ -482,96 +331,58 @@ TRANSCRIPTS = {
         < ^bestmove resign$
         > go mate 100
         < ^checkmate timeout$""",
-    "position without a position": """
-        > position startpos moves 7g7f
-        > position
+    "position without startpos or sfen": """
+        > position startpos moves 7g7f ; position
         < ^info string position refused: an sfen has 3 or 4 fields: ''$
         > go byoyomi 100
         < ^bestmove resign$
-        > position startpos
-        > position moves 7g7f
+        > position startpos ; position moves 7g7f
         < ^info string position refused: an sfen
-        > go infinite
-        > position sfen
-        > go depth 1
-        < ^bestmove resign$
-        < ^info string position refused: an sfen
-        < ^bestmove resign$""",
-    "letters that are no ASCII": """
-        > position startpos moves ７六歩
-        < ^info string position refused: move 1 '\\\\uff17
-        > isready
-        < ^readyok$""",
+        > go infinite ; position sfen ; go depth 1
+        < ^bestmove resign$ ; ^info string position refused: an sfen ; ^bestmove resign$""",
     # Mate
-    "go mate finds a mate": f"""
-        > position {MATE_IN_ONE}
-        > go mate 3000
-        < ^checkmate G\\*2b$""",
-    "go mate without a check": """
-        > position startpos
-        > go mate infinite
-        < ^checkmate nomate$""",
-    "go mate with one king": """
-        > position sfen 7k1/9/7P1/9/9/9/9/9/9 b G 1
-        > go mate 3000
-        < ^checkmate G\\*2b$""",
-    "go mate infinite is ended by stop": """
-        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1
-        > go mate infinite
+    "go mate": f"""
+        > position {MATE_IN_ONE} ; go mate 3000
+        < ^checkmate G\\*2b$
+        > position startpos ; go mate infinite
+        < ^checkmate nomate$
+        > position sfen 7k1/9/7P1/9/9/9/9/9/9 b G 1 ; go mate 3000
+        < ^checkmate G\\*2b$
+        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate infinite
         > stop
-        < ^checkmate""",
-    "go mate nodes": """
-        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1
-        > go mate nodes 100
+        < ^checkmate
+        > position sfen l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1 ; go mate nodes 100
         < ^checkmate""",
     # Questions
-    "d": """
-        > position startpos
-        > d
-        < ^sfen lnsgkgsnl/
-        < ^key [0-9a-f]{16}$
-        < ^checkers$""",
-    "moves with and without GenerateAllLegalMoves": """
-        > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1
-        > moves
-        < ^[^+]*3d3c\\+[^+]*$
-        > setoption name GenerateAllLegalMoves value true
-        > moves
-        < (3d3c .*3d3c\\+|3d3c\\+.* 3d3c( |$))""",
-    "checks": f"""
-        > position {MATE_IN_ONE}
-        > checks
-        < ^(?=.*G\\*2b)""",
-    "side, key, sfen": """
-        > position startpos moves 7g7f
-        > side
+    "questions": f"""
+        > position startpos ; d
+        < ^sfen lnsgkgsnl/ ; ^key [0-9a-f]{{16}}$ ; ^checkers$
+        > position startpos moves 7g7f ; side
         < ^white$
         > key
-        < ^[0-9a-f]{16}$
+        < ^[0-9a-f]{{16}}$
         > sfen
-        < w - 2$""",
-    "eval": """
+        < w - 2$
         > eval
-        < ^total -?\\d+$""",
-    "perft": """
+        < ^total -?\\d+$
+        > position {MATE_IN_ONE} ; checks
+        < ^(?=.*G\\*2b)
+        > position sfen 4k4/9/9/6P2/9/9/9/9/4K4 b - 1 ; moves
+        < ^[^+]*3d3c\\+[^+]*$
+        > setoption name GenerateAllLegalMoves value true ; moves
+        < (3d3c .*3d3c\\+|3d3c\\+.* 3d3c( |$))""",
+    "perft and bench": """
         > perft 2
-        < ^2g2f 30$
-        < ^nodes 900 time \\d+ nps \\d+$
+        < ^2g2f 30$ ; ^nodes 900 time \\d+ nps \\d+$
         > perft none
-        < ^info string perft""",
-    "perft of a depth, once more": """
-        > position startpos
-        > perft 3
-        < ^nodes 25470 time""",
-    "questions during a search": """
-        > go infinite
-        > side
-        < ^black$
-        > stop
-        < ^bestmove""",
-    "bench with arguments": """
+        < ^info string perft
         > bench 1 1
         < ^nodes \\d+ time \\d+ nps \\d+$
         > bench deep
         < ^info string bench""",
+    "questions during a search": """
+        > go infinite ; side
+        < ^black$
+        > stop
+        < ^bestmove""",
 }

@@ -1,6 +1,6 @@
-"""Talking USI to the engine in a test: in this process with a scripted core, or to the real program through pipes.
+"""USI with an engine in this process or with the real program through pipes.
 
-Every bestmove and every pv is checked to be legal in the position that was sent, in every test.
+Every test checks that each bestmove and pv is legal in the position that was sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from usi_engine.usi.output import Writer
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT = 20.0
-# A book would answer where a test expects a search; tests of books turn it on again.
+# Tests expect a search; tests of books turn it on again.
 NO_BOOK = b"setoption name USI_OwnBook value false\n"
 INFO = re.compile(
     r"info (string \S.*|(depth \d+ seldepth \d+ )?(score (cp -?\d+|mate -?[1-9]\d*)( lowerbound| upperbound)? )?"
@@ -36,7 +36,7 @@ class NoLine(AssertionError):
 
 
 class Transport:
-    """Lines to and from an engine. Subclasses give `_write` and feed `_received` with raw lines, b"" at the end."""
+    """Lines to and from an engine. Subclasses define `_write` and put raw lines into `_received`, b"" at the end."""
 
     def __init__(self) -> None:
         self._received: queue.Queue[bytes] = queue.Queue()
@@ -50,13 +50,12 @@ class Transport:
         self.send_bytes("".join(line + "\n" for line in lines).encode())
 
     def send_bytes(self, data: bytes) -> None:
-        """Send bytes as they are."""
         for line in data.decode("utf-8", "replace").splitlines():
             self._follow(line.strip().removeprefix("\ufeff"))
         self._write(data)
 
     def expect(self, pattern: str, timeout: float = TIMEOUT) -> str:
-        """The next line that matches; those before it are skipped."""
+        """Return the next line that matches; skip those before it."""
         deadline = time.monotonic() + timeout
         while True:
             line = self.line(deadline - time.monotonic())
@@ -66,13 +65,13 @@ class Transport:
                 return line
 
     def silent(self, pattern: str, seconds: float) -> None:
-        """No line that matches comes for so long."""
+        """Check that no line matches for so long."""
         deadline = time.monotonic() + seconds
         while (line := self.line(deadline - time.monotonic())) is not None:
             assert not re.search(pattern, line), f"{line!r} came too early"
 
     def line(self, seconds: float) -> str | None:
-        """The next line, checked; None where none comes in time or the output has ended."""
+        """Return the next line, checked; None if none comes in time or the output has ended."""
         try:
             raw = self._received.get(timeout=max(seconds, 0.0)) if not self.ended else b""
         except queue.Empty:
@@ -86,7 +85,7 @@ class Transport:
         return line
 
     def drain(self, seconds: float = TIMEOUT) -> list[str]:
-        """Everything up to the end of output."""
+        """Return all lines up to the end of output."""
         begun, deadline = len(self.seen), time.monotonic() + seconds
         while not self.ended:
             if self.line(deadline - time.monotonic()) is None and not self.ended:
@@ -94,7 +93,7 @@ class Transport:
         return self.seen[begun:]
 
     def _follow(self, line: str) -> None:
-        """Keep the positions of the goes to come."""
+        """Keep the position of each go."""
         if line.startswith("position "):
             self._next_root = replay(line, self._next_root)
         elif line.startswith("go"):
@@ -114,7 +113,7 @@ class Transport:
             self._positions.pop(0)
 
     def _check_last_info(self, move: str) -> None:
-        """Right before a bestmove stands its own line: multipv 1, exact."""
+        """Check that the line before a bestmove is its own: multipv 1, exact."""
         before = self.seen[-2] if len(self.seen) > 1 else ""
         if " pv " in before:
             assert f" multipv 1 pv {move}" in before and "bound" not in before, (before, move)
@@ -123,16 +122,11 @@ class Transport:
         raise NotImplementedError
 
     def end_input(self) -> None:
-        """Close the engine's input."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """End the engine, in whatever state it is."""
         raise NotImplementedError
 
 
 def check_form(raw: bytes) -> str:
-    """A whole line of 7-bit ASCII without a carriage return or double spaces."""
+    """Return a line of 7-bit ASCII without a carriage return or double spaces."""
     assert raw.endswith(b"\n"), raw
     line = raw[:-1].decode("ascii")
     assert not line.startswith("info") or INFO.fullmatch(line), line
@@ -142,7 +136,7 @@ def check_form(raw: bytes) -> str:
 
 
 def replay(line: str, before: Board) -> Board:
-    """The position a line sets up; the one before where the line is wrong."""
+    """Return the position that a line sets up, or the one before if the line is wrong."""
     place, _, moves = line.removeprefix("position ").partition("moves")
     try:
         board = Board(place.strip())
@@ -160,21 +154,20 @@ def play(board: Board, moves: list[str], keep: bool = False) -> None:
 
 
 class Lines:
-    """A binary stream that hands every whole line on."""
+    """A binary stream that passes on whole lines."""
 
     def __init__(self, into: queue.Queue[bytes]) -> None:
         self._into = into
         self._rest = b""
 
     def write(self, data: bytes) -> int:
-        """Take bytes in."""
         *whole, self._rest = (self._rest + data).split(b"\n")
         for line in whole:
             self._into.put(line + b"\n")
         return len(data)
 
     def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing."""
 
 
 class InProcess(Transport):
@@ -200,11 +193,10 @@ class InProcess(Transport):
         self._sink.write(data)
 
     def end_input(self) -> None:
-        """Close the engine's input."""
         self._sink.close()
 
     def close(self) -> None:
-        """End the engine, in whatever state it is."""
+        """End the engine in any state."""
         self._sink.close()
         self._thread.join(TIMEOUT)
         assert not self._thread.is_alive(), "the engine does not end"
@@ -212,7 +204,7 @@ class InProcess(Transport):
 
 
 class Program(Transport):
-    """The real program; without arguments it is set to the material value, as weights take time to load."""
+    """The real program; without arguments it plays with the material value, which needs no time to load."""
 
     def __init__(self, *arguments: str, cwd: str | None = None, evaluation: str = "material") -> None:
         super().__init__()
@@ -239,12 +231,11 @@ class Program(Transport):
         self.process.stdin.flush()
 
     def end_input(self) -> None:
-        """Close the engine's input."""
         assert self.process.stdin is not None
         self.process.stdin.close()
 
     def close(self) -> None:
-        """End the engine, in whatever state it is; its status must be 0 and its error stream empty."""
+        """End the engine in any state; its status must be 0 and its error stream empty."""
         assert self.process.stdin is not None and self.process.stderr is not None and self.process.stdout is not None
         self.process.stdin.close()
         try:

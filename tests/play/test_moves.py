@@ -7,16 +7,8 @@ import pytest
 from core_ext.board import Board
 from usi_engine.play.moves import MoveError, read_move
 
-
-def board_after(*moves: str) -> Board:
-    board = Board()
-    for move in moves:
-        board.push(move)
-    return board
-
-
-EXCHANGED = board_after("7g7f", "3c3d", "8h2b+")
-BISHOPS = board_after("7g7f", "3c3d", "8h2b+", "3a2b")
+EXCHANGED = Board.from_moves(["7g7f", "3c3d", "8h2b+"])
+BISHOPS = Board.from_moves(["7g7f", "3c3d", "8h2b+", "3a2b"])
 
 
 @pytest.mark.parametrize(
@@ -42,12 +34,12 @@ def test_drops(text: str) -> None:
     ],
 )  # fmt: skip
 def test_promotion_and_pieces_told_apart(text: str, move: str) -> None:
-    assert read_move(text, board_after("7g7f", "3c3d")) == move
+    assert read_move(text, Board.from_moves(["7g7f", "3c3d"])) == move
 
 
 def test_a_promoted_piece_moves_on_in_csa() -> None:
     """Its name is not a promotion."""
-    board = board_after("7g7f", "3c3d", "8h2b+", "5a6b")
+    board = Board.from_moves(["7g7f", "3c3d", "8h2b+", "5a6b"])
     assert read_move("2231UM", board) == "2b3a"
 
 

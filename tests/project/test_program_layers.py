@@ -15,7 +15,7 @@ LAYERS: dict[str, str] = {
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
     " ": "engine player",
-    "game": "console resources skill bench mating thinking session loop",
+    "game": "console resources skill request bench mating thinking session loop",
     "records": "faults kif ki2 csa jkf usi_text formats files games writer notation convert",
     "mate": "problems command",
     "analysis": "judgement limits analyst report store kif page suite analyze",

@@ -1,1 +1,1 @@
-"""A game in a GUI: from each line of USI to `bestmove`."""
+"""A game in a GUI: from a line of USI to `bestmove`."""

@@ -1,6 +1,6 @@
-"""The bench: fixed positions to a fixed depth from a cleared state. Its node count is the signature of the search.
+"""The bench: fixed positions, fixed depth, cleared state. Its node count is the signature of the search.
 
-It searches on one thread whatever the option `Threads` says: the nodes of several threads do not repeat.
+It uses one thread whatever `Threads` says, because node counts of several threads do not repeat.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DEPTH = 16
 MEGABYTES = 16
 
-# The start position, two with very many moves, and positions from games a program played against itself.
+# The start position, two positions with very many moves, and positions from self-play.
 POSITIONS = (
     "startpos",
     "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1",
@@ -42,7 +42,7 @@ POSITIONS = (
 
 
 def bench(core: Core, weights: Evaluation | None, depth: int | None, megabytes: int | None, stop: StopToken) -> str:
-    """Search every position, with the material value where `weights` is None; returns `nodes N time MS nps X`."""
+    """Search every position, with the material value if `weights` is None; return `nodes N time MS nps X`."""
     begun = time.perf_counter()
     nodes = count_nodes(core, weights, POSITIONS, depth or DEPTH, megabytes or MEGABYTES, stop=stop)
     return STOPPED if stop.is_set() else speed_line(nodes, time.perf_counter() - begun)
@@ -57,9 +57,9 @@ def count_nodes(
     *,
     stop: StopToken | None = None,
 ) -> int:
-    """Total nodes of searching each position to `depth` from a cleared state, with full windows; fewer if stopped.
+    """Return the nodes of searching each position from a cleared state, with full windows; fewer if stopped.
 
-    MemoryError where the table does not fit.
+    MemoryError if the table does not fit.
     """
     check_free(megabytes)
     table, nodes = core.table(megabytes), 0

@@ -1,4 +1,4 @@
-"""Text commands besides USI's own: `d`, `moves`, `checks`, `side`, `sfen`, `key`, `eval`, `perft` and `help`."""
+"""Commands besides those of USI: `d`, `moves`, `checks`, `side`, `sfen`, `key`, `eval`, `perft` and `help`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import Worker
 
-# What `stop` leaves of a perft or a bench.
+# Result of a perft or bench that was stopped.
 STOPPED = "info string stopped"
 MAX_PERFT = 64
-# Plies that perft counts at a time: milliseconds, even in positions of many moves less than two seconds.
+# Plies that perft counts at a time: milliseconds, at most two seconds in positions with many moves.
 PERFT_PART = 3
-
 
 # For a person at a terminal; 7-bit ASCII.
 HELP_LINES = (
@@ -36,24 +35,24 @@ HELP_LINES = (
 
 
 def describe(what: str, board: Board, include_all: bool) -> list[str]:
-    """The answer to one of `d`, `moves`, `checks`, `side`, `sfen`, `key`; `include_all`: GenerateAllLegalMoves."""
+    """Return the answer to one of DESCRIPTIONS; `include_all`: GenerateAllLegalMoves."""
     return DESCRIPTIONS[what](board, include_all)
 
 
 def board_lines(board: Board) -> list[str]:
-    """Board and hands in ASCII, then sfen, key, checkers."""
+    """Return board and hands in ASCII, then sfen, key, checkers."""
     checkers = " ".join(board.checkers())
     tail = [f"sfen {board.sfen()}", f"key {board.key:016x}", f"checkers {checkers}".rstrip()]
     return board.ascii().rstrip("\n").split("\n") + tail
 
 
 def eval_lines(worker: Worker, board: Board) -> list[str]:
-    """The terms of the static value in centipawns for the side to move, last `total V`."""
+    """Return the terms of the static value in centipawns for the side to move, last `total V`."""
     return [f"{name} {value}" for name, value in worker.evaluate(board)]
 
 
 def perft(board: Board, depth: int, stopped: Callable[[], bool] = lambda: False) -> Iterator[str]:
-    """A line for each root move as soon as it is counted, then the sum. `board` is left as it was."""
+    """Yield a line for each root move as soon as it is counted, then the sum. `board` is restored."""
     if depth > MAX_PERFT:
         raise ValueError(f"perft depth {depth} is greater than {MAX_PERFT}")
     begun = time.perf_counter()
@@ -71,7 +70,7 @@ def perft(board: Board, depth: int, stopped: Callable[[], bool] = lambda: False)
 
 
 def count_leaves(board: Board, depth: int, stopped: Callable[[], bool]) -> int:
-    """Board.perft in parts, between which it may be stopped; the count is then void."""
+    """Return Board.perft, counted in parts between which it may be stopped; then the count is void."""
     if depth <= PERFT_PART:
         return board.perft(depth)
     leaves = 0
@@ -85,7 +84,7 @@ def count_leaves(board: Board, depth: int, stopped: Callable[[], bool]) -> int:
 
 
 def speed_line(nodes: int, seconds: float) -> str:
-    """`nodes N time MS nps X`."""
+    """Return `nodes N time MS nps X`."""
     return f"nodes {nodes} time {round(seconds * 1000)} nps {round(nodes / max(seconds, 1e-6))}"
 
 

@@ -1,4 +1,4 @@
-"""The USI loop: a thread reads lines and posts commands; the session carries them out."""
+"""The USI loop: one thread reads lines and posts commands, the session carries them out."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from usi_engine.usi import protocol
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go, GoMate, Quit, decode, parse
 
-# These need neither the core nor its weights.
+# These need neither the core nor the evaluation.
 LIGHT = (
     protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
 )  # fmt: skip
 
-
-# Between two looks for Ctrl-C.
+# Interval of checks for Ctrl-C.
 WATCH_SECONDS = 0.2
-# Bytes; what is behind them counts as another line. A game of 100,000 moves takes half a million.
+# Bytes; the rest counts as another line. A game of 100,000 moves takes half a million.
 LONGEST_LINE = 1 << 22
 
 
@@ -36,14 +35,13 @@ def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core
 
 
 def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | None = None) -> None:
-    """Post a command per line until quit; the end of input, or an input that fails, means quit.
+    """Post a command per line until quit; the end of input, or an error, means quit.
 
-    `unknown` is told of an unknown command, for a person; a program's are skipped, as USI asks.
+    `unknown` is called for an unknown command of a person; a program's are skipped, as USI asks.
 
     On Windows numpy is imported here, between two reads, before the first command that may need it: its libraries
-    access standard input while they load, and that blocks as long as another thread is reading from it (numpy's issue
-    24290). Imported later, it would block a GUI that waits for `readyok` for ever. Elsewhere KPP weights import it when
-    they are loaded; play with a network starts sooner without it.
+    access standard input while they load, which blocks while another thread reads from it (numpy's issue 24290), and a
+    GUI would wait for `readyok` for ever. Elsewhere KPP weights import numpy when they are loaded.
     """
     try:
         while line := source.readline(LONGEST_LINE):
@@ -61,8 +59,9 @@ def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | No
 
 
 def load_numpy() -> None:
-    """Import it early; its users report it if it is missing. Its linear algebra, which play does not use, starts a
-    thread for each processor and keeps memory for each, unless told not to.
+    """Import numpy; its users report it if it is missing.
+
+    Its linear algebra, which play does not use, would start a thread and keep memory for each processor.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with suppress(ImportError):
@@ -70,9 +69,9 @@ def load_numpy() -> None:
 
 
 def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = load_core) -> bool:
-    """Carry out these commands, one after the other, and return when all are done; no clock runs while loading.
+    """Carry out commands one after the other and return when all are done; no clock runs while loading.
 
-    Ctrl-C ends what is running: a search with its bestmove. False where it did.
+    Ctrl-C ends a search with its bestmove; then the result is False.
     """
     session = Session(writer, load)
     for command in map(parse, commands):
@@ -84,8 +83,9 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
 
 
 def run_interruptibly(session: Session) -> bool:
-    """Run it on a thread of its own: Ctrl-C reaches the main thread alone, and on Windows not while that waits without
-    a limit. (Thread.join takes a thread for dead when it is interrupted, up to Python 3.12.)
+    """Run it on another thread: only the main thread gets Ctrl-C, and on Windows not while it waits without a limit.
+
+    Up to Python 3.12 an interrupted Thread.join takes the thread for dead, hence the event.
     """
     ended, uninterrupted = threading.Event(), True
 

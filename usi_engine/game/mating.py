@@ -1,4 +1,4 @@
-"""`go mate`: one checkmate line, from the core's mate solver."""
+"""One go mate: the core's mate solver, and exactly one checkmate line."""
 
 from __future__ import annotations
 
@@ -6,53 +6,50 @@ import math
 from typing import TYPE_CHECKING
 
 from usi_engine.core import CoreError, text_of
+from usi_engine.game.request import MateRequest
 from usi_engine.game.resources import Resources
 from usi_engine.search.report import SearchStats
 from usi_engine.search.search_control import SearchControl
-from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer, repeated
-from usi_engine.usi.protocol import GoMate
 
 if TYPE_CHECKING:
-    from core_ext.board import Board
     from core_ext.engine import MateSolver
 
 # Seconds between info lines.
 INFO_SECONDS = 1.0
-# Without a limit, the search for the shortest mate ends after so many times the nodes of the proof, and at least these.
-PATIENCE = 10
-PATIENCE_NODES = 10_000_000
-# The table is no larger than a search of such a length can fill, as each of its pages is cleared at its first use: it
-# has 128 bytes, three entries, for a node, at up to a million nodes a second.
-SMALLEST_TABLE = 16
+# Node limit of the search for the shortest mate if the go has no limit: a multiple of the first mate's nodes.
+SHORTEST_MATE_FACTOR = 10
+MIN_SHORTEST_MATE_NODES = 10_000_000
+# The table is no larger than the search can fill, because each page is cleared at its first use. A node takes three
+# entries, 128 bytes, and up to a million nodes are searched per second.
+MIN_MEGABYTES = 16
 MEGABYTES_PER_SECOND = 128
 NODES_PER_MEGABYTE = 8192
 
 
-def table_megabytes(go: GoMate) -> float:
-    """The size of table that a mate search of this length can fill; infinite without limits."""
-    by_time = math.inf if go.milliseconds is None else go.milliseconds * MEGABYTES_PER_SECOND / 1000
-    by_nodes = math.inf if go.nodes is None else go.nodes / NODES_PER_MEGABYTE
-    return max(SMALLEST_TABLE, min(by_time, by_nodes))
+def table_megabytes(milliseconds: int | None, nodes: int | None) -> float:
+    """Return the size of table that a mate search of this length can fill; infinite without limits."""
+    by_time = math.inf if milliseconds is None else milliseconds * MEGABYTES_PER_SECOND / 1000
+    by_nodes = math.inf if nodes is None else nodes / NODES_PER_MEGABYTE
+    return max(MIN_MEGABYTES, min(by_time, by_nodes))
 
 
 class Mating:
-    """Carries out a go mate; `run` is the body of its thread and always ends with exactly one checkmate line."""
+    """Carries out a go mate. `run` is the body of its job and always ends with exactly one checkmate line."""
 
-    def __init__(self, resources: Resources, options: Options, writer: Writer, control: SearchControl) -> None:
+    def __init__(self, resources: Resources, writer: Writer, control: SearchControl) -> None:
         self._resources = resources
-        self._options = options
         self._writer = writer
         self._control = control
         self._nodes_before = 0
 
-    def run(self, go: GoMate, board: Board | None) -> None:
-        """Search for a mate by checks in `board`; None where the last position was refused."""
+    def run(self, request: MateRequest | None) -> None:
+        """Search for a mate by checks; without a request (position or limit refused) answer `timeout`."""
         status, moves = "unknown", list[str]()
         try:
-            if board is not None and not go.faults:
+            if request is not None:
                 self._resources.load_in_play()
-                status, moves = self._solve(go, board)
+                status, moves = self._solve(request)
         except (CoreError, MemoryError) as error:
             self._writer.info(text_of(error))
         except Exception as error:
@@ -61,32 +58,34 @@ class Mating:
         self._writer.line(f"checkmate {words.get(status, 'timeout')}")
         self._control.answer_sent()
 
-    def _solve(self, go: GoMate, board: Board) -> tuple[str, list[str]]:
+    def _solve(self, request: MateRequest) -> tuple[str, list[str]]:
+        board = request.board
         if not board.checking_moves(include_all=True):
             return "nomate", []
         mate_move = board.mate_in_one()
         if mate_move:
             return "mate", [mate_move]
-        return self._prove(self._resources.mate_solver(table_megabytes(go)), go, board)
+        megabytes = table_megabytes(request.milliseconds, request.nodes)
+        return self._prove(self._resources.mate_solver(megabytes), request)
 
-    def _prove(self, solver: MateSolver, go: GoMate, board: Board) -> tuple[str, list[str]]:
-        shortest = self._options.flag("MateShortest")
+    def _prove(self, solver: MateSolver, request: MateRequest) -> tuple[str, list[str]]:
         with repeated(lambda: self._print_info(solver, []), INFO_SECONDS):
-            status, moves = solver.solve(board, go.nodes or 0, "first" if shortest else "shorter")
-            if moves and shortest:
+            aim = "first" if request.shortest else "shorter"
+            status, moves = solver.solve(request.board, request.nodes or 0, aim)
+            if moves and request.shortest:
                 self._print_info(solver, moves)
-                moves = self._shorten(solver, go, board, moves)
+                moves = self._shorten(solver, request, moves)
         self._print_info(solver, moves)
         return status, moves
 
-    def _shorten(self, solver: MateSolver, go: GoMate, board: Board, first: list[str]) -> list[str]:
-        """The line of the shortest mate; the first one where the limits end the search for it."""
+    def _shorten(self, solver: MateSolver, request: MateRequest, first: list[str]) -> list[str]:
+        """Return the line of the shortest mate, or the first one if a limit ends the search."""
         self._nodes_before, limit = solver.nodes, 0
-        if go.nodes:
-            limit = max(go.nodes - solver.nodes, 1)
-        elif go.milliseconds is None:
-            limit = max(PATIENCE * solver.nodes, PATIENCE_NODES)
-        status, moves = solver.solve(board, limit, "shortest")
+        if request.nodes:
+            limit = max(request.nodes - solver.nodes, 1)
+        elif request.milliseconds is None:
+            limit = max(SHORTEST_MATE_FACTOR * solver.nodes, MIN_SHORTEST_MATE_NODES)
+        status, moves = solver.solve(request.board, limit, "shortest")
         return moves if status == "mate" and len(moves) < len(first) else first
 
     def _print_info(self, solver: MateSolver, moves: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What a game needs in memory: core, table, workers, weights, book. It is loaded here, at isready or before a go."""
+"""What a game needs in memory: core, TT, workers, evaluation, book. `isready` or the first `go` loads it."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# The value of BookFile that means none, as in YaneuraOu.
+# Value of BookFile for no book, as in YaneuraOu.
 NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
 ROOT_SOLVER_MEGABYTES = 16
 SKILL_MEGABYTES = 4
-# Left free when table and workers are allocated, for what a game needs by and by.
+# Left free when TT and workers are allocated, for the rest of the game.
 RESERVE_MEGABYTES = 32
 
 
 class Resources:
-    """Loads what the options name, and reloads it when they change. Only one thread at a time may use it."""
+    """Loads what the options name, and reloads it when they change. One thread at a time may use it."""
 
     def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
         self._options = options
@@ -48,13 +48,13 @@ class Resources:
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
-        self._weights_failed = self._book_failed = False  # to be read
+        self._weights_failed = self._book_failed = False
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
 
     @property
     def core(self) -> Core:
-        """The core, imported at the first call. CoreError where it cannot run."""
+        """The core, imported at the first call. CoreError if it cannot run."""
         if self._core is None:
             self._core = self._load_core()
         return self._core
@@ -68,12 +68,12 @@ class Resources:
 
     @property
     def root_solver(self) -> MateSolver | None:
-        """A mate solver with a small table for the root, before a search; None where there is no memory for it."""
+        """A mate solver with a small table, for the root before a search; None if there is no memory for it."""
         return self._root_solver
 
     @property
     def pool(self) -> ThreadPool:
-        """The thread pool, as the options were at the last load."""
+        """The thread pool of the last load."""
         if self._pool is None:
             self._load_pool(self._options.number("USI_Hash"))
         assert self._pool is not None
@@ -81,7 +81,7 @@ class Resources:
 
     @property
     def skill_pool(self) -> ThreadPool:
-        """The small thread pool of levels below full strength: one thread, a table of its own. MemoryError"""
+        """A pool of one thread with a small TT of its own, for levels below full strength. MemoryError"""
         self._load_weights()
         if self._skill_pool is None:
             self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
@@ -89,35 +89,36 @@ class Resources:
 
     @property
     def book(self) -> BookPlayer | None:
-        """The book; None without one, or where USI_OwnBook is false."""
-        return self._book if self._options.flag("USI_OwnBook") else None
+        """The book, None without one."""
+        return self._book
 
     def load(self) -> None:
-        """Load what the options name; cheap where nothing changed. CoreError as `core`, MemoryError.
+        """Load what the options name; cheap if nothing changed. CoreError, MemoryError.
 
-        What does not fit is made smaller here, once: the options are set to what there is.
+        If TT or threads do not fit, there are fewer, and the options are set to what there is.
         """
         self._load_with(self._options.number("USI_Hash"))
 
     def load_in_play(self) -> None:
-        """`load`, but for USI_Hash: while a clock runs there is no time for another table."""
+        """`load` without USI_Hash: while a clock runs there is no time to allocate another TT."""
         self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
     def retry_failed(self) -> None:
-        """Let the next load try again to read weights and a book that could not be read."""
+        """Let the next load read evaluation and book again if they could not be read."""
         if self._weights_failed:
             self._weights_failed, self._weights_key = False, None
         if self._book_failed:
             self._book_failed, self._book_path = False, ""
 
     def mate_solver(self, most: float) -> MateSolver:
-        """A new mate solver with a table of USI_Hash or `most` megabytes, or half of that and so on. MemoryError"""
+        """Return a new mate solver with the smaller of USI_Hash and `most` megabytes, or half of it, ... MemoryError"""
         megabytes = int(min(self._options.number("USI_Hash"), most))
         return self._halved(megabytes, self._new_mate_solver)
 
     def load_with_keepalive(self, between_games: bool) -> None:
-        """`load`, printing an empty line every second, so that a GUI does not time out. `between_games`: clear here for
-        the next game, before its clock runs.
+        """`load`, printing an empty line every second, so that a GUI does not time out.
+
+        `between_games`: clear for the next game now, before its clock runs.
         """
         with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
             self.load()
@@ -125,36 +126,36 @@ class Resources:
                 self.new_game()
 
     def new_game(self) -> None:
-        """Clear table and histories; another seed for the errors of a level."""
+        """Clear TT and histories; draw another seed for the errors of a level."""
         self.game_seed = self.random.getrandbits(64)
         if self._pool is not None:
             self._pool.new_game()
 
     def wait_for_helpers(self) -> None:
-        """Wait until all threads of the last search have ended."""
+        """Wait until the helper threads of the last search have stopped."""
         if self._pool is not None:
             self._pool.join_helpers()
 
     @property
     def weights(self) -> Evaluation | None:
-        """The evaluation's weights, as the options were at the last load; None: material."""
+        """The loaded evaluation, None for material."""
         self._load_weights()
         return self._weights
 
     @property
     def evaluation_title(self) -> str:
-        """The evaluation that the options name, for `id name`; nothing is loaded."""
+        """Title of the evaluation that the options name, for `id name`; nothing is loaded."""
         return evaluation_title(self._evaluation_name())
 
     def _load_with(self, megabytes: int) -> None:
-        """Everything, and a transposition table of this size."""
+        """Load everything, with a TT of this size."""
         self._load_weights()
         self._load_book()
         self._load_root_solver()
         self._load_pool(megabytes)
 
     def _load_weights(self) -> None:
-        """Falls back to the package's network, or else to material, with an info string. Drops the thread pools."""
+        """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
         key = self._evaluation_name(), self._options.number("FV_SCALE")
         if key == self._weights_key:
             return
@@ -170,7 +171,7 @@ class Resources:
                 self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
 
     def _evaluation_name(self) -> str:
-        """EvalFile; where that is not set, or emptied, the folder EvalDir, if one is named."""
+        """Return EvalFile, or EvalDir if only that is set."""
         name, folder = self._options.text("EvalFile") or INTERNAL, self._options.text("EvalDir")
         return folder if folder and name == INTERNAL else name
 
@@ -186,7 +187,7 @@ class Resources:
             started = self._pool.resize(threads)
         if started < threads:
             self._options.set("Threads", str(started))
-            self._writer.info(f"{threads} threads cannot be had; searching with {started}")
+            self._writer.info(f"could not start {threads} threads; searching with {started}")
 
     def _new_mate_solver(self, megabytes: int) -> MateSolver:
         check_free(megabytes)
@@ -196,7 +197,7 @@ class Resources:
         return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
 
     def _halved(self, megabytes: int, allocate: Callable[[int], T]) -> T:
-        """What `allocate` makes of this size, or of half of it, and so on. MemoryError where 1 MB is too much."""
+        """Allocate this size, or half of it, and so on. MemoryError if even 1 MB does not fit."""
         while True:
             try:
                 return allocate(megabytes)
@@ -232,7 +233,7 @@ class Resources:
 
 @contextmanager
 def reserve(megabytes: int) -> Iterator[None]:
-    """Within the block: keep so much memory from being allocated, if there is so much."""
+    """Hold this much memory during the block, if there is so much."""
     try:
         kept = bytes(megabytes << 20)  # allocated, but not written to
     except MemoryError:

@@ -1,7 +1,9 @@
-"""The state machine of a game: which command is carried out when.
+"""The state of a game, and the order in which commands are carried out.
 
-One thread runs it. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. While one runs,
-commands that depend on its state are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
+One thread runs the session. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. While a job
+runs, most commands are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
+
+The way of a `go`: post, _step, _receive, _do, _go, and then Thinking.run or Mating.run on the thread for jobs.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from usi_engine import AUTHOR, NAME, __version__
 from usi_engine.core import Core, CoreError, board_after, load_core, text_of
 from usi_engine.game.console import HELP_LINES, describe, eval_lines, perft
 from usi_engine.game.mating import Mating
+from usi_engine.game.request import mate_request, search_request
 from usi_engine.game.resources import Resources
 from usi_engine.game.thinking import Thinking
 from usi_engine.search.search_control import NoStop, SearchControl
@@ -32,9 +35,9 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import StopToken
 
-# Undeclared options for tuning: this prefix and the name of a constant of the search.
+# Prefix of undeclared options that set a tunable constant of the search.
 TUNING_PREFIX = "Tune_"
-# The program ends so long after `quit` or the end of input at the latest, whatever is running or queued.
+# After `quit` or the end of input the program ends within this time, whatever is running or queued.
 QUIT_SECONDS = 5.0
 
 
@@ -45,39 +48,40 @@ class JobDone:
 
 @dataclass(frozen=True)
 class Load:
-    """Load what the options ask for, without an answer; the clock of a queued go starts when it is done."""
+    """Load what the options name, without an answer; the clock of a queued go starts when it is done."""
 
 
 @dataclass(frozen=True)
 class QuitWhenDone:
-    """Quit once all commands before it are done."""
+    """Quit when all commands before it are done."""
 
 
 @dataclass
 class Job:
-    """What is running; `control` is None unless it is a search, `stop` where nothing ends it early.
+    """The running job. `control` is None unless it is a search, `stop` is None if nothing ends it early.
 
-    `counts`: its time is on the clock of a go that arrives meanwhile, as a GUI does not wait for it to end.
+    `on_clock`: its time is charged to a `go` that arrives in the meantime, because a GUI does not wait for its end.
     """
 
     control: SearchControl | None = None
     go: Go | GoMate | None = None
     stop: Callable[[], None] | None = None
-    counts: bool = False
+    on_clock: bool = False
 
 
 Posted = Command | Load | QuitWhenDone
+# These act on the running search at once, unless a go is queued before them.
 URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
 STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
 STATELESS = (protocol.Usi, protocol.Help, protocol.Ignored, protocol.Malformed)
-# The clock of a move starts when these arrive.
+# The clock of a move starts at the arrival of these.
 CLOCKED = (Go, GoMate, protocol.PonderHit)
 # These stop a search that would otherwise wait for `stop`.
 STOPS_WAITING = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
 
 
 class Session:
-    """Takes commands from any thread by `post`; `run` carries them out until `quit`."""
+    """`post` takes commands from any thread, `run` carries them out until `quit`."""
 
     def __init__(self, writer: Writer, load: Callable[[], Core] = load_core) -> None:
         self._writer = writer
@@ -85,13 +89,13 @@ class Session:
         self._resources = Resources(self._options, writer, load)
         self._events: queue.SimpleQueue[tuple[float, Posted | JobDone]] = queue.SimpleQueue()
         self._queue: deque[Posted] = deque()
-        # One thread for all jobs: one that cannot be started is found at the start, and not in the middle of a game.
+        # One thread for all jobs: if the system refuses it, that shows at the start, not in the middle of a game.
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._job_thread = threading.Thread(target=self._carry_out_jobs, name="jobs", daemon=True)
         self._job: Job | None = None
         self._board: Board | None = None
         self._position_refused = False
-        self._quit_by: float | None = None  # by time.perf_counter, once `quit` has been received
+        self._quit_by: float | None = None  # deadline by time.perf_counter, after `quit`
         self._lateness = Lateness(INITIAL_LATENESS)
         self._clock_start = time.perf_counter()
         self._game_over = self._ended = False
@@ -103,7 +107,7 @@ class Session:
         self._events.put((time.perf_counter(), command))
 
     def run(self) -> None:
-        """Carry out commands until quit. RuntimeError where the thread for jobs cannot be started."""
+        """Carry out commands until quit. RuntimeError if the thread for jobs cannot be started."""
         self._job_thread.start()
         with suppress(queue.Empty):
             while not self._ended:
@@ -112,7 +116,7 @@ class Session:
         self._job_thread.join(self._seconds_to_quit())
 
     def _seconds_to_quit(self) -> float | None:
-        """What is left of QUIT_SECONDS; None before `quit`."""
+        """Return the rest of QUIT_SECONDS, None before `quit`."""
         return None if self._quit_by is None else max(self._quit_by - time.perf_counter(), 0.0)
 
     def _step(self, at: float, event: Posted | JobDone) -> None:
@@ -129,10 +133,10 @@ class Session:
     def _end_job(self, at: float) -> None:
         job, self._job = self._job or Job(), None
         lateness = job.control.lateness if job.control else None
-        if lateness is not None and isinstance(job.go, Go):  # a mate search reads its clock more seldom
+        if lateness is not None and isinstance(job.go, Go):  # a mate search reads its clock less often
             self._lateness.record(lateness)
         # The clock of a queued go starts at the answer of this job. A go that arrives later starts its own.
-        if not job.counts:
+        if not job.on_clock:
             self._clock_start = max(self._clock_start, job.control.answered_at if job.control else at)
 
     def _receive(self, command: Posted) -> None:
@@ -144,20 +148,20 @@ class Session:
             self._queue.append(command)
 
     def _note_end(self, command: Posted) -> None:
-        """Stop the running search where this command ends it, whatever is queued."""
+        """Stop the running search if this command ends it, whatever is queued."""
         if isinstance(command, Quit) and self._quit_by is None:
             self._quit_by = time.perf_counter() + QUIT_SECONDS
         if isinstance(command, STOPS_SEARCH):
             self._stop(command)
 
     def _stop_search_for_the_queue(self) -> None:
-        """Stop a search that would otherwise wait for `stop` while a command waits for it to end."""
+        """Stop a search that waits for `stop` if a queued command waits for its end."""
         control = self._job.control if self._job else None
         if control is not None and control.must_wait and any(isinstance(one, STOPS_WAITING) for one in self._queue):
             control.stop()
 
     def _go_is_queued(self) -> bool:
-        """Whether a go is queued: a `stop` after it is meant for that one."""
+        """Return whether a go is queued: a `stop` after it is meant for that one."""
         return any(isinstance(command, (Go, GoMate)) for command in self._queue)
 
     def _may_run(self, command: Posted) -> bool:
@@ -182,10 +186,10 @@ class Session:
         control: SearchControl | None = None,
         go: Go | GoMate | None = None,
         stop: Callable[[], None] | None = None,
-        counts: bool = False,
+        on_clock: bool = False,
     ) -> None:
-        """Run `work` on the thread for jobs; stopped at once where `quit` has been received."""
-        self._job = Job(control, go, control.stop if control else stop, counts)
+        """Run `work` on the thread for jobs; after `quit` it is stopped at once."""
+        self._job = Job(control, go, control.stop if control else stop, on_clock)
         if self._quit_by is not None and self._job.stop:
             self._job.stop()
         self._jobs.put(work)
@@ -199,7 +203,7 @@ class Session:
             finally:
                 self._events.put((time.perf_counter(), JobDone()))
 
-    # Commands.
+    # ---- commands ----
 
     def _command_handlers(self) -> dict[type[Any], Callable[[Any], None]]:
         return {
@@ -244,7 +248,7 @@ class Session:
             self._writer.info(refusal)
 
     def _tune(self, name: str, text: str) -> str | None:
-        """Set a constant of the search; None, or one sentence that says why not."""
+        """Set a constant of the search; return the reason if it was not set."""
         try:
             self._resources.core.set_tunable(name, int(float(text)))
         except (ValueError, OverflowError) as error:
@@ -277,7 +281,7 @@ class Session:
         self._start_job(work)
 
     def _new_game(self, command: protocol.NewGame) -> None:
-        self._start_job(self._resources.new_game, counts=True)
+        self._start_job(self._resources.new_game, on_clock=True)
 
     def _position(self, command: protocol.SetPosition) -> None:
         self._position_refused = True
@@ -286,7 +290,7 @@ class Session:
             self._board, self._position_refused = board, False
 
     def _build(self, command: protocol.SetPosition) -> Board | None:
-        """The board after all moves; None, after one info string, where sfen or a move is refused."""
+        """Return the board after all moves; None, after one info string, if sfen or a move is refused."""
         try:
             return board_after(self._resources.core, command.sfen, command.moves)
         except ValueError as error:
@@ -294,33 +298,35 @@ class Session:
             return None
 
     def _current(self) -> Board:
-        """The position of the game; the start position where none was set."""
+        """Return the position of the game, the start position if none was set."""
         if self._board is None:
             self._board = self._resources.core.board(protocol.STARTPOS)
         return self._board
 
     def _go(self, command: Go) -> None:
-        self._game_over = False  # analysis of it: what it finds is kept
+        self._game_over = False  # the game is being analysed: the next isready keeps the table
         self._name_faults(command)
         control = self._control(command, self._time_limits(command), command.open_ended() and not command.ponder)
         board = self._root()
-        thinking = Thinking(self._resources, self._options, self._writer, control)
-        self._start_job(lambda: thinking.run(command, board), control, command)
+        request = None if board is None else search_request(self._resources.core, self._options, command, board)
+        thinking = Thinking(self._resources, self._writer, control)
+        self._start_job(lambda: thinking.run(request), control, command)
 
     def _go_mate(self, command: GoMate) -> None:
         self._name_faults(command)
         unlimited = command.milliseconds is None and command.nodes is None
         control = self._control(command, TimeLimits(maximum=command.milliseconds), unlimited)
         board = self._root()
-        mating = Mating(self._resources, self._options, self._writer, control)
-        self._start_job(lambda: mating.run(command, board), control, command)
+        request = None if board is None or command.faults else mate_request(self._options, command, board)
+        mating = Mating(self._resources, self._writer, control)
+        self._start_job(lambda: mating.run(request), control, command)
 
     def _name_faults(self, command: Go | GoMate) -> None:
         for fault in command.faults:
             self._writer.info(fault)
 
     def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
-        """The control of a new search."""
+        """Return the control of a new search."""
         pondering = isinstance(command, Go) and command.ponder
         return SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
 
@@ -328,13 +334,13 @@ class Session:
         try:
             stop = self._resources.stop
         except CoreError:
-            # Nothing searches without a core, but the go still has an answer, which may have to wait for `stop`.
+            # Without a core nothing searches, but the go has an answer, which may have to wait for `stop`.
             return NoStop()
         stop.clear()
         return stop
 
     def _root(self) -> Board | None:
-        """A copy of the position to search; None where it was refused or there is no core."""
+        """Return a copy of the position to search; None if it was refused or there is no core."""
         if self._position_refused:
             self._writer.info("the last position was refused; there is no game to play on")
             return None
@@ -406,7 +412,7 @@ class Session:
 
 
 def allowed_during_search(command: Posted) -> bool:
-    """Whether it can be carried out while a search runs."""
+    """Return whether a command that is not urgent can be carried out during a search."""
     if isinstance(command, protocol.Question):
         return command.what != "eval"
     return isinstance(command, protocol.GetOption)

@@ -1,14 +1,13 @@
-"""Levels for people, the option `SkillLevel`: a player who looks less far and misjudges what he sees.
+"""Levels for people, the option `SkillLevel`: a weaker player searches less and misjudges moves.
 
-A level limits depth, nodes and the number of moves that are considered. Then each considered move is misjudged by a
-normally distributed error: whole for a quiet move with a quiet answer, a part of it where either is a capture, a
-promotion or a check. Such moves also catch the eye, so that a good one is rarely missed. The error is computed from the
-game's seed, the position with its ply, and the move, so that a level makes up its mind once: it plays the same move
-however often it is asked, and still does not go round in circles. Above BLIND_LEVEL it plays a mate in one and leaves
-none to the opponent.
+A level limits depth, nodes and the number of moves considered. Each of them gets a normally distributed error: all of
+it for a quiet move with a quiet reply, a part of it if either is a capture, a promotion or a check. Such moves also get
+a bonus, so that a good one is rarely missed. The error depends on the game's seed, the position with its ply, and the
+move: a level answers the same position of a game with the same move, but does not repeat itself in cycles. Above
+BLIND_LEVEL it plays a mate in one and allows none.
 
-A level's search has a table and a worker of its own, cleared before each move: it knows nothing of what a search at
-full strength (an analysis, a hint) has found before.
+The search has a TT and a worker of its own, cleared before each move, and so knows nothing of searches at full strength
+(an analysis, a hint).
 """
 
 from __future__ import annotations
@@ -26,26 +25,28 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 FULL_STRENGTH = 20
-# Up to this level mates in one are overlooked, one's own and the opponent's.
+# Up to this level mates in one are overlooked, for both sides.
 BLIND_LEVEL = 1
-# Standard deviation of the error in centipawns at level 0, and what a level leaves of it.
+# Standard deviation of the error in centipawns at level 0, and its factor per level.
 ERROR, ERROR_LEFT = 5000.0, 0.77
-# The part of the error for a loud move (a capture, a promotion or a check), and where the answer to a move is loud.
+# Factors of the error for a loud move (a capture, a promotion or a check), and for a loud reply.
 LOUD, LOUD_ANSWER = 0.4, 0.6
-# How much a loud move catches the eye, in standard deviations: about what the most overrated of many quiet moves gains.
+# Bonus of a loud move in standard deviations: about the error of the most overrated of many quiet moves.
 EYE_CATCHING = 1.0
-# The depth is the usual limit; this one keeps crowded positions from taking long.
+# Node limit: the depth is the usual limit, but positions with many moves would take long.
 NODES = 100_000
-# Moves considered at level 0, and how many fewer at each further level.
+# The depth is 1 + level * level // DEPTH_DIVISOR: 1 at level 0, 11 at level 19.
+DEPTH_DIVISOR = 36
+# Moves considered at level 0, and how many fewer per level.
 MOVES, FEWER_MOVES = 40, 2
-# Beyond this a person counts a position as won or lost; a mate is worth so much more the sooner it comes. Levels that
-# overlook mates see no more than this.
+# A level does not distinguish values beyond CERTAIN centipawns, or BLIND_CERTAIN if it overlooks mates. A mate adds
+# MATE_PLY for each ply by which it is shorter.
 CERTAIN, MATE_PLY, BLIND_CERTAIN = 3000, 20, 1000
 
 
 @dataclass(frozen=True)
 class Skill:
-    """How a level searches: plies, nodes, moves considered, standard deviation of its errors in centipawns."""
+    """How a level plays: plies, nodes, moves considered, standard deviation of its errors in centipawns."""
 
     level: int
     depth: int
@@ -60,21 +61,21 @@ class Skill:
 
 
 def skill_of(level: int) -> Skill | None:
-    """The skill of a level from 0; None from FULL_STRENGTH on."""
+    """Return the skill of a level from 0; None from FULL_STRENGTH on."""
     if level >= FULL_STRENGTH:
         return None
     lines = MOVES - FEWER_MOVES * level
-    return Skill(level, 1 + level * level // 36, NODES, lines, ERROR * ERROR_LEFT**level)
+    return Skill(level, 1 + level * level // DEPTH_DIVISOR, NODES, lines, ERROR * ERROR_LEFT**level)
 
 
 def limited(limits: SearchLimits, skill: Skill) -> SearchLimits:
-    """The limits of a go, no wider than the skill's."""
+    """Return the limits of a go, reduced to the skill's."""
     nodes = min(limits.node_limit or skill.nodes, skill.nodes)
     return SearchLimits(min(limits.max_depth, skill.depth), nodes, max(limits.multipv, skill.lines))
 
 
 def choose_line(core: Core, board: Board, lines: Sequence[Line], skill: Skill, seed: int) -> Line:
-    """The line that the skill takes for the best."""
+    """Return the line that the skill takes for the best."""
     if skill.sees_mates:
         mates = [line for line in lines if line.move == board.mate_in_one()]
         lines = mates or [line for line in lines if not allows_mate(board, line.move)] or lines
@@ -82,7 +83,7 @@ def choose_line(core: Core, board: Board, lines: Sequence[Line], skill: Skill, s
 
 
 def allows_mate(board: Board, move: str) -> bool:
-    """Whether the opponent mates in one after this move."""
+    """Return whether the opponent mates in one after this move."""
     board.push(move)
     mate = board.mate_in_one()
     board.pop()
@@ -90,7 +91,7 @@ def allows_mate(board: Board, move: str) -> bool:
 
 
 def judged(core: Core, board: Board, line: Line, skill: Skill, seed: int) -> float:
-    """The value of a line with the skill's error."""
+    """Return the value of a line with the skill's error."""
     deviations = visibility(board, line.pv) * deviation(f"{seed} {board.sfen()} {line.move}")
     noticed = EYE_CATCHING if is_loud(board, line.move) else 0.0
     seen = certain(core, line.value) if skill.sees_mates else max(min(line.value, BLIND_CERTAIN), -BLIND_CERTAIN)
@@ -98,7 +99,7 @@ def judged(core: Core, board: Board, line: Line, skill: Skill, seed: int) -> flo
 
 
 def certain(core: Core, value: int) -> int:
-    """The value within what a person tells apart."""
+    """Return the value, clamped to what a level distinguishes."""
     plies = core.in_plies(value)
     if plies is None:
         return max(min(value, CERTAIN), -CERTAIN)
@@ -107,7 +108,7 @@ def certain(core: Core, value: int) -> int:
 
 
 def visibility(board: Board, pv: Sequence[str]) -> float:
-    """The part of the error that a line gets: 1 for a quiet move and a quiet answer."""
+    """Return the factor of the error: 1 for a quiet move with a quiet reply."""
     own = LOUD if is_loud(board, pv[0]) else 1.0
     if len(pv) < 2:
         return own
@@ -118,10 +119,10 @@ def visibility(board: Board, pv: Sequence[str]) -> float:
 
 
 def is_loud(board: Board, move: str) -> bool:
-    """Whether a legal move captures, promotes or gives check."""
+    """Return whether a legal move captures, promotes or gives check."""
     return move.endswith("+") or board.piece_at(move[2:4]) is not None or board.gives_check(move)
 
 
 def deviation(text: str) -> float:
-    """Normally distributed, the same for the same text."""
+    """Return a normally distributed number, the same for the same text."""
     return random.Random(text).gauss(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Iterative deepening with aspiration windows: the one loop of play, helper threads, self-play and bench."""
+"""Iterative deepening with aspiration windows, the loop of play, helper threads, self-play and bench."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
-from usi_engine.search.report import Line, Reporter, SearchResult, legal_part
+from usi_engine.search.report import Line, Reporter, SearchResult
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import ThreadPool, best_thread
 from usi_engine.search.timeman import TimeScale
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import RootLine, Worker
 
-# Half-width of the first aspiration window in centipawns, and the depth from which windows are used.
+# Half the width of the first aspiration window, in centipawns; full windows are used before this depth.
 WINDOW = 24
 WINDOW_FROM_DEPTH = 5
 
-# Called with depth, index of the line (multipv - 1), value and `lower` or `upper` after a search outside its window.
+# Called with depth, index of the line (multipv - 1), value and `lower` or `upper` after a fail high or fail low.
 BoundReport = Callable[[int, int, int, str], None]
 
 
 class Window:
-    """An aspiration window around `guess`; a value outside widens it on that side, each time twice as far.
+    """An aspiration window around `guess`. A fail high or fail low widens it on that side, each time twice as far.
 
-    A guess that is a mate value, or core.infinite, gives a full window. By `reduction` plies the next search is less
-    deep: one for each value above the window in a row, as in Stockfish (a move that good shows at less depth, too).
+    A mate value or core.infinite as guess gives a full window. `reduction`: plies to take off the next search, one for
+    each fail high in a row, as in Stockfish.
     """
 
     def __init__(self, core: Core, guess: int) -> None:
@@ -40,7 +40,7 @@ class Window:
         self.beta = guess + WINDOW if narrow else core.infinite
 
     def widen(self, value: int) -> str:
-        """Widen the window unless `value` lies inside. Returns the kind of bound: `exact`, `lower` or `upper`."""
+        """Widen the window unless `value` lies inside; return the kind of bound: `exact`, `lower` or `upper`."""
         core = self._core
         if self.alpha < value < self.beta:
             return "exact"
@@ -65,10 +65,9 @@ def iterative_deepening(
     aspiration: bool = True,
     on_bound: BoundReport | None = None,
 ) -> Iterator[int]:
-    """Search the worker's root to depth 1, 2, 3 ..., yielding each depth when all its lines are finished.
+    """Search the worker's root to depth 1, 2, 3, ...; yield each depth when all its lines are finished.
 
-    Ends after `max_depth`, or where the worker was stopped (`worker.stopped`); the caller may leave the loop earlier.
-    Without `aspiration` every window is full.
+    It ends after `max_depth` or if `worker.stopped`. Without `aspiration` every window is full.
     """
     for depth in range(1, max_depth + 1):
         for pv_index in range(multipv):
@@ -82,7 +81,7 @@ def iterative_deepening(
 def search_line(
     worker: Worker, window: Window, depth: int, pv_index: int, *, node_limit: int, on_bound: BoundReport | None
 ) -> bool:
-    """Search the line of this index until its value lies in the window. False where the worker was stopped."""
+    """Search one line until its value lies in the window. False if the worker was stopped."""
     while True:
         value = worker.search(max(depth - window.reduction, 1), window.alpha, window.beta, pv_index, node_limit)
         if worker.stopped:
@@ -95,15 +94,15 @@ def search_line(
 
 
 def previous_value(core: Core, worker: Worker, pv_index: int) -> int:
-    """The value of this line in the iteration before."""
+    """Return the value of this line in the iteration before."""
     root = worker.lines(pv_index + 1)[pv_index]
-    # The search of the lines before it, in this iteration, may have reset the value.
+    # The lines before it may have reset the value in this iteration.
     return root.value if root.value > -core.infinite else root.previous
 
 
 @dataclass(frozen=True)
 class SearchLimits:
-    """What ends a search besides its clock; 0 = no node limit."""
+    """Limits of a search besides its clock; `node_limit` 0: none."""
 
     max_depth: int
     node_limit: int
@@ -125,27 +124,26 @@ class Search:
         self._time_scale = TimeScale(pool.last_move)
 
     def run(self, board: Board, root_moves: int) -> SearchResult:
-        """Search until a limit, the clock or the stop token ends it. `board` is the root; it is not changed."""
+        """Search until a limit, the clock or the stop token ends it. `board` is the root and is not changed."""
         multipv = min(self._limits.multipv, root_moves)
         self._pool.start_helpers(self._helper)
         try:
             result = self._main_thread(board, multipv, root_moves == 1)
         finally:
             self._pool.stop_helpers()
-        return self._best_thread(board, result)
+        return self._best_thread(result)
 
     def _main_thread(self, board: Board, multipv: int, forced: bool) -> SearchResult:
         def on_bound(depth: int, pv_index: int, value: int, bound: str) -> None:
             root = main.lines(pv_index + 1)[pv_index]
-            line = Line(legal_part(board, root.pv), value, depth, main.seldepth, bound)
-            self._reporter.bound(line, pv_index + 1)
+            self._reporter.bound(Line(tuple(root.pv), value, depth, main.seldepth, bound), pv_index + 1)
 
         main, result = self._pool.main, SearchResult(0, ())
         depths = iterative_deepening(
             self._core, main, self._limits.max_depth, self._node_share, multipv=multipv, on_bound=on_bound
         )
         for depth in depths:
-            result = SearchResult(depth, self._lines(board, multipv, depth))
+            result = SearchResult(depth, best_first([as_line(root, depth) for root in main.lines(multipv)]))
             self._reporter.iteration(result)
             if self._should_stop(result, forced):
                 return result
@@ -153,75 +151,72 @@ class Search:
 
     def _helper(self, worker: Worker) -> Iterator[SearchResult]:
         for depth in iterative_deepening(self._core, worker, self._limits.max_depth, self._node_share):
-            best = worker.lines(1)[0]
-            yield SearchResult(depth, (Line(tuple(best.pv), best.value, depth, best.seldepth),))
+            yield SearchResult(depth, (as_line(worker.lines(1)[0], depth),))
 
     def _should_stop(self, result: SearchResult, forced: bool) -> bool:
-        optimum, brief = self._control.limits.optimum, self._control.limits.forced
+        optimum, forced_time = self._control.limits.optimum, self._control.limits.forced
         if optimum is None:
             return False
         main, best = self._pool.main, result.best
         self._time_scale.iteration_done(best.move, best.value, main.lines(1)[0].nodes / max(main.nodes, 1))
-        valued = forced and brief is not None and self._control.elapsed >= brief
-        if valued or self._is_proved(result):
+        forced_done = forced and forced_time is not None and self._control.elapsed >= forced_time
+        if forced_done or self._is_proved(result):
             return self._control.try_stop(without_minimum=True)
         return self._time_scale.used_up(self._control.elapsed, optimum) and self._control.try_stop()
 
     def _is_proved(self, result: SearchResult) -> bool:
-        """Whether the value is a mate no longer than the depth: deeper searches cannot find a shorter one."""
+        """Return whether the value is a mate no longer than the depth: no deeper search finds a shorter one."""
         plies = self._core.in_plies(result.best.value)
         return plies is not None and abs(plies) <= result.depth
 
     def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
-        """The result where the depth after `last` was cut short: its lines if it has any, then the rest of `last`."""
+        """Return the result after the depth after `last` was cut short: its lines if any, then the rest of `last`."""
         if not last.lines and not self._was_searched(self._pool.main.lines(1)[0]):
             self._pool.search_depth_one()
         count, depth = max(len(last.lines), 1), last.depth + 1
         best, *others = self._pool.main.lines(count)
-        # A move above the window has no value while it is searched again: the one that put it there counts.
+        # During the re-search after a fail high the move has no value: the one that failed high counts.
         value = max(best.value, best.previous) if best.bound == "lower" else best.value
-        if value == -self._core.infinite or best.bound == "upper":
+        if self._adds_nothing(best, value, last):
             return last if last.lines else self._unsearched(board)
-        if best.bound == "lower" and last.lines and best.pv[0] == last.best.move:
-            return last
-        # Where the moves searched so far are mated, one that was not reached may be better, as the depth before says.
-        if value <= -self._core.mate_bound and last.lines:
-            return last
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
-        first = replace(as_line(board, best, depth), value=value)
-        new = best_first([first, *(as_line(board, root, depth) for root in exact)])
+        first = replace(as_line(best, depth), value=value)
+        new = best_first([first, *(as_line(root, depth) for root in exact)])
         moves = {line.move for line in new}
         return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
 
+    def _adds_nothing(self, best: RootLine, value: int, last: SearchResult) -> bool:
+        """Return whether the depth before tells more than the one that was cut short, whose first line is `best`."""
+        if value == -self._core.infinite or best.bound == "upper":
+            return True
+        if not last.lines:
+            return False
+        # If the moves searched so far are mated, a move that was not reached may be better, as the depth before says.
+        return (best.bound == "lower" and best.pv[0] == last.best.move) or value <= -self._core.mate_bound
+
     def _unsearched(self, board: Board) -> SearchResult:
-        """A root move with the static value of the position, where not even the first one was searched to depth 1."""
+        """Return a root move with the static value if not even the first one was searched to depth 1."""
         main = self._pool.main
         return SearchResult(1, (Line((main.lines(1)[0].pv[0],), dict(main.evaluate(board))["total"]),))
 
     def _was_searched(self, root: RootLine) -> bool:
-        """In the depth that was cut short; what it did not reach has no value."""
+        """Return whether the depth that was cut short has reached this move."""
         return root.value > -self._core.infinite
 
-    def _best_thread(self, board: Board, result: SearchResult) -> SearchResult:
-        """The result of the best thread; the main thread's where there are several lines or no helpers."""
+    def _best_thread(self, result: SearchResult) -> SearchResult:
+        """Return the best thread's result; the main thread's if there are several lines or no helpers."""
         results = self._pool.helper_results()
         if not results or len(result.lines) != 1:
             return result
         chosen = best_thread([result, *results], self._core.mate_bound)
-        if chosen.best.move == result.best.move:
-            return result
-        line = chosen.best
-        return SearchResult(chosen.depth, (replace(line, pv=legal_part(board, line.pv)),))
-
-    def _lines(self, board: Board, multipv: int, depth: int) -> tuple[Line, ...]:
-        return best_first([as_line(board, root, depth) for root in self._pool.main.lines(multipv)])
+        return result if chosen.best.move == result.best.move else chosen
 
 
 def best_first(lines: list[Line]) -> tuple[Line, ...]:
-    """Lines of one depth: a later one may be better than the first."""
+    """Sort lines of one depth: a later one may be better than the first."""
     return tuple(sorted(lines, key=lambda line: -line.value))
 
 
-def as_line(board: Board, root: RootLine, depth: int) -> Line:
-    """A root line of the core with the legal part of its moves, its value taken as exact."""
-    return Line(legal_part(board, root.pv), root.value, depth, root.seldepth)
+def as_line(root: RootLine, depth: int) -> Line:
+    """Convert a root line of the core, whose moves are legal; its value is taken as exact."""
+    return Line(tuple(root.pv), root.value, depth, root.seldepth)

@@ -1,4 +1,4 @@
-"""One go's clock and its stop: how `stop`, `ponderhit`, the time limits and the search itself end a search."""
+"""Clock and stop of one go: `stop`, `ponderhit`, the time limits and the search itself end a search here."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class NoStop(threading.Event):
-    """Stands in for a stop token where the core could not be loaded, so that nothing searches."""
+    """Stands in for a stop token if the core could not be loaded: nothing searches."""
 
     def set_in(self, seconds: float) -> None:
-        """There is no search to stop."""
+        """Do nothing."""
 
 
 class SearchControl:
-    """One go's clock and its stop. Every method may be called from any thread.
+    """Clock and stop of one go. Every method may be called from any thread.
 
     A go that ponders or is infinite must not be answered before `stop` or, if it ponders, `ponderhit`. The stop token
-    holds the deadline, which workers and mate solvers compare with the clock themselves: on a loaded machine a thread
-    that had to set the flag would wake late.
+    holds the deadline, and workers and mate solvers compare it with the clock themselves: on a loaded machine a thread
+    that sets a flag would wake up late.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class SearchControl:
         infinite: bool = False,
         begun: float | None = None,
     ) -> None:
-        """`begun`: when the go arrived, by time.perf_counter; by default now."""
+        """`begun`: arrival of the go by time.perf_counter, now if None."""
         self._stop = stop
         self._changed = threading.Condition()
         self._begun = self._clock_start = time.perf_counter() if begun is None else begun
@@ -52,7 +52,7 @@ class SearchControl:
 
     @property
     def limits(self) -> TimeLimits:
-        """The limits now in force."""
+        """The limits in force now."""
         return self._limits
 
     @property
@@ -78,7 +78,7 @@ class SearchControl:
             self._changed.notify_all()
 
     def ponderhit(self, limits: TimeLimits, infinite: bool = False, begun: float | None = None) -> None:
-        """The expected move was played: the clock starts, at `begun` or now. No effect unless pondering."""
+        """Start the clock, at `begun` or now, because the expected move was played. No effect unless pondering."""
         with self._changed:
             if not self._pondering:
                 return
@@ -90,10 +90,10 @@ class SearchControl:
             self._changed.notify_all()
 
     def try_stop(self, without_minimum: bool = False) -> bool:
-        """Ask whether the search may end now. False: it goes on, until its second is full, or until ponderhit.
+        """Return whether the search may end now. If not, it will end when its second is full, or at ponderhit.
 
-        `without_minimum`: more time would change nothing (a forced move, a proved mate), so neither the minimum time
-        nor a full second applies.
+        `without_minimum`: ignore the minimum time and the full second, because more time would change nothing (a forced
+        move, a proved mate).
         """
         with self._changed:
             if self._pondering or self._infinite:
@@ -111,7 +111,7 @@ class SearchControl:
             self._changed.wait_for(lambda: not self.must_wait)
 
     def answer_sent(self) -> None:
-        """The answer is written. Measures how late, unless `stop` ended the search."""
+        """Note that the answer is written, and how late, unless `stop` ended the search."""
         now = time.perf_counter()
         with self._changed:
             self._answered_at = now
@@ -120,12 +120,12 @@ class SearchControl:
 
     @property
     def lateness(self) -> float | None:
-        """Milliseconds from the deadline to the answer, 0 where it came sooner; None where there was no deadline."""
+        """Milliseconds from the deadline to the answer, at least 0; None if there was no deadline."""
         return None if self._lateness is None else self._lateness * 1000
 
     @property
     def answered_at(self) -> float:
-        """When the answer was written, by time.perf_counter; before that, when the go arrived."""
+        """Time of the answer by time.perf_counter; before it, time of the go."""
         return self._answered_at
 
     def _moment(self, milliseconds: int | None) -> float | None:

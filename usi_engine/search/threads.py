@@ -1,7 +1,7 @@
-"""The search threads: one table, one stop token, one worker per thread, and the choice of the best thread's line.
+"""Search threads (lazy SMP): one TT, one stop token, one worker per thread, and the choice of the best thread.
 
-All workers search the same root from depth 1 on, by the same loop (lazy SMP). They diverge because each reads from the
-shared table what the others have stored by then, and because their histories are their own.
+All workers run the same loop from depth 1 on the same root. They diverge because each reads the TT entries that the
+others have stored, and has histories of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core
@@ -28,18 +29,43 @@ DEPTH_ONE_NODES = 2000
 # Weight of the worst value in the vote, in centipawns.
 MIN_VOTE = 14
 
-
 Tasks = queue.SimpleQueue[Callable[[], None] | None]
+
+
+@dataclass(frozen=True)
+class GameRules:
+    """What a search takes from the rules of the game: the keyword arguments of Worker.configure.
+
+    Values of a draw in centipawns, for either side; moves to a draw (0: no limit); the entering-king rule; whether to
+    search non-promotions that are never better.
+    """
+
+    draw_black: int
+    draw_white: int
+    max_moves: int
+    declaration: str
+    include_all: bool
+
+
+def game_rules(options: Options) -> GameRules:
+    """Read the rules from the options."""
+    return GameRules(
+        draw_black=options.number("DrawValueBlack"),
+        draw_white=options.number("DrawValueWhite"),
+        max_moves=options.number("MaxMovesToDraw"),
+        declaration=options.text("EnteringKingRule"),
+        include_all=options.flag("GenerateAllLegalMoves"),
+    )
 
 
 class Runner:
     """A thread that carries out one task after the other as long as this object lives.
 
-    An interrupt cannot break it: a task is handed over in one step.
+    A task is handed over in one step, so that an interrupt cannot break it.
     """
 
     def __init__(self, name: str) -> None:
-        """RuntimeError where the thread cannot be started."""
+        """Start the thread. RuntimeError if the system refuses it."""
         self._tasks: Tasks = queue.SimpleQueue()
         # The thread refers to the tasks alone: it does not keep this object alive.
         self._thread = threading.Thread(target=carry_out, args=(self._tasks,), name=name, daemon=True)
@@ -49,63 +75,63 @@ class Runner:
         self._tasks.put(None)
 
     def submit(self, task: Callable[[], None]) -> None:
-        """Carry it out after those before it. It must not raise."""
+        """Queue a task, which must not raise."""
         self._tasks.put(task)
 
     def is_current(self) -> bool:
-        """Whether one of its tasks asks, which must not wait for the others."""
+        """Return whether the caller is one of its tasks, which must not wait for the others."""
         return threading.current_thread() is self._thread
 
     def join(self) -> None:
-        """Wait until nothing is left to do."""
+        """Wait until all tasks are done."""
         done = queue.SimpleQueue[None]()
         self._tasks.put(lambda: done.put(None))
         done.get()
 
 
 class Helper:
-    """A worker with a thread of its own, which waits for searches."""
+    """A worker with a thread of its own."""
 
     def __init__(self, worker: Worker) -> None:
-        """RuntimeError where the thread cannot be started."""
+        """Start the thread. RuntimeError if the system refuses it."""
         self.worker = worker
         self._runner = Runner("helper")
         self._idle = threading.Event()
         self._idle.set()
 
     def start(self, search: Callable[[Worker], None]) -> None:
-        """Begin this search; the one before must have ended."""
+        """Begin a search; the one before must have ended."""
         self._idle.clear()
         self._runner.submit(lambda: self._run(search))
 
     def join(self) -> None:
-        """Wait until the search has ended; wakes no thread where it has."""
+        """Wait until the search has ended."""
         self._idle.wait()
 
     def _run(self, search: Callable[[Worker], None]) -> None:
-        # The main thread runs the same loop and reports what goes wrong in it.
+        # The main thread runs the same loop and reports its errors.
         with suppress(Exception):
             search(self.worker)
         self._idle.set()
 
 
 def carry_out(tasks: Tasks) -> None:
-    """The body of a runner's thread."""
+    """Run the tasks of a runner on its thread."""
     while (task := tasks.get()) is not None:
         task()
-        del task  # and with it the helper, if nothing else refers to it
+        del task  # frees the helper if nothing else refers to it
 
 
 class ThreadPool:
-    """Table, stop token and workers, on threads that wait between searches. One thread at a time may use it.
+    """TT, stop token and workers, on threads that wait between searches. One thread at a time may use it.
 
-    `last_move`: what the time management keeps from one search to the next.
+    `last_move` is kept by the time management from one search to the next.
     """
 
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
     ) -> None:
-        """MemoryError where table and main worker cannot be had."""
+        """Allocate. MemoryError if TT and main worker do not fit; fewer helpers if these do not."""
         self._core = core
         self._stop = stop
         self._weights = weights
@@ -120,7 +146,7 @@ class ThreadPool:
 
     @property
     def workers(self) -> list[Worker]:
-        """One for each thread, the main thread's first."""
+        """The workers of all threads, the main one first."""
         return [self.main, *(helper.worker for helper in self._helpers)]
 
     @property
@@ -129,10 +155,7 @@ class ThreadPool:
         return sum(worker.nodes for worker in self.workers)
 
     def resize(self, threads: int) -> int:
-        """Keep the first `threads` workers; add those missing, as far as memory and threads can be had.
-
-        Returns how many there are.
-        """
+        """Remove or add workers, as many as memory and the system allow; return how many there are."""
         del self._helpers[threads - 1 :]
         with suppress(MemoryError, RuntimeError):
             while len(self._helpers) < threads - 1:
@@ -140,12 +163,12 @@ class ThreadPool:
         return 1 + len(self._helpers)
 
     def _new_worker(self) -> Worker:
-        """Beyond the cores it gets its memory as it uses it: that of 512 threads is 8 GB and takes long to be had."""
+        """Workers beyond the number of cores allocate lazily: 512 of them take 8 GB and long to fill."""
         lazy = len(self._helpers) >= usable_cores()
         return self._core.worker(self.table, self._stop, self._weights, lazy)
 
     def new_game(self) -> None:
-        """Clear the table and the histories, unless nothing was searched since; each thread clears a part."""
+        """Clear TT and histories if anything was searched; each thread clears a part of the TT."""
         if not self._used:
             return
         self._used = False
@@ -162,32 +185,26 @@ class ThreadPool:
         clear(self.main)
         self.join_helpers()
 
-    def set_root(self, board: Board, moves: Sequence[str] | None, options: Options) -> int:
-        """Prepare all workers for this position; returns the number of root moves."""
+    def set_root(self, board: Board, moves: Sequence[str] | None, rules: GameRules) -> int:
+        """Prepare all workers for this position; return the number of root moves."""
         self._used = True
         self.table.new_search()
         for worker in self.workers:
-            worker.configure(
-                draw_black=options.number("DrawValueBlack"),
-                draw_white=options.number("DrawValueWhite"),
-                max_moves=options.number("MaxMovesToDraw"),
-                declaration=options.text("EnteringKingRule"),
-                include_all=options.flag("GenerateAllLegalMoves"),
-            )
+            worker.configure(**asdict(rules))
         counts = [worker.set_root(board, moves) for worker in self.workers]
         return counts[0]
 
     def node_share(self, node_limit: int) -> int:
-        """One worker's share of a limit on the nodes of all; 0 stays 0, no limit."""
+        """Return one worker's share of a node limit; 0 stays 0, no limit."""
         return max(node_limit // len(self.workers), 1) if node_limit else 0
 
     def search_depth_one(self) -> None:
-        """Search to depth 1 on the main thread, even after the deadline or a stop; takes a millisecond or two."""
+        """Search to depth 1 on the main thread, even after the deadline or a stop. It takes a millisecond or two."""
         self._stop.clear()
         self.main.search(1, -self._core.infinite, self._core.infinite, 0, self.main.nodes + DEPTH_ONE_NODES)
 
     def start_helpers(self, search: Callable[[Worker], Iterator[SearchResult]]) -> None:
-        """Run `search` for every worker but the main one, each on a thread; it yields a result per finished depth."""
+        """Run `search`, which yields a result per finished depth, for every helper on its thread."""
 
         def run(worker: Worker) -> None:
             for result in search(worker):
@@ -198,7 +215,7 @@ class ThreadPool:
             helper.start(run)
 
     def stop_helpers(self) -> None:
-        """Request their stop. Their results can be used before they have stopped."""
+        """Set the stop token. The results can be used before the helpers have stopped."""
         if self._helpers:
             self._stop.set()
 
@@ -208,15 +225,16 @@ class ThreadPool:
             helper.join()
 
     def helper_results(self) -> list[SearchResult]:
-        """The result of the last depth that each helper has finished."""
+        """Return each helper's result of its last finished depth."""
         return list(self._results.values())
 
 
 def best_thread(results: Sequence[SearchResult], mate_bound: int) -> SearchResult:
-    """The result to play, by a vote weighted by depth and value (Stockfish); the first, the main thread's, wins ties.
+    """Return the result to play, by a vote weighted by depth and value (Stockfish). `results[0]`, the main thread's,
+    wins ties.
 
-    A value of `mate_bound` or more is a proved win and comes before all others, the shortest first; a proved loss is
-    played only where every thread has one.
+    Values from `mate_bound` on are proved wins and come first, the shortest before the others. A proved loss is chosen
+    only if every thread has one.
     """
     wins = [result for result in results if result.best.value >= mate_bound]
     if wins:

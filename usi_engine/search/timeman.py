@@ -1,13 +1,13 @@
-"""Time management: how long one move may take, from the clocks of a `go`, the ply and the options.
+"""Time management: the time limits of one move, from the clocks of a `go`, the ply and the options.
 
 All times are milliseconds since the clock of this move started. The options have YaneuraOu's names and meanings:
 
-- NetworkDelay: the usual delay between engine and server; subtracted where thinking is rounded up to a full second.
-- NetworkDelay2: the worst delay; every move ends at least this long before the flag falls. Where little time is left,
-  less is kept: a twentieth of it, a quarter of what is beyond a second, and more after late answers.
-- MinimumThinkingTime: on clocks that count whole seconds, the least time of a move (book and forced moves aside).
+- NetworkDelay: the usual delay between engine and server; subtracted if thinking is rounded up to a full second.
+- NetworkDelay2: the worst delay; every move ends at least this long before the flag falls. If little time is left,
+  the margin is smaller: a twentieth of it, a quarter of the part beyond a second, and more after late answers.
+- MinimumThinkingTime: least time of a move on clocks that count whole seconds (except book and forced moves).
 - SlowMover: percent of the usual optimum time.
-- RoundUpToFullSecond: on clocks that count whole seconds, rounding down, use up the second that has begun.
+- RoundUpToFullSecond: on clocks that count whole seconds, rounded down, use up the second that has begun.
 """
 
 from __future__ import annotations
@@ -19,70 +19,75 @@ from dataclasses import dataclass, replace
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go, Times
 
+SECOND = 1000
 # The usual margin: printing the answer, the pipe and the GUI take a few milliseconds.
 MIN_MARGIN = 5
 MARGIN_SHARE = 0.05
-# Clocks of more than this may be those of a server: of what is beyond it, this share is added, up to NetworkDelay2.
+# A longer clock may be a server's: this share of the time beyond is added, up to NetworkDelay2.
 LOCAL_TIME = 1000
 SERVER_SHARE = 0.2
-# The most that is taken off a movetime.
+# The greatest margin of a movetime.
 MOVETIME_MARGIN = 30
 MIN_TIME = 10
-# The time of a move where only the reserve is left (RESERVED_MOVES).
+# Time of a move if only the reserve is left (RESERVED_MOVES).
 EMERGENCY_TIME = 2
-# What a move costs beyond its thinking time, and for how many moves a clock without increment reserves that.
+# Cost of a move beyond its thinking time, and the number of moves that a clock without increment reserves it for.
 MOVE_OVERHEAD = 5
 RESERVED_MOVES = 80
-# Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies;
-# these are more, as many a move takes longer than its optimum time.
+# Moves to go that the main time is planned for: at ply 1, and at least. Games of strong engines last about 120 plies,
+# but many moves take longer than their optimum time.
 MOVES_AT_START = 84
 MOVES_AT_LEAST = 50
 PONDER_FACTOR = 1.25
-# Of the optimum time, for a true score of the only legal move.
+# Share of the optimum time for the score of the only legal move.
 FORCED_SHARE = 0.05
-# The maximum time as a multiple of the optimum time, and the shares of the main time that either may use.
+# The maximum time as a multiple of the optimum time, and the greatest shares of the main time for both.
 MAXIMUM_RATIO = 5.0
 MAXIMUM_SHARE = 0.3
 OPTIMUM_SHARE = 0.10
+# With fewer moves to go, the optimum share does not apply.
+FEW_MOVES = 10
+# Minimum time: at most this part of the usable time, or the byoyomi.
+MINIMUM_DIVISOR = 20
 
-# Answers whose lateness is kept. The second greatest of them counts: one halt of the process is no habit.
+# Number of answers whose lateness is kept. The second greatest counts: one halt of the process is no habit.
 RECENT_ANSWERS = 100
-# The engine measures its own lateness only, not the delay between its output and the GUI's clock; and the fewer the
-# answers, the less of the worst they have shown.
+# The engine measures its own lateness, not the delay between its output and the GUI's clock; and few answers may not
+# have shown the worst.
 LATENESS_FACTOR = 2.0
 FEW_ANSWERS = 16
 MAX_LATENESS = 400
-# A late answer by itself makes the next moves cautious, less so at each.
+# A late answer increases the margin of the next moves, less at each.
 MAX_SHOCK = 100
 SHOCK_DECAY = 0.75
 # Assumed before the first move.
 INITIAL_LATENESS = 30.0
-# The margin leaves at least this share of the usable time.
+# The margin never leaves less than this share of the usable time.
 MIN_USED_SHARE = 0.25
 
-# The factors of TimeScale, which are Stockfish's. Falling value: what a centipawn counts below the value of the move
-# before, and below that of so many iterations before; a value that does not fall at all gives the least factor.
+# The factors of TimeScale, from Stockfish. Falling value: weight of a centipawn below the value of the move before, and
+# below the value FALL_DEPTHS iterations before; the factor is least if the value does not fall.
 FALL_BASE = 0.113
 FALL_SINCE_MOVE, FALL_SINCE_DEPTH = 0.0212, 0.0099
 FALL_DEPTHS = 4
 MIN_FALL, MAX_FALL = 0.57, 1.57
-# Firmness of the best move: least, more of it, and after how many iterations without a change half of that is reached.
+# Firmness of the best move: minimum, range, iterations without a change at half the range, steepness of the curve.
 FIRM_LEAST, FIRM_MORE, FIRM_DEPTHS, FIRM_STEEPNESS = 0.72, 0.79, 11.6, 0.52
-# The factor of firmness: (FIRM_BASE + that of the move before) / (FIRM_SCALE * that of this move).
+# The factor is (FIRM_BASE + firmness of the move before) / (FIRM_SCALE * firmness of this move).
 FIRM_BASE, FIRM_SCALE = 1.44, 2.24
-# Each change of the best move adds CHANGE to the factor, half as much after every iteration.
+# Each change of the best move adds CHANGE to the factor; it decays by CHANGE_DECAY per iteration.
 CHANGE_BASE, CHANGE, CHANGE_DECAY = 1.04, 1.9, 0.5
-# Where the best move had this share of all nodes, from this iteration on, the alternatives were refuted quickly.
+# If the best move took this share of all nodes, from this iteration on: the alternatives were refuted quickly.
 CLEAR_SHARE, CLEAR_DEPTH, CLEAR_FACTOR = 0.924, 10, 0.67
-# The next iteration takes longer than all before: none is begun after this share of the time.
+# The next iteration takes longer than all before: do not begin it after this share of the time.
 NEW_ITERATION_SHARE = 0.6
 
 
 class Lateness:
-    """How late after their deadlines recent answers came, and the safety margin that follows from it.
+    """Delays of recent answers after their deadlines, and the safety margin that follows from them.
 
-    On a loaded machine a thread waits for a processor. The answers of earlier games count too, as it is a property of
-    the machine. `initial`: milliseconds assumed before the first move.
+    On a loaded machine a thread waits for a processor. Earlier games count too, because the delay is a property of the
+    machine. `initial`: milliseconds assumed before the first move.
     """
 
     def __init__(self, initial: float = 0.0) -> None:
@@ -90,13 +95,13 @@ class Lateness:
         self._shock = initial
 
     def record(self, milliseconds: float) -> None:
-        """Add one answer, this long after its deadline; 0 for one in time."""
+        """Add the delay of one answer, 0 if it was in time."""
         late = min(max(milliseconds, 0.0), MAX_LATENESS)
         self._recent.append(late)
         self._shock = max(self._shock * SHOCK_DECAY, min(late, MAX_SHOCK))
 
     def margin(self, most: int) -> int:
-        """Milliseconds to keep besides the usual margin, at most `most`: delays beyond it cannot be made up for."""
+        """Return milliseconds to add to the usual margin, at most `most`; longer delays cannot be made up for."""
         coverable = sorted(late for late in self._recent if late <= most)
         habit = coverable[-2] if len(coverable) > 1 else 0.0
         factor = LATENESS_FACTOR + FEW_ANSWERS / max(len(self._recent), 1)
@@ -114,9 +119,9 @@ ON_TIME = Lateness()
 
 @dataclass(frozen=True)
 class TimeLimits:
-    """Optimum, maximum and minimum time of one move. None = no such limit.
+    """Optimum, maximum and minimum time of one move; None: no such limit.
 
-    `forced`: the time of the only legal move of a game, whose search serves the score alone. None: no less than others.
+    `forced`: time of an only legal move, whose search serves the score alone; None: as for other moves.
     """
 
     optimum: int | None = None
@@ -127,17 +132,17 @@ class TimeLimits:
     delay: int = 0
 
     def search_end(self, elapsed: int) -> int:
-        """When a search that is done at `elapsed` should end: at once, or just before its second is full."""
+        """Return when a search that is done at `elapsed` should end: now, or just before its second is full."""
         end = max(elapsed, self.minimum)
         if self.round_up:
-            full = -(-(end + self.delay) // 1000) * 1000 - self.delay
+            full = -(-(end + self.delay) // SECOND) * SECOND - self.delay
             end = max(end, full)
         return end if self.maximum is None else min(end, max(self.maximum, elapsed))
 
 
 @dataclass(frozen=True)
 class Clock:
-    """The clock of one side: main time, byoyomi, increment; whether the GUI counts whole seconds only."""
+    """The clock of one side: main time, byoyomi, increment; whether it counts whole seconds."""
 
     main: int
     byoyomi: int
@@ -151,14 +156,14 @@ class Clock:
 
     @property
     def usable(self) -> int:
-        """Time this move may use. Some GUIs have added the increment to the main time: it is not counted twice."""
+        """Time this move may use. Some GUIs have added the increment to the main time, so it is not counted twice."""
         if self.byoyomi == 0 and self.main < self.increment:
             return self.main + self.increment
         return self.main + self.byoyomi
 
 
 def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Lateness = ON_TIME) -> TimeLimits:
-    """Limits of this go for the side to move at game ply `ply`; `lateness` is that of the answers so far."""
+    """Return the limits of a go for the side to move at game ply `ply`, after answers of this lateness."""
     if go.movetime is not None:
         margin = min(MIN_MARGIN + int(go.movetime * MARGIN_SHARE), MOVETIME_MARGIN)
         return _fixed(max(go.movetime - margin, MIN_TIME))
@@ -180,16 +185,16 @@ def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) 
 
 
 def read_clock(times: Times, black: bool) -> Clock:
-    """The clock of one side."""
+    """Return the clock of one side."""
     main = (times.btime if black else times.wtime) or 0
     increment = (times.binc if black else times.winc) or 0
     byoyomi = times.byoyomi or 0
-    whole = all(time % 1000 == 0 for time in (main, increment, byoyomi))
+    whole = all(time % SECOND == 0 for time in (main, increment, byoyomi))
     return Clock(main, byoyomi, increment, whole)
 
 
 def moves_to_go(ply: int, max_moves: int) -> int:
-    """How many moves of this side the main time must last for."""
+    """Return for how many moves of this side the main time must last."""
     expected = max(MOVES_AT_START - ply // 4, MOVES_AT_LEAST)
     if max_moves:
         expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
@@ -201,27 +206,27 @@ def _fixed(milliseconds: int) -> TimeLimits:
 
 
 def _margin(usable: int, options: Options, lateness: Lateness) -> int:
-    here = MIN_MARGIN + int(min(usable, LOCAL_TIME) * MARGIN_SHARE)
-    elsewhere = int(max(usable - LOCAL_TIME, 0) * (MARGIN_SHARE + SERVER_SHARE))
-    usual = max(min(options.number("NetworkDelay2"), here + elsewhere), MIN_MARGIN)
-    most = int(usable * (1 - MIN_USED_SHARE)) - here
-    return max(usual, here + lateness.margin(most))
+    local = MIN_MARGIN + int(min(usable, LOCAL_TIME) * MARGIN_SHARE)
+    server = int(max(usable - LOCAL_TIME, 0) * (MARGIN_SHARE + SERVER_SHARE))
+    usual = max(min(options.number("NetworkDelay2"), local + server), MIN_MARGIN)
+    most = int(usable * (1 - MIN_USED_SHARE)) - local
+    return max(usual, local + lateness.margin(most))
 
 
 def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
-    """Divides the main time by the moves to go, and adds what each move renews: byoyomi, most of the increment."""
+    """Divide the main time by the moves to go and add the renewed time: byoyomi, most of the increment."""
     moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
     renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
     main = clock.main if clock.renews else clock.main - RESERVED_MOVES * overhead
-    share = min(main / moves, max(main * OPTIMUM_SHARE, main / moves if moves < 10 else 0))
+    share = min(main / moves, max(main * OPTIMUM_SHARE, main / moves if moves < FEW_MOVES else 0))
     scaled = (share + renewed) * options.number("SlowMover") / 100
     if options.flag("USI_Ponder"):
         scaled *= PONDER_FACTOR
     longest = min(scaled * MAXIMUM_RATIO, main * max(MAXIMUM_SHARE, 1 / moves) + renewed, cap)
     optimum = max(int(min(scaled, longest)), MIN_TIME)
-    # Where nothing is renewed, the last second would be used up by one move if the clock counts milliseconds after all.
-    rounded = clock.whole_seconds and (clock.renews or clock.main > 1000) and options.flag("RoundUpToFullSecond")
-    maximum = min(max(int(longest), optimum, 1000 if rounded else 0), cap)
+    # Without renewal one move would use up the last second, if the clock counts milliseconds after all.
+    rounded = clock.whole_seconds and (clock.renews or clock.main > SECOND) and options.flag("RoundUpToFullSecond")
+    maximum = min(max(int(longest), optimum, SECOND if rounded else 0), cap)
     minimum = _minimum(clock, maximum, options)
     return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))
 
@@ -230,12 +235,12 @@ def _minimum(clock: Clock, maximum: int, options: Options) -> int:
     if not clock.whole_seconds:
         return 0
     minimum = max(options.number("MinimumThinkingTime") - options.number("NetworkDelay"), 0)
-    return min(minimum, maximum, max(clock.usable // 20, clock.byoyomi))
+    return min(minimum, maximum, max(clock.usable // MINIMUM_DIVISOR, clock.byoyomi))
 
 
 @dataclass
 class LastMove:
-    """What is kept from one move's search for the next one's time: its value, and how firm its best move was."""
+    """Value and firmness of the last move, kept for the time of the next one."""
 
     value: int | None = None
     firmness: float = 1.0
@@ -244,9 +249,9 @@ class LastMove:
 class TimeScale:
     """Scales the optimum time of one move by four factors (Stockfish).
 
-    More time where the value falls below that of the move before and of some iterations before, where the best move
-    has changed lately, and where the search of the move before saved time; less where the best move has long been the
-    same, or takes nearly all nodes. `last` is kept up to date.
+    More time if the value falls below the last move's or an earlier iteration's, if the best move changed lately, or
+    if the last search saved time; less if the best move has long been the same or takes nearly all nodes. `last` is
+    updated.
     """
 
     def __init__(self, last: LastMove) -> None:
@@ -259,7 +264,7 @@ class TimeScale:
         self._share = 0.0
 
     def iteration_done(self, move: str, value: int, share: float) -> None:
-        """Add the best move and the value of one finished iteration; `share`: of all nodes, that of the best move."""
+        """Add best move and value of a finished iteration; `share`: the best move's share of all nodes."""
         changed = bool(self._values) and move != self._move
         self._values.append(value)
         self._changes = self._changes * CHANGE_DECAY + changed
@@ -269,13 +274,13 @@ class TimeScale:
         self._last.value, self._last.firmness = value, self._firmness()
 
     def factor(self) -> float:
-        """What to multiply the optimum time by."""
+        """Return the factor of the optimum time."""
         firmness = (FIRM_BASE + self._before.firmness) / (FIRM_SCALE * self._last.firmness)
         clear = self._share >= CLEAR_SHARE and len(self._values) >= CLEAR_DEPTH
         return self._fall() * firmness * (CHANGE_BASE + CHANGE * self._changes) * (CLEAR_FACTOR if clear else 1)
 
     def used_up(self, elapsed: int, optimum: int) -> bool:
-        """Whether too little time is left for another iteration."""
+        """Return whether too little time is left for another iteration."""
         return elapsed >= optimum * self.factor() * NEW_ITERATION_SHARE
 
     def _firmness(self) -> float:
