@@ -1,4 +1,4 @@
-"""Truncated files, full disks, unusable folders, concurrent starts, and the longest games."""
+"""Truncated files, full disks, concurrent starts, and the longest games."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import Network
 from tests.engine.usi_transport import ROOT, Program
+from tests.eval.test_cache import Arrays
 from tests.positions import data_rows
-from usi_engine.book import yaneuraou
-from usi_engine.book.entry import BookError, BookMove
-from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.load import load_evaluation
@@ -27,16 +25,6 @@ from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 PAGE = 4096
 MOST_MEGABYTES = 1000  # resident with 512 threads before they search
 MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmoves593")
-
-
-class Arrays:
-    """Stand-in for KppWeights: arrays of these bytes."""
-
-    def __init__(self, *contents: bytes) -> None:
-        self.arrays = [bytearray(content) for content in contents]
-
-    def memory(self) -> list[memoryview]:
-        return [memoryview(array) for array in self.arrays]
 
 
 # ---- truncated files ----
@@ -60,30 +48,6 @@ def test_truncated_kpp_weights() -> None:
             read_blocks(data[:size])
 
 
-@pytest.mark.parametrize("read_whole_up_to", [0, 2**20])
-def test_a_truncated_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_whole_up_to: int) -> None:
-    """It is refused, or has the positions before the cut."""
-    monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", read_whole_up_to)
-    board, sfens = Board(), list[str]()
-    for _ in range(400):
-        sfens.append(board.sfen())
-        board.push(random.Random(len(sfens)).choice(board.legal_moves()))
-        board = board if board.legal_moves() else Board()
-    lines = b"".join(f"sfen {sfen}\n7g7f 3c3d 10 20 30\n2g2f none 5 20 30\n".encode() for sfen in sorted(sfens))
-    data, path, sizes = MARK + b" 1.00\n" + lines, tmp_path / "book.db", list[int]()
-    for size in range(0, len(data), PAGE):
-        path.write_bytes(data[:size])
-        try:
-            book = YaneuraOuBook(str(path))
-        except BookError as error:  # cut in the first line, or in a line of a large book
-            assert size < len(MARK) or (read_whole_up_to == 0 and "is not sorted" in str(error))
-            continue
-        found = [book.probe(sfen).moves for sfen in sfens[::20]]
-        assert all(isinstance(move, BookMove) for moves in found for move in moves)
-        sizes.append(sum(map(bool, found)))
-    assert sizes == sorted(sizes) and sizes[-1] >= 19
-
-
 def test_a_truncated_cache(cache_folder: Path) -> None:
     """It is not used, even if zeros follow up to its full length, as after a lost write."""
     content, path = bytes(range(1, 256)) * 200, cache_folder / "some.unfolded"
@@ -95,12 +59,12 @@ def test_a_truncated_cache(cache_folder: Path) -> None:
             assert not cache.fetch(Arrays(bytes(len(content)), bytes(100)), path)
 
 
-# ---- disks and folders ----
+# ---- the cache ----
 
 IMPORTS = """
 import resource, signal, sys
 from pathlib import Path
-from tests.engine.test_faults import Arrays
+from tests.eval.test_cache import Arrays
 from usi_engine.evaluation import cache
 """
 
@@ -123,18 +87,6 @@ cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
 def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
     assert run_python(KEEP, str(tmp_path / "cache" / "x.unfolded")) == (0, b"")
     assert not list((tmp_path / "cache").iterdir())
-
-
-@pytest.mark.parametrize("place", ["file/cache", "/proc/none/cache", ""])
-def test_an_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / place) if place else "")
-    path = cache.cache_file(b"weights")
-    assert (path is None) == (place == "")
-    if path is not None:
-        cache.keep(Arrays(b"abc"), path)
-        assert not cache.fetch(Arrays(bytes(3)), path)
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
 AT_ONCE = """
