@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.positions import START
 from usi_engine.book import yaneuraou
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
@@ -24,7 +25,6 @@ fast = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
 COUNTS = st.one_of(st.none(), st.integers(1, 2**53))
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)

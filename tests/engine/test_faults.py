@@ -16,7 +16,7 @@ from core_ext.board import Board
 from core_ext.engine import Network
 from tests.engine.usi_transport import ROOT, Program
 from tests.eval.test_cache import Arrays
-from tests.positions import data_rows
+from tests.positions import MOST_MOVES
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.load import load_evaluation
@@ -24,7 +24,6 @@ from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 
 PAGE = 4096
 MOST_MEGABYTES = 1000  # resident with 512 threads before they search
-MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmoves593")
 
 
 # ---- truncated files ----
