@@ -8,6 +8,7 @@ short runs counts, because other programs can only slow a run down.
 """
 
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from bench.command import new_parser, one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
 from core_ext.eval.nnue.network import FEATURE_COUNTS, INSTRUCTIONS, Network
-from usi_engine.evaluation.network_file import read_network
+from usi_engine.evaluation.load import load_network
 from usi_engine.usi.options import FV_SCALE
 
 SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
@@ -56,10 +57,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", metavar="FILE")
     parser.add_argument("--seconds", type=float, default=2.0)
     chosen = parser.parse_args()
-    networks = {}
-    for file in chosen.files:
-        found = read_network(file)
-        networks[file] = Network(found.architecture.features, found.ft_bias, found.ft_weight, found.layers, FV_SCALE)
+    networks = {file: load_network(Path(file), FV_SCALE) for file in chosen.files}
     if not networks:
         networks = {f"{kind} {width}x2-{one}-{two}": random_network(kind, width, one, two)
                     for kind, width, one, two in SIZES}  # fmt: skip

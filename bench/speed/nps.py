@@ -14,7 +14,6 @@ from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.search.iterative import iterative_deepening
 from usi_engine.usi.arguments import whole
-from usi_engine.usi.options import FV_SCALE
 
 CASES = {
     "start position": (
@@ -60,7 +59,7 @@ def main() -> None:
     parser.add_argument("--hash", type=whole(1), default=256)
     parser.add_argument("--network", metavar="FILE")
     arguments = parser.parse_args()
-    weights = load_evaluation(arguments.network, FV_SCALE) if arguments.network else None
+    weights = load_evaluation(arguments.network) if arguments.network else None
     for title, (sfen, *_) in CASES.items():
         peers, aim = CASES[title][1:] if weights is None else NETWORK_CASES[title]
         rate = measure(sfen, arguments.nodes, arguments.hash, weights)

@@ -1,4 +1,4 @@
-"""`usi_engine book`: values backed up, the order of expansion, books from games and from search, resuming, show."""
+"""`usi_engine book`: backed-up values, order of expansion, books from games and from search, resuming, show."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from core_ext.board import Board
 from tests.programs import INTERRUPTIBLE
 from tests.records.common import RECORDS
 from usi_engine.analysis.analyst import Analyst, Wanted
-from usi_engine.analysis.limits import Limits
-from usi_engine.book.entry import BookMove, position_key
+from usi_engine.book.entry import BookError, BookMove, position_key
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.book_tool.command import main
 from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.text import book_text, weighted
-from usi_engine.book_tool.tree import Candidate, Position, Tree, within
-from usi_engine.evaluation.names import MATERIAL
+from usi_engine.book_tool.tree import Candidate, Position, Tree, within_margin
 from usi_engine.search.report import Line
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,23 +28,25 @@ QUICK = ["--nodes", "300", "--hash", "1", "--eval", "material"]
 START = Board().sfen()
 
 
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """The book to write."""
+    return tmp_path / "book.db"
+
+
 def after(*moves: str) -> str:
-    """The sfen after these moves from the start."""
-    board = Board()
-    for move in moves:
-        board.push(move)
-    return board.sfen()
+    """Return the sfen after these moves from the start position."""
+    return Board.from_moves(moves).sfen()
 
 
 def position(line: str, **values: int) -> Position:
-    """The position after a line, whose moves have these values at depth 5."""
+    """Return the position after a line, whose moves have these values at depth 5."""
     moves = line.split()
     found = [Candidate(move, value, 5, "", 0, after(*moves, move)) for move, value in values.items()]
     return Position(after(*moves), tuple(found))
 
 
 def tree_of(*positions: Position) -> Tree:
-    """A tree of these positions."""
     tree = Tree()
     for each in positions:
         tree.add(each)
@@ -57,7 +57,7 @@ def tree_of(*positions: Position) -> Tree:
 
 
 def test_values_are_backed_up() -> None:
-    """By the mean of the own value and the best reply's; a move without a position below keeps its value."""
+    """A move to a position of the book gets the mean of its own value and the best reply's."""
     tree = tree_of(
         position("", **{"7g7f": 50, "2g2f": 40, "9g9f": 10}),
         position("7g7f", **{"3c3d": -20, "8c8d": -45}),
@@ -70,12 +70,12 @@ def test_values_are_backed_up() -> None:
         BookMove("7g7f", "3c3d", 35, 6, 0),
         BookMove("9g9f", "", 10, 5, 0),
     ]
-    assert [move.move for move in within(moves, 15)] == ["2g2f"]
-    assert [move.move for move in within(moves, 16)] == ["2g2f", "7g7f"]
+    assert [move.move for move in within_margin(moves, 15)] == ["2g2f"]
+    assert [move.move for move in within_margin(moves, 16)] == ["2g2f", "7g7f"]
 
 
 def test_positions_are_merged_and_cycles_end() -> None:
-    """One position by two lines has one value; a line that comes back to an earlier position keeps its own."""
+    """A position reached by two lines has one value; a move back to an earlier position keeps its own."""
     tree = tree_of(
         position("", **{"7g7f": 0, "2g2f": 0}),
         position("7g7f", **{"3c3d": 0}),
@@ -84,7 +84,7 @@ def test_positions_are_merged_and_cycles_end() -> None:
         position("2g2f 3c3d", **{"7g7f": 45}),
         position("7g7f 3c3d 2g2f", **{"8c8d": -55}),
     )
-    assert len(tree) == 6 and after("2g2f", "3c3d", "7g7f") in tree
+    assert len(tree) == 6
     assert {move.value for move in tree.moves()[START]} == {12}
     shuffle = ["5i5h", "5a5b", "5h5i", "5b5a"]
     back = tree_of(*(position(" ".join(shuffle[:n]), **{shuffle[n]: 7}) for n in range(4)))
@@ -92,22 +92,22 @@ def test_positions_are_merged_and_cycles_end() -> None:
     assert back.frontier(START, 99, 40, 10) == []
 
 
-def test_the_cheapest_places_come_first() -> None:
-    """A place costs what the line to it loses, and something for each move; the margin and the last ply bound it."""
+def test_the_cheapest_leaves_come_first() -> None:
+    """A path costs its losses and 10 for each move; margin and last ply bound it."""
     tree = tree_of(position("", **{"7g7f": 50, "2g2f": 35, "9g9f": 5}), position("7g7f", **{"3c3d": -50, "8c8d": -53}))
-    places = tree.frontier(START, 9, 40, 10)
-    assert [(place.cost, position_key(place.sfen)) for place in places] == [
+    leaves = tree.frontier(START, 9, 40, 10)
+    assert [(cost, position_key(sfen)) for cost, sfen in leaves] == [
         (20, position_key(after("7g7f", "3c3d"))),
         (23, position_key(after("7g7f", "8c8d"))),
         (25, position_key(after("2g2f"))),
     ]
-    assert [place.cost for place in tree.frontier(START, 9, 45, 10)] == [20, 23, 25, 55]
-    assert [place.cost for place in tree.frontier(START, 2, 40, 10)] == [25]
-    assert [place.sfen for place in Tree().frontier(START, 9, 40, 10)] == [START]
+    assert [cost for cost, _ in tree.frontier(START, 9, 45, 10)] == [20, 23, 25, 55]
+    assert [cost for cost, _ in tree.frontier(START, 2, 40, 10)] == [25]
+    assert [sfen for _, sfen in Tree().frontier(START, 9, 40, 10)] == [START]
 
 
 def test_weights_of_moves_without_games() -> None:
-    """A move that loses 15 centipawns is played half as often; counts of games stay."""
+    """The count halves with each 15 centipawns that a move loses; counts of games stay."""
     moves = [BookMove("a", "", 30, 1, 0), BookMove("b", "", 15, 1, 0), BookMove("c", "", -900, 1, 0)]
     assert [move.count for move in weighted(moves)] == [100, 50, 1]
     counted = [BookMove("a", "", 30, 1, 2), BookMove("b", "", 15, 1, 9)]
@@ -115,7 +115,7 @@ def test_weights_of_moves_without_games() -> None:
 
 
 def test_the_text_is_sorted() -> None:
-    """Positions by their key, each with its lowest number of the move; moves by value within the margin."""
+    """Positions by key, moves by value within the margin."""
     tree = tree_of(position("7g7f", **{"3c3d": -9}), position("", **{"7g7f": 9, "2g2f": 9, "9g9f": -80}))
     text, positions, moves = book_text(tree, 40, "a note")
     assert (positions, moves) == (2, 3)
@@ -135,22 +135,22 @@ def test_the_text_is_sorted() -> None:
 
 
 def test_the_journal_keeps_results(tmp_path: Path) -> None:
-    """By position; a damaged line is dropped, other settings are refused."""
+    """A damaged line is dropped; other settings are refused."""
     path, lines = tmp_path / "folder" / "j", (Line(("7g7f", "3c3d"), 12, 8), Line(("2g2f",), 9, 8))
     Journal(path, {"nodes": 5}).put(START, lines)
-    with path.open("a", encoding="utf-8") as file:
-        file.write('nonsense\n[4]\n["a b", [[1]]]\n["x", [[1, 2')
+    with path.open("ab") as file:
+        file.write(b'nonsense\n[4]\n["a b", [[1]]]\n["\xff b -", [[1, 2, "7g7f"]]]\n' + b"[" * 100_000)
+        file.write(b'\n["a b -", [[Infinity, 1, "7g7f"]]]\n["x", [[1, 2')
     journal = Journal(path, {"nodes": 5})
     assert journal.get(START) == journal.get(START[:-1] + "9") == lines
     assert journal.get(after("7g7f")) is None
     assert len(journal) == 1 and len(path.read_text(encoding="utf-8").splitlines()) == 2
-    with pytest.raises(Exception, match="other settings"):
+    with pytest.raises(BookError, match="other settings"):
         Journal(path, {"nodes": 6})
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x00binary", b"[" * 100_000, b"a line of notes\n", b"7\n"])
 def test_a_file_that_is_no_journal_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes) -> None:
-    """One line names it."""
     journal = tmp_path / "book.db.journal"
     journal.write_bytes(data)
     assert main(["build", "--out", str(tmp_path / "book.db"), *QUICK]) == 2
@@ -158,31 +158,18 @@ def test_a_file_that_is_no_journal_is_kept(tmp_path: Path, capsys: pytest.Captur
     assert journal.read_bytes() == data
 
 
-def test_damage_costs_a_line_of_the_journal(tmp_path: Path) -> None:
-    """Bytes that are no text, nesting without end, a number without bounds."""
-    path = tmp_path / "j"
-    Journal(path, {"nodes": 5}).put(START, (Line(("7g7f",), 12, 8),))
-    with path.open("ab") as file:
-        for damaged in (b'["\xff b -", [[1, 2, "7g7f"]]]', b"[" * 100_000, b'["a b -", [[Infinity, 1, "7g7f"]]]'):
-            file.write(damaged + b"\n")
-    journal = Journal(path, {"nodes": 5})
-    assert len(journal) == 1 and journal.get(START)
-
-
 # ---- books from games ----
 
 
 def games(folder: Path, *lines: str) -> str:
-    """A file of USI games from the start."""
     path = folder / "games.usi"
     path.write_text("".join(f"startpos moves {line}\n" for line in lines))
     return str(path)
 
 
-def test_a_book_from_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Moves are counted by position, however reached; those of too few games and later plies are left out."""
+def test_a_book_from_games(tmp_path: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Moves are counted by position; those of too few games and of later plies are left out."""
     lines = ["7g7f 3c3d 2g2f", "2g2f 3c3d 7g7f 8c8d 2f2e", "2g2f 3c3d 7g7f 8c8d 2f2e", "7g7f 3c3d 2g2f 8c8d", "9g9f"]
-    out = tmp_path / "book.db"
     assert main(["build", games(tmp_path, *lines), "--out", str(out), "--plies", "4"]) == 0
     book = YaneuraOuBook(str(out))
     assert book.probe(START).moves == (BookMove("7g7f", "3c3d", 0, 0, 2), BookMove("2g2f", "3c3d", 0, 0, 2))
@@ -192,10 +179,9 @@ def test_a_book_from_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert not Path(f"{out}.journal").exists()
 
 
-def test_searched_moves_of_games(tmp_path: Path) -> None:
-    """With --nodes, they and the engine's own move are valued; a bad one is left out by the margin."""
+def test_searched_moves_of_games(tmp_path: Path, out: Path) -> None:
+    """With --nodes these and the engine's own move are valued, and the margin excludes bad ones."""
     text = games(tmp_path, *["7g7f 3c3d 8h2b+ 3a2b"] * 2, *["7g7f 3c3d 8h3c+ 2b3c"] * 2)
-    out = tmp_path / "book.db"
     assert main(["build", text, "--out", str(out), *QUICK]) == 0
     entry = YaneuraOuBook(str(out)).probe(after("7g7f", "3c3d"))
     assert {"8h2b+"} <= {move.move for move in entry.moves} and entry.moves[0].depth > 1
@@ -205,9 +191,8 @@ def test_searched_moves_of_games(tmp_path: Path) -> None:
     assert counts["8h2b+"] == counts["8h3c+"] == 2 and len(counts) <= 3 and sum(counts.values()) == 4
 
 
-def test_more_games_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A position whose kept lines lack a move of the new games is searched again, and no other."""
-    out = tmp_path / "book.db"
+def test_more_games_are_searched(tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a position whose lines lack a move of the new games is searched again."""
     searched = Searched(monkeypatch)
     words = ["--out", str(out), "--min-games", "1", "--margin", "9999", *QUICK]
     assert main(["build", games(tmp_path, "7g7f 3c3d"), *words]) == 0
@@ -218,9 +203,8 @@ def test_more_games_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert {move.move for move in YaneuraOuBook(str(out)).probe(START).moves} >= {"7g7f", "2g2f"}
 
 
-def test_a_book_from_games_grows(tmp_path: Path) -> None:
+def test_a_book_from_games_grows(tmp_path: Path, out: Path) -> None:
     """With --positions, the search adds its own positions to those of the games."""
-    out = tmp_path / "book.db"
     text = games(tmp_path, *["2g2f 8c8d 2f2e 8d8e"] * 2)
     assert main(["build", text, "--out", str(out), "--positions", "30", "--margin", "200", *QUICK]) == 0
     lines = out.read_text().splitlines()
@@ -230,10 +214,9 @@ def test_a_book_from_games_grows(tmp_path: Path) -> None:
     assert {position_key(after(*["2g2f", "8c8d", "2f2e"][:count])) for count in range(4)} <= keys
 
 
-def test_every_format_and_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """All that the analysis reads; a fault costs one line and the status 1."""
+def test_every_format_and_faults(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault gives one line and the status 1."""
     names = ["game.kif", "game.kifu", "game.ki2", "game.csa", "game.jkf", "game.usi", "broken.kif", "handicap.kif"]
-    out = tmp_path / "book.db"
     assert main(["build", *(str(RECORDS / name) for name in names), "--out", str(out), "--min-games", "6"]) == 1
     assert "broken.kif, line 15" in capsys.readouterr().err
     assert YaneuraOuBook(str(out)).probe(START).moves[0].count == 6
@@ -248,18 +231,15 @@ def test_every_format_and_faults(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["--start", "x"], "'x'"),
     ],
 )
-def test_nothing_can_be_done(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str
-) -> None:
+def test_nothing_can_be_done(out: Path, capsys: pytest.CaptureFixture[str], words: list[str], message: str) -> None:
     """One line, the status 2, no book."""
-    out = tmp_path / "book.db"
     assert main(["build", *words, "--out", str(out)]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
     assert not out.exists()
 
 
 def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nor one that is read; one line, the status 2. A book is replaced, and so is an empty file."""
+    """Nor is an input; one line, status 2. A book or an empty file is replaced."""
     record, other = Path(games(tmp_path, "7g7f 3c3d")), tmp_path / "other.usi"
     other.write_text("startpos moves 2g2f\n")
     for out, message in ((record, "is also read"), (other, "something else than a book"), (tmp_path, "not a regular")):
@@ -278,7 +258,7 @@ def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.C
 
 
 def build(out: Path, positions: int) -> bytes:
-    """The book of so many positions."""
+    """Build a book of so many positions."""
     assert main(["build", "--out", str(out), "--positions", str(positions), "--plies", "6", *QUICK]) == 0
     return out.read_bytes()
 
@@ -300,15 +280,14 @@ class Searched:
 
 
 def test_a_stopped_build_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where it stopped, and longer; the book is that of a run that was not stopped. Nothing is searched twice."""
+    """The book is that of an uninterrupted run, and nothing is searched twice."""
     whole = build(tmp_path / "whole.db", 40)
-    out = tmp_path / "book.db"
     with monkeypatch.context() as patch:
         Searched(patch, 13)
         assert main(["build", "--out", str(out), "--positions", "40", "--plies", "6", *QUICK]) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err and not out.exists()
+    assert "the same command continues from here" in capsys.readouterr().err and not out.exists()
     second = Searched(monkeypatch)
     build(out, 20)
     assert len(second.sfens) == 7
@@ -317,18 +296,16 @@ def test_a_stopped_build_goes_on(
     assert "40/40 positions, " in capsys.readouterr().out
 
 
-def test_other_settings_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_settings_are_refused(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Values of different searches are not mixed."""
-    out = tmp_path / "book.db"
     before = build(out, 2)
     assert main(["build", "--out", str(out), "--nodes", "400", "--hash", "1", "--eval", "material"]) == 2
     assert "book.db.journal' was made with other settings" in capsys.readouterr().err
     assert out.read_bytes() == before
 
 
-def test_the_book_of_a_search_is_sound(tmp_path: Path) -> None:
-    """So many positions, none after the last ply; all moves legal, within the margin, best first."""
-    out = tmp_path / "book.db"
+def test_the_book_of_a_search_is_sound(out: Path) -> None:
+    """It has the right size and depth; moves are legal, within the margin, best first."""
     text = build(out, 60).decode()
     sfens = [line[5:] for line in text.splitlines() if line.startswith("sfen ")]
     assert len(sfens) == 60 and max(int(sfen.split()[3]) for sfen in sfens) <= 6
@@ -339,17 +316,14 @@ def test_the_book_of_a_search_is_sound(tmp_path: Path) -> None:
         assert moves[0].value - moves[-1].value <= 40 and moves[0].count == 100
 
 
-def test_the_end_of_the_game_has_no_moves(tmp_path: Path) -> None:
-    """A search that finds nothing but mate ends there."""
-    out = tmp_path / "book.db"
+def test_the_end_of_the_game_has_no_moves(out: Path) -> None:
     start = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
     assert main(["build", "--out", str(out), "--start", start, "--positions", "50", *QUICK]) == 0
     assert YaneuraOuBook(str(out)).probe(start).moves[0].move == "G*5b"
 
 
-def test_more_moves_are_valued_near_the_start(tmp_path: Path) -> None:
-    """Four times as many up to the second move, twice as many up to the sixth."""
-    out = tmp_path / "book.db"
+def test_more_moves_are_valued_near_the_start(out: Path) -> None:
+    """Four times as many up to move 2, twice as many up to move 6."""
     words = ["--positions", "60", "--lines", "2", "--plies", "9", "--margin", "9999", *QUICK]
     assert main(["build", "--out", str(out), *words]) == 0
     book, counts = YaneuraOuBook(str(out)), dict[int, set[int]]()
@@ -361,9 +335,7 @@ def test_more_moves_are_valued_near_the_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_ctrl_c(tmp_path: Path) -> None:
-    """Stops a long search at once."""
-    out = tmp_path / "book.db"
+def test_ctrl_c(out: Path) -> None:
     words = [*INTERRUPTIBLE, "book", "build", "--out", str(out), "--seconds", "100", "--eval", "material"]
     program = subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     for _ in range(300):
@@ -376,21 +348,11 @@ def test_ctrl_c(tmp_path: Path) -> None:
     assert program.returncode == 130 and errors.startswith("stopped; ")
 
 
-def test_lines_of_an_analyst() -> None:
-    """The best moves, or those that are named, each with its value."""
-    analyst = Analyst(Limits(2000, megabytes=1, evaluation=MATERIAL))
-    lines = analyst.lines(Board(), Wanted(3))
-    assert len({line.move for line in lines}) == 3 and len(lines) == 3
-    assert [line.move for line in analyst.lines(Board(), Wanted(5, ("9g9f",)))] == ["9g9f"]
-    assert analyst.lines(Board("4k4/4G4/4P4/9/9/9/9/9/4K4 w - 1"), Wanted(3)) == ()
-
-
 # ---- show ----
 
 
-def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A row for each move, with how often it is played; 1 where there is none, 2 for a bad position or book."""
-    out = tmp_path / "book.db"
+def test_show(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A row for each move; status 1 if there is none, 2 for a bad position or book."""
     out.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {START}\n7g7f 3c3d 30 20 3\n2g2f none 25 9 1\n9g9f none -80 9 5\n")
     assert main(["show", "--book", str(out)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -404,11 +366,6 @@ def test_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "does not hold" in capsys.readouterr().out
     assert main(["show", "startpos", "moves", "5e5d"]) == 2
     assert "5e5d" in capsys.readouterr().err
+    assert main(["show"]) == 0  # the packaged book
     assert main(["show", "--book", "none.db"]) == 2
     assert "none.db" in capsys.readouterr().err
-
-
-def test_show_the_packaged_book(capsys: pytest.CaptureFixture[str]) -> None:
-    """By default."""
-    assert main(["show"]) == 0
-    assert "played" in capsys.readouterr().out

@@ -35,7 +35,7 @@ from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
 from usi_engine.learn.corpus.packed import HCPE, PSV
-from usi_engine.learn.corpus.sources import items_of
+from usi_engine.learn.corpus.sources import chunks_of
 from usi_engine.learn.game import SourceError
 from usi_engine.mate.problems import read_problems
 from usi_engine.records.faults import RecordError
@@ -219,7 +219,7 @@ class Readers:
         data = sources[ending].read_bytes() if ending in sources else example(ending)
         path, out = self.file(f"games{ending}", damaged(self.rng, data)), np.zeros(LONGEST_GAME, TRAINING_POSITION)
         with suppress(SourceError):
-            for item in items_of(path):
+            for item in (item for chunk in chunks_of(path) for item in chunk.items()):
                 with suppress(ValueError):
                     read_item(GameReader(), item, 1, out)
 

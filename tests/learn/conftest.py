@@ -1,4 +1,4 @@
-"""Random games and their training positions, made once."""
+"""Random games and their training positions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,14 @@ def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of 60 random games with scores."""
     path = tmp_path_factory.mktemp("games") / "games.tsv"
     path.write_text("".join(random_game(seed) for seed in range(60)))
+    return path
+
+
+@pytest.fixture(scope="session")
+def few_games(teacher: Path) -> Path:
+    """A file of the first six of these games."""
+    path = teacher.with_name("few.tsv")
+    path.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
     return path
 
 

@@ -1,10 +1,10 @@
-"""Random games, their positions, and trainers with random weights."""
+"""Random games, their positions, trainers with random weights."""
 
 from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights
 from core_ext.training import ROW_SIZE, Trainer
 from usi_engine.evaluation.kpp_file import Folded
 from usi_engine.learn.corpus.build import Positions
-from usi_engine.learn.corpus.sources import items_of
-from usi_engine.learn.game import Game
+from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.game import Item, ScoredGame
 from usi_engine.learn.kpp.train import Plan
 
 RATES = Plan().rates
@@ -25,12 +25,12 @@ SMALL = ("piece", "tempo", "kp", "relative", "pp")
 
 
 def any_score(board: Board, rng: random.Random) -> int:
-    """A score that has nothing to do with the position."""
+    """Return a score that does not depend on the position."""
     return rng.randint(-900, 900)
 
 
 def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Random], int] = any_score) -> str:
-    """A line of the text format: random moves with scores."""
+    """Return a line of the text format: random moves with scores."""
     rng = random.Random(seed)
     board, words = Board(), []
     for _ in range(plies):
@@ -42,13 +42,18 @@ def random_game(seed: int, plies: int = 120, score: Callable[[Board, random.Rand
     return f"{'bwd'[seed % 3]}\tlength\tstartpos\t{' '.join(words)}\n"
 
 
-def read_games(path: Path) -> list[Game]:
-    """All games of a file."""
-    return [item for item in items_of(path) if isinstance(item, Game)]
+def items_of(path: Path) -> Iterator[Item]:
+    """Yield all items of a file."""
+    return (item for chunk in chunks_of(path) for item in chunk.items())
 
 
-def positions_of(games: Iterable[Game], room: int = 20000) -> Positions:
-    """Their quiet positions."""
+def read_games(path: Path) -> list[ScoredGame]:
+    """Read all games of a file."""
+    return [item for item in items_of(path) if isinstance(item, ScoredGame)]
+
+
+def positions_of(games: Iterable[ScoredGame], room: int = 20000) -> Positions:
+    """Return the quiet positions of games."""
     reader, out, used = GameReader(), np.zeros(room, TRAINING_POSITION), 0
     for number, game in enumerate(games):
         used += reader.read_game(game.start, game.moves, game.scores, game.result, number, out[used:])
@@ -68,12 +73,12 @@ def noisy(terms: Sequence[str], seed: int = 1) -> Trainer:
 
 
 def sums_of(trainer: Trainer) -> dict[str, int]:
-    """A checksum of each term's parameters, which are a gigabyte."""
+    """Return a checksum of each term's parameters, which take a gigabyte."""
     return {name: zlib.crc32(np.ascontiguousarray(trainer.parameters(name)).data) for name in trainer.terms}
 
 
 def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
-    """(sfen, position) of quiet positions on random walks."""
+    """Return (sfen, position) of quiet positions on random walks."""
     rng, reader, out = random.Random(seed), GameReader(), np.zeros(2, TRAINING_POSITION)
     found: list[tuple[str, Any]] = []
     while len(found) < count:
@@ -90,7 +95,7 @@ def walked_positions(count: int, seed: int = 9) -> list[tuple[str, Any]]:
 
 
 def position_of(sfen: str) -> Positions:
-    """The training position of a quiet position."""
+    """Return the training position of a quiet position."""
     out = np.zeros(2, TRAINING_POSITION)
     return next(
         out[:1].copy() for move in Board(sfen).legal_moves() if GameReader().read_game(sfen, [move], [0], 1, 0, out)
@@ -98,7 +103,7 @@ def position_of(sfen: str) -> Positions:
 
 
 def weights_of(folded: Folded) -> KppWeights:
-    """Unfolded for play, without a file."""
+    """Unfold weights for play, without a file."""
     weights = KppWeights()
     weights.allocate()
     weights.unfold_pieces(folded.piece, folded.kp.reshape(-1), folded.kkp.reshape(-1), folded.kkp_step)

@@ -1,4 +1,4 @@
-"""Work for the tests of the pool; processes import it by its name."""
+"""Work for the tests of the pool, which worker processes import by name."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 def new_counter(start: int) -> list[int]:
-    """A state: how many tasks this process has done, from `start`."""
+    """Return a state: a count of the tasks of this process, from `start`."""
     if start < 0:
         raise ValueError(f"no start: {start}")
     return [start]
 
 
 def slow_square(counter: list[int], task: int) -> tuple[int, int, int]:
-    """The square, the process and its count. Task 13 fails; early tasks last longest."""
+    """Return the square, the process and its count. Task 13 fails; early tasks take longest."""
     if task == 13:
         raise ValueError("no thirteen")
     time.sleep(max(5 - task, 0) * 0.01)
@@ -24,19 +24,19 @@ def slow_square(counter: list[int], task: int) -> tuple[int, int, int]:
 
 
 def die(_: list[int], task: int) -> int:
-    """End the process as the system does where memory runs out."""
+    """End the process, as the system does when memory runs out."""
     os._exit(task)
 
 
 def wait_for(_: list[int], task: str) -> str:
-    """Write this process's number to a file and wait for ever."""
+    """Write this process's number to a file and wait."""
     Path(task).write_text(str(os.getpid()), encoding="utf-8")
     time.sleep(600)
     return task
 
 
 def main() -> None:
-    """A parent that is killed while its processes work."""
+    """Run two processes, until this one is killed."""
     import sys  # noqa: PLC0415
 
     from usi_engine.learn.pool import Work  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The corpus: split by game, deduplicated, shuffled, bit for bit reproducible."""
+"""The corpus: split by game, deduplicated, shuffled, reproducible to the bit."""
 
 from __future__ import annotations
 
@@ -19,24 +19,18 @@ from usi_engine.learn.game import START, SourceError
 
 
 def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> None:
-    """Values are for the side that moves; checks, a rook en prise and values beyond the window give no position."""
+    """Checks, a rook en prise and values far below the best give no position."""
     start, path = "4k4/9/9/9/9/9/4p4/7R1/4K4 b -", tmp_path / "book.tsv"
     path.write_text(f"{start}\t2h2i:50 5i6h:10 2h2a+:60 2h5h:20 5i4h:-400\n")
     card = build_corpus([], tmp_path / "corpus", also=[path])
     found = np.fromfile(tmp_path / "corpus" / TRAINING, dtype=TRAINING_POSITION)
     scores = {int(position["key"]): int(position["score"]) for position in found}
-    assert scores == {key_after(start, "2h2i"): 50, key_after(start, "5i6h"): 10}
+    assert scores == {Board.from_moves([move], start).key: value for move, value in (("2h2i", 50), ("5i6h", 10))}
     assert (set(found["result"]), set(found["game"]), set(found["side"])) == ({NO_RESULT}, {0}, {1})
     assert card["held_out"] == 0
 
 
-def key_after(sfen: str, move: str) -> int:
-    board = Board(sfen)
-    board.push(move)
-    return board.key
-
-
-def test_of_other_games_none_is_held_out(teacher: Path, tmp_path: Path) -> None:
+def test_no_other_games_are_held_out(teacher: Path, tmp_path: Path) -> None:
     split = build_corpus([teacher], tmp_path / "split", every=5)
     whole = build_corpus([], tmp_path / "whole", every=5, also=[teacher])
     assert split["held_out"] > 0 == whole["held_out"]
@@ -59,12 +53,11 @@ def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path
 
 @pytest.mark.parametrize("leaves", [None, "nn.bin"])
 def test_the_corpus_does_not_depend_on_the_number_of_processes(
-    teacher: Path, tmp_path: Path, leaves: str | None, monkeypatch: pytest.MonkeyPatch
+    few_games: Path, tmp_path: Path, leaves: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor on how the file is cut into chunks."""
-    network, games = tmp_path / "nn.bin", tmp_path / "games.tsv"
+    network, games = tmp_path / "nn.bin", few_games
     write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
-    games.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
     weights = str(network) if leaves else None
     monkeypatch.setattr(sources, "LINES", 4)
     one = build_corpus([games], tmp_path / "one", every=3, also=[games], leaves=weights, threads=1)
@@ -102,7 +95,7 @@ def test_an_error_leaves_no_half_corpus(teacher: Path, tmp_path: Path) -> None:
 def test_nothing_to_train_with_leaves_the_old_corpus(
     teacher: Path, tmp_path: Path, text: str, every: int, reason: str
 ) -> None:
-    """Where no line is a game, where there is none, and where all are held out."""
+    """No line is a game, there is no line, or all games are held out."""
     folder, games = tmp_path / "corpus", tmp_path / "games.tsv"
     build_corpus([teacher], folder)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}

@@ -8,14 +8,12 @@ import lzma
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,37 +21,29 @@ import numpy as np
 import pytest
 
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
-from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
 from tests.engine.usi_transport import ROOT
 from tests.eval.nnue.reference import random_network
-from tests.learn.helpers import RATES, random_game, read_games
+from tests.learn.helpers import RATES, SMALL, items_of, random_game, read_games
 from tests.programs import INTERRUPTIBLE
 from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus
-from usi_engine.learn.corpus.sources import items_of
 from usi_engine.learn.game import SourceError
+from usi_engine.learn.kpp.train import Plan, Training
 
 Refusal = Callable[..., str]
-Setting = tuple[str, tuple[int, ...], int]  # field, place in it, number
-NAMES = {"P": "out.kpp", "PP": "out.kpp", "nnue": "out.bin"}  # of what a model is written to
+Setting = tuple[str, tuple[int, ...], int]  # field, index in it, number
 OUT_OF_RANGE: list[Setting] = [
-    ("pieces", (0,), 1548),
-    ("pieces", (37,), 65535),
-    ("king", (0,), 81),
-    ("king", (1,), 255),
-    ("side", (), 2),
-    ("side", (), -1),
-    ("result", (), 3),
-    ("result", (), -2),
+    *(("pieces", (0,), 1548), ("pieces", (37,), 65535), ("king", (0,), 81), ("king", (1,), 255)),
+    *(("side", (), 2), ("side", (), -1), ("result", (), 3), ("result", (), -2)),
 ]
 
 
 @pytest.fixture
 def refusal(capsys: pytest.CaptureFixture[str]) -> Refusal:
-    """Runs a command that must fail; returns the one line that it says."""
+    """Run a command that must fail; return the one line of its message."""
 
     def run(*arguments: str | Path) -> str:
         capsys.readouterr()
@@ -74,78 +64,60 @@ def corpus(teacher: Path, tmp_path: Path) -> Path:
 # ---- positions ----
 
 
-def trainers() -> tuple[Trainer, list[NetworkTrainer]]:
-    """One of each kind of model."""
-    networks = [NetworkTrainer(128, 8, 8, 64, 1, features=features, fv_scale=16) for features in ("K+P", "HalfKP")]
-    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp")), networks
-
-
-def learn_all(models: tuple[Trainer, list[NetworkTrainer]], positions: Positions) -> int:
-    """One step of each on the positions; returns how many refused them, which is none or all."""
-    kpp, networks = models
-    actions: list[Callable[[], Any]] = [lambda: kpp.values(positions), lambda: kpp.learn(positions, RATES)]
-    actions += [partial(network.begin, positions) for network in networks]
+def is_learned(trainer: Trainer, positions: Positions) -> bool:
+    """Return whether the positions are valued and learned from; otherwise both must refuse them."""
     refused = 0
-    for action in actions:
+    for action in (lambda: trainer.values(positions), lambda: trainer.learn(positions, RATES)):
         try:
             action()
         except ValueError as error:
             assert "is damaged" in str(error)
             refused += 1
-    if not refused:
-        for network in networks:
-            network.set_step(1, 1e-3, 0.0)
-            for phase in STEP_PHASES:
-                network.work(phase)
-    assert refused in (0, 4)
-    return refused
+    assert refused in (0, 2)
+    return not refused
 
 
 @pytest.mark.parametrize(("field", "place", "number"), OUT_OF_RANGE)
 def test_numbers_out_of_range_are_refused(
     positions: Positions, field: str, place: tuple[int, ...], number: int
 ) -> None:
-    """By every model, and by name."""
     some = positions[:20].copy()
     some["pieces"][7] = np.arange(100, 138)
     check_positions(some)
-    index = (7, *place)
-    some[field][index] = number
+    at = (7, *place)
+    some[field][at] = number
     with pytest.raises(ValueError, match=rf"position 8 is damaged: .*(?<!\d){number}(?!\d)"):
         check_positions(some)
-    assert learn_all(trainers(), some) == 4
+    assert not is_learned(Trainer(SMALL), some)
 
 
-def test_a_piece_twice_and_a_position_without_a_value_are_refused(positions: Positions) -> None:
-    twice, valueless = positions[:3].copy(), positions[:3].copy()
-    twice["pieces"][2, 5] = twice["pieces"][2, 6]
+def test_repeated_pieces_and_missing_values_are_refused(positions: Positions) -> None:
+    repeated, valueless = positions[:3].copy(), positions[:3].copy()
+    repeated["pieces"][2, 5] = repeated["pieces"][2, 6]
     valueless["score"][2], valueless["result"][2] = NO_SCORE, NO_RESULT
-    for some in (twice, valueless):
+    for some in (repeated, valueless):
         with pytest.raises(ValueError, match="position 13 is damaged"):
             check_positions(some, 11)
 
 
-def test_random_positions_crash_no_trainer(positions: Positions) -> None:
-    """Positions of random bytes, and right ones with some random bytes: refused, or learned from."""
-    rng, models = np.random.default_rng(5), trainers()
-    taken = 0
+def test_random_bytes_in_positions_are_refused_or_learned(positions: Positions) -> None:
+    rng, trainer, learned = np.random.default_rng(5), Trainer(SMALL), 0
     for _ in range(300):
         some = positions[rng.integers(0, len(positions), 8)].copy()
         data = some.view(np.uint8)
         count = int(rng.choice([1, 2, 8, len(data)]))
         data[rng.integers(0, len(data), count)] = rng.integers(0, 256, count)
-        taken += learn_all(models, some) == 0
-    assert 50 < taken < 250
+        learned += is_learned(trainer, some)
+    assert 50 < learned < 250
 
 
 # ---- corpora ----
 
 
-@pytest.mark.parametrize("model", ["PP", "nnue"])
 @pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
-def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str) -> None:
-    out = tmp_path / NAMES[model]
-    train = ("train", corpus, "--out", out, "--model", model, "--epochs", "1")
+def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
+    out = tmp_path / "out.kpp"
+    train = ("train", corpus, "--out", out, "--model", "P", "--epochs", "1")
     positions = np.fromfile(corpus / name, TRAINING_POSITION)
     positions["pieces"][9, 3] = 40000
     positions.tofile(corpus / name)
@@ -173,54 +145,60 @@ def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusa
     assert str(tmp_path / "none" / CARD) in refusal("train", tmp_path / "none", "--out", tmp_path / "out.kpp")
 
 
-@pytest.mark.parametrize("model", ["P", "nnue"])
-def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, model: str) -> None:
-    """Cut off or with other bytes anywhere: the run says so, or goes on from it; what it holds is no code."""
-    rng = random.Random(3)
-    out = tmp_path / NAMES[model]
-    train = ["train", str(corpus), "--out", str(out), "--model", model, "--epochs", "1"]
-    train += ["--network", "128x2-8-8"]
-    assert main(train) == 0
-    file = out.with_name(f"{out.name}.run") / CHECKPOINT
-    whole = file.read_bytes()
-    for data in (b"", b"PK", whole[: len(whole) // 2], b"\x93NUMPY", b"cos\nsystem\n.", whole[:-30]):
+def trained(corpus: Path, tmp_path: Path) -> Training:
+    """Run a small training, which leaves its checkpoint in the folder of out.kpp."""
+    training = Training(corpus, tmp_path / "out.kpp.run", Plan(model="P", epochs=1))
+    training.run()
+    return training
+
+
+def train_again(corpus: Path, tmp_path: Path) -> list[str]:
+    """Return the command that continues this training."""
+    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--model", "P", "--epochs", "1"]
+
+
+def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
+    """A run resumes from a file with some wrong bytes or refuses it; no code in it runs."""
+    rng, training, train = random.Random(3), trained(corpus, tmp_path), train_again(corpus, tmp_path)
+    file = training.folder / CHECKPOINT
+    complete = file.read_bytes()
+    for data in (b"", b"PK", complete[: len(complete) // 2], b"\x93NUMPY", b"cos\nsystem\n.", complete[:-30]):
         file.write_bytes(data)
         assert f"{file} is damaged" in refusal(*train)
     for _ in range(8):
-        damaged = bytearray(whole)
+        damaged = bytearray(complete)
         for _ in range(50):
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
         file.write_bytes(damaged)
-        assert main(train) in (0, 1)
+        try:
+            training.resume()
+        except ValueError as error:
+            assert str(file) in str(error)
 
 
-@pytest.mark.parametrize("model", ["P", "nnue"])
 def test_a_checkpoint_of_another_corpus_is_refused(
-    corpus: Path, teacher: Path, tmp_path: Path, refusal: Refusal, model: str
+    corpus: Path, teacher: Path, tmp_path: Path, refusal: Refusal
 ) -> None:
-    """The folder was built again: from files of other names, or with other scores of as many positions."""
-    out = tmp_path / NAMES[model]
-    train = ["train", str(corpus), "--out", str(out), "--model", model, "--epochs", "1", "--network", "128x2-8-8"]
-    assert main(train) == 0
+    """The corpus was built again, from files of other names or with other scores of as many positions."""
+    trained(corpus, tmp_path)
+    train = train_again(corpus, tmp_path)
     card, positions = (corpus / CARD).read_text(), np.fromfile(corpus / TRAINING, TRAINING_POSITION)
     (corpus / CARD).write_text(card.replace(teacher.name, "others.tsv"))
     assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
     (corpus / CARD).write_text(card)
-    assert main(train) == 0
     positions["score"] += 1
     positions.tofile(corpus / TRAINING)
     assert f"{CHECKPOINT} belongs to another corpus" in refusal(*train)
 
 
 def test_a_checkpoint_that_names_no_corpus_is_refused(tmp_path: Path) -> None:
-    """As older versions wrote it."""
     save_checkpoint(tmp_path, {"epochs": 1}, [], {})
     with pytest.raises(ValueError, match="an unknown corpus, as an older version wrote it"):  # noqa: SIM117
         with open_checkpoint(tmp_path, {"epochs": 1, CORPUS: "some"}):
             pass
 
 
-# What a zip archive's directory says of an array at these offsets: encrypted; packed by LZMA, bzip2, nobody.
+# Offset in the zip directory's entry of an array, and a value: encrypted or packed by LZMA, bzip2, an unknown method.
 ZIP_DAMAGES = {"encrypted": (8, 1), "LZMA": (10, 14), "bzip2": (10, 12), "unknown": (10, 77)}
 
 
@@ -234,7 +212,6 @@ def test_a_checkpoint_whose_directory_is_damaged_is_named(tmp_path: Path, at: in
 
 @pytest.mark.parametrize("header", [b"{'descr'", b"    x\n  y", b"('''", b"\0", b"[" * 60])
 def test_a_checkpoint_with_a_wrong_header_of_an_array_is_named(tmp_path: Path, header: bytes) -> None:
-    """Its checksums are right: another program wrote it."""
     save_checkpoint(tmp_path, {}, [], {"some": np.arange(40)})
     with zipfile.ZipFile(tmp_path / CHECKPOINT) as archive:
         arrays = {name: archive.read(name) for name in archive.namelist()}
@@ -248,7 +225,7 @@ def test_a_checkpoint_with_a_wrong_header_of_an_array_is_named(tmp_path: Path, h
 
 
 def assert_damaged(folder: Path, data: bytes) -> None:
-    """This checkpoint's array is refused with the file's name."""
+    """Check that the array of this checkpoint is refused with the name of the file."""
     (folder / CHECKPOINT).write_bytes(data)
     with pytest.raises(ValueError, match=f"{re.escape(str(folder / CHECKPOINT))} is damaged"):  # noqa: SIM117
         with open_checkpoint(folder, {}) as saved:
@@ -256,8 +233,7 @@ def assert_damaged(folder: Path, data: bytes) -> None:
             saved[0]["some"].sum()
 
 
-def test_a_fault_without_a_text(tmp_path: Path) -> None:
-    """As some have where a file ends too soon."""
+def test_an_error_without_a_text_means_a_cut_file(tmp_path: Path) -> None:
     save_checkpoint(tmp_path, {}, [], {})
     with pytest.raises(ValueError, match="is damaged: it is cut off; "), open_checkpoint(tmp_path, {}):
         raise EOFError
@@ -285,7 +261,7 @@ def test_a_cut_or_damaged_archive_is_named(
 
 
 def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
-    """As the largest that can be kept; text that is no number names its line."""
+    """Huge scores are clamped; text that is not a number names its line."""
     path = tmp_path / "games.tsv"
     words = " ".join(f"{move} {score}" for move, score in [("7g7f", "9" * 400), ("3c3d", "-" + "9" * 4000)])
     path.write_text(
@@ -297,34 +273,27 @@ def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["selfplay", "rescore", "off-game"])
-@pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"\0" * 5000, b"b\tx\n", b"", None])
-def test_a_foreign_file_is_not_written_to(
-    teacher: Path, tmp_path: Path, refusal: Refusal, command: str, content: bytes | None
-) -> None:
-    """What is no file of games keeps every byte; an empty file or none is written to."""
-    out = tmp_path / "notes.tsv"
-    if content is not None:
-        out.write_bytes(content)
-    games = ["--games", "1"] if command == "selfplay" else [str(teacher)]
+@pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"\0" * 5000, b"b\tx\n", b""])
+def test_foreign_files_are_not_written_to(tmp_path: Path, refusal: Refusal, command: str, content: bytes) -> None:
+    few, out = tmp_path / "few.tsv", tmp_path / "notes.tsv"
+    few.write_text(random_game(1, 10))
+    out.write_bytes(content)
+    games = ["--games", "1"] if command == "selfplay" else [str(few)]
     arguments = [command, *games, "--out", str(out), "--nodes", "20", "--weights", "material"]
-    if not content:
-        few = tmp_path / "few.tsv"
-        few.write_text(random_game(1, 10))
-        assert main([str(few) if argument == str(teacher) else argument for argument in arguments]) == 0
-        assert read_games(out)
-        return
-    assert str(out) in refusal(*arguments)
-    assert out.read_bytes() == content
+    if content:
+        assert str(out) in refusal(*arguments)
+        assert out.read_bytes() == content
+    else:
+        assert main(arguments) == 0 and read_games(out)
 
 
-@pytest.mark.parametrize("model", ["P", "nnue"])
-def test_training_replaces_weights_alone(corpus: Path, tmp_path: Path, refusal: Refusal, model: str) -> None:
-    """Refused before training begins."""
+def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
+    """It is refused before it begins."""
     notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
     notes.write_text("my notes")
     folder.mkdir()
     for out, reason in ((notes, "holds something else than weights"), (folder, "not a regular file")):
-        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", model)
+        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", "P")
         assert not out.with_name(out.name + ".run").exists()
     assert notes.read_text() == "my notes"
 
@@ -333,7 +302,7 @@ def test_training_replaces_weights_alone(corpus: Path, tmp_path: Path, refusal: 
 def test_weights_need_a_name_that_the_engine_takes_for_them(
     corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str
 ) -> None:
-    """Refused before training begins; a network is not replaced where `--model nnue` was forgotten."""
+    """Training is refused before it begins; a network is not replaced if `--model nnue` was forgotten."""
     out, suffixes = tmp_path / name, ".kpp" if model == "KP" else ".bin or .nnue"
     if out.suffix == ".bin":
         write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
@@ -345,7 +314,6 @@ def test_weights_need_a_name_that_the_engine_takes_for_them(
 
 
 def test_what_is_read_is_not_written(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
-    """Not even under another name of the same file."""
     packed = tmp_path / "games.psv"
     assert main(["export", str(teacher), "--out", str(packed)]) == 0
     before = packed.read_bytes()
@@ -358,11 +326,8 @@ def test_what_is_read_is_not_written(teacher: Path, tmp_path: Path, refusal: Ref
     "arguments",
     [
         ["corpus", "x", "--out", "y", "--threads", "100000"],
-        ["corpus", "x", "--out", "y", "--seed", "-1"],
         ["train", "x", "--out", "y", "--epochs", "-1"],
-        ["train", "x", "--out", "y", "--positions", "-5"],
         ["train", "x", "--out", "y", "--results", "7"],
-        ["selfplay", "--out", "y", "--games", "1", "--nodes", "-1"],
         ["selfplay", "--out", "y", "--games", "1", "--nodes", "999999999"],
         ["selfplay", "--out", "y", "--games", "9" * 500],
     ],
@@ -374,17 +339,9 @@ def test_arguments_out_of_range(arguments: list[str], capsys: pytest.CaptureFixt
     assert arguments[-1][:20] in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("line", ["no position", "startpos moves 7g7e", "startpos moves 7g7f 7g7f"])
-def test_a_wrong_opening_names_its_line(tmp_path: Path, refusal: Refusal, line: str) -> None:
-    openings = tmp_path / "openings.sfen"
-    openings.write_text(f"startpos\n{line}\n")
-    said = refusal("selfplay", "--out", tmp_path / "out.tsv", "--games", "1", "--openings", openings)
-    assert said.startswith(f"{openings}, line 2: ")
-
-
 # ---- a full disk ----
 
-# A limit on the size of files: writing beyond it fails as it does on a full disk.
+# Writing beyond a limit on the size of files fails as on a full disk.
 LIMITED = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -395,7 +352,7 @@ sys.exit(main(sys.argv[2:]))
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
-    """The exit status and what the command says, where no file can grow beyond `room` bytes."""
+    """Run a command while no file can grow beyond `room` bytes; return its exit status and message."""
     command = [sys.executable, "-B", "-c", LIMITED, str(room), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=120)
     return done.returncode, done.stderr
@@ -409,13 +366,15 @@ def files_below(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("room", "arguments"),
     [
-        (100, ["corpus", "GAMES", "--out", "CORPUS"]),  # a bucket
-        (20000, ["corpus", "GAMES", "--out", "CORPUS"]),  # the joined file
-        (100, ["corpus", "GAMES", "--out", "CORPUS", "--threads", "2"]),
+        (100, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # a bucket
+        (20000, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # the joined file
         (10, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the curve
         (500, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the checkpoint
-        (4000, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the weights
-        (100000, ["train", "CORPUS", "--out", "OUT.bin", "--model", "nnue", "--epochs", "1", "--network", "128x2-8-8"]),
+        pytest.param(
+            4000,  # the weights
+            ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"],
+            marks=pytest.mark.slow,
+        ),
         (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
@@ -423,23 +382,22 @@ def files_below(folder: Path) -> dict[Path, bytes]:
     ],
 )
 def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
-    """One line names the file; the corpus that was there stays, and no temporary file does."""
+    """One line names the file; the old corpus stays, and no temporary file."""
     before = files_below(corpus)
-    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp", ".bin")}
+    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp")}
     places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
     status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
     assert (status, said.count("\n")) == (1, 1), said
     assert "File too large: " in said and str(tmp_path) in said
     assert files_below(corpus) == before
     assert not [path for path in files_below(tmp_path) if path.suffix in (".part", ".tmp")]
-    whole = [path for path in outputs.values() if path.exists() and arguments[0] != "selfplay"]
-    assert arguments[0] in ("selfplay", "rescore", "off-game") or not whole
+    assert arguments[0] in ("selfplay", "rescore", "off-game") or not any(path.exists() for path in outputs.values())
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking")
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_nothing(tmp_path: Path, ending: signal.Signals) -> None:
-    """While it waits for games that do not come."""
+    """It is stopped while it waits for games."""
     pipe, folder = tmp_path / "games.tsv", tmp_path / "corpus"
     os.mkfifo(pipe)
     command = [*INTERRUPTIBLE, "learn", "corpus", str(pipe), "--out", str(folder), "--leaves", "none"]
@@ -454,19 +412,14 @@ def test_a_run_that_is_ended_leaves_nothing(tmp_path: Path, ending: signal.Signa
 
 
 def test_a_folder_that_cannot_hold_the_buckets(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
-    """Those that were made are removed."""
     folder = tmp_path / "corpus"
     (folder / "bucket40.tmp").mkdir(parents=True)
     assert "bucket40.tmp" in refusal("corpus", teacher, "--out", folder)
     assert [path.name for path in folder.iterdir()] == ["bucket40.tmp"]
-    shutil.rmtree(folder)
-    folder.write_text("a file")
-    assert str(folder) in refusal("corpus", teacher, "--out", folder)
-    assert folder.read_text() == "a file"
 
 
 def test_a_letter_that_the_output_lacks_fails_no_finished_work(tmp_path: Path) -> None:
-    """Redirected output on Windows has an encoding without Japanese."""
+    """Redirected output on Windows may lack Japanese."""
     out = tmp_path / "棋譜.tsv"
     arguments = ["learn", "selfplay", "--games", "1", "--nodes", "20", "--weights", "material", "--out", str(out)]
     western = {**os.environ, "PYTHONIOENCODING": "cp1252"}

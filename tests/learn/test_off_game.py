@@ -10,21 +10,19 @@ from core_ext.board import Board
 from core_ext.engine import INFINITE, StopToken, Table, Worker, tunables
 from tests.learn.helpers import positions_of, read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.sources import Refused
-from usi_engine.learn.selfplay.off_game import OffGame, make_off_game, unselective
+from usi_engine.learn.corpus.sources import SkippedItems
+from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game, unselective
 from usi_engine.player import PlayRules
 
 
-@pytest.mark.parametrize("plan", [OffGame(3), OffGame(3, samples=2, plies=1)], ids=["nodes", "plies"])
-def test_a_run_resumes_and_repeats(teacher: Path, tmp_path: Path, plan: OffGame) -> None:
+@pytest.mark.parametrize("plan", [OffGamePlan(3), OffGamePlan(3, samples=2, plies=1)], ids=["nodes", "plies"])
+def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path, plan: OffGamePlan) -> None:
     rules = PlayRules(nodes=60)
-    some = tmp_path / "some.tsv"
-    some.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert make_off_game("material", [some], whole, plan, rules=rules, threads=2) == (6, Refused())
+    assert append_off_game("material", [few_games], whole, plan, rules=rules, threads=2) == (6, SkippedItems())
     text = whole.read_text()
-    broken.write_text(text[: len(text) // 2])  # as if it had been killed while writing
-    assert 0 < make_off_game("material", [some], broken, plan, rules=rules, threads=1)[0] < 6
+    broken.write_text(text[: len(text) // 2])  # killed while writing
+    assert 0 < append_off_game("material", [few_games], broken, plan, rules=rules, threads=1)[0] < 6
     assert broken.read_text() == text
     games = read_games(whole)
     assert 12 < len(games) <= 18
@@ -36,9 +34,9 @@ def test_a_game_with_an_illegal_move_is_named(tmp_path: Path) -> None:
     games = tmp_path / "games.tsv"
     games.write_text("b\tscore\tstartpos\t7g7f 1\nb\tscore\tstartpos\t7g7f 1 7g7f 2\n")
     rules = PlayRules(nodes=60)
-    read, refused = make_off_game("material", [games], tmp_path / "out.tsv", OffGame(1), rules=rules, threads=1)
-    assert (read, refused.count) == (2, 1)
-    assert f"{games}, line 2: illegal move '7g7f'" in refused.line
+    read, skipped = append_off_game("material", [games], tmp_path / "out.tsv", OffGamePlan(1), rules=rules, threads=1)
+    assert (read, skipped.count) == (2, 1)
+    assert f"{games}, line 2: illegal move '7g7f'" in skipped.line
     assert len(read_games(tmp_path / "out.tsv")) == 1
 
 
@@ -50,13 +48,12 @@ def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: 
     assert other.read_bytes() == teacher.read_bytes()
 
 
-def test_plies_give_the_best_of_all_moves(teacher: Path, tmp_path: Path) -> None:
-    """Of each move searched alone. Not of every position: the histories and the table are those of the game."""
-    some, out = tmp_path / "some.tsv", tmp_path / "plies.tsv"
-    some.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
-    make_off_game("material", [some], out, OffGame(8, plies=1), rules=PlayRules(), threads=1)
+def test_plies_give_the_best_of_all_moves(few_games: Path, tmp_path: Path) -> None:
+    """Compare with each move searched alone; most are equal, as TT and histories differ."""
+    out = tmp_path / "plies.tsv"
+    append_off_game("material", [few_games], out, OffGamePlan(2, plies=1), rules=PlayRules(), threads=1)
     games = read_games(out)
-    assert len(games) == 48
+    assert len(games) == 12
     table, equal = Table(1), 0
     worker = Worker(table, StopToken(), None)
     for game in games:
@@ -68,10 +65,10 @@ def test_plies_give_the_best_of_all_moves(teacher: Path, tmp_path: Path) -> None
             with unselective():
                 found.append(worker.search(1, -INFINITE, INFINITE))
         equal += game.scores == [max(found)]
-    assert equal > 24
+    assert equal > 6
 
 
-def test_the_constants_of_the_search_come_back() -> None:
+def test_the_settings_of_the_search_are_restored() -> None:
     before = tunables()
     with pytest.raises(ValueError, match="inside"), unselective():
         assert tunables() != before

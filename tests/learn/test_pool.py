@@ -1,4 +1,4 @@
-"""Work in processes: results in order, errors where they belong, nothing left behind."""
+"""Work in processes: order of results, errors, clean end."""
 
 from __future__ import annotations
 
@@ -79,7 +79,6 @@ def test_processes_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
 
 
 def wait_until(condition: object, seconds: float = 60) -> None:
-    """Fails if the condition does not become true."""
     assert callable(condition)
     end = time.monotonic() + seconds
     while not condition():

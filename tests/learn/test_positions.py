@@ -1,4 +1,4 @@
-"""Games to training positions: which positions are kept, with which scores."""
+"""Conversion of games to training positions: which are kept, with which scores."""
 
 from __future__ import annotations
 
@@ -14,10 +14,8 @@ from usi_engine.learn.game import START
 
 
 def test_only_quiet_positions_are_kept() -> None:
-    line = "b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000"
-    game = parse_game_line(line)
-    found = positions_of([game])
-    # The captures and the answer to a check are out; scores are Black's.
+    found = positions_of([parse_game_line("b\tscore\tstartpos\t7g7f 10 3c3d 20 8h2b+ 30 3a2b 40 B*5e 50 1c1d 4000")])
+    # Captures and the answer to a check are left out; scores are Black's.
     assert [int(score) for score in found["score"]] == [10, -20, 50, -4000]
     assert [int(side) for side in found["side"]] == [0, 1, 0, 1]
     assert set(found["result"]) == {1}
@@ -43,13 +41,13 @@ def test_quiescence_leaves(weights: KppWeights, sfen: str, move: str, score: int
     reader, out = GameReader(weights), np.zeros(2, TRAINING_POSITION)
     assert reader.read_game(sfen, [move], [score], 1, 0, out) == len(found)
     assert [int(position["key"]) for position in out[: len(found)]] == [Board(sfen).key for sfen in found]
-    assert {int(position["score"]) for position in out[: len(found)]} == {score}  # for Black, who was to move
+    assert {int(position["score"]) for position in out[: len(found)]} == {score}  # for Black
 
 
-def test_a_game_stops_where_its_positions_have_no_room(weights: KppWeights) -> None:
+def test_a_game_stops_when_there_is_no_room(weights: KppWeights) -> None:
     reader, out = GameReader(weights), np.zeros(5, TRAINING_POSITION)
     moves = ["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e"]
-    # One position for each move here; room for two is required.
+    # Each move gives one position here, but may give two.
     assert reader.read_game(START, moves, [10] * len(moves), 1, 0, out) == 4
 
 
@@ -77,18 +75,12 @@ def test_illegal_moves_are_rejected() -> None:
 
 
 def test_positions_that_lines_reach() -> None:
-    """Each at the end of its line, but for those in check; of no game, without result and as yet of score 0."""
+    """The end of each line that is not in check: without a game or result, with score 0."""
     reader, out = GameReader(), np.zeros(8, TRAINING_POSITION)
     lines = [["7g7f", "3c3d"], [], ["7g7f", "3c3d", "8h2b+", "8b2b", "B*6e"], ["7g7f", "5a4b", "8h3c+"]]
     assert reader.read_lines(START, lines, out) == 3
-    wanted = [Board(START) for _ in range(3)]
-    for board, line in zip(wanted, lines, strict=False):
-        for move in line:
-            board.push(move)
-    assert [int(position["key"]) for position in out[:3]] == [board.key for board in wanted]
-    assert {(int(position["score"]), int(position["result"]), int(position["game"])) for position in out[:3]} == {
-        (0, NO_RESULT, 0)
-    }
+    assert [int(position["key"]) for position in out[:3]] == [Board.from_moves(line).key for line in lines[:3]]
+    assert {tuple(map(int, values)) for values in out[["score", "result", "game"]][:3]} == {(0, NO_RESULT, 0)}
     assert reader.read_lines(START, [[]] * 9, out) == 8  # as many as there is room for
 
 

@@ -1,4 +1,4 @@
-"""New scores for old games: resumable, reproducible; moves and results stay."""
+"""New scores for games: resumable, reproducible; moves and results stay."""
 
 from __future__ import annotations
 
@@ -10,55 +10,37 @@ import pytest
 from core_ext.board import Board
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus.sources import Refused, parse_game_line
-from usi_engine.learn.game import Game
+from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
+from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.selfplay.rescore import line_of, rescore, rescored
 from usi_engine.player import Player, PlayRules
 
 RULES = PlayRules(nodes=60)
 
 
-@pytest.fixture
-def some(teacher: Path, tmp_path: Path) -> Path:
-    """A file of six games."""
-    path = tmp_path / "some.tsv"
-    path.write_text("".join(teacher.read_text().splitlines(keepends=True)[:6]))
-    return path
-
-
-def test_a_run_resumes_and_repeats(some: Path, tmp_path: Path) -> None:
+def test_a_run_resumes_and_repeats(few_games: Path, tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert rescore("material", [some], whole, 1.0, rules=RULES, threads=2) == (6, Refused())
+    assert rescore("material", [few_games], whole, 1.0, rules=RULES, threads=2) == (6, SkippedItems())
     text = whole.read_text()
-    broken.write_text(text[: len(text) // 2])  # as if it had been killed while writing
-    assert 0 < rescore("material", [some], broken, 1.0, rules=RULES, threads=1)[0] < 6
+    broken.write_text(text[: len(text) // 2])  # killed while writing
+    assert 0 < rescore("material", [few_games], broken, 1.0, rules=RULES, threads=1)[0] < 6
     assert broken.read_text() == text
-    before, after = read_games(some), read_games(whole)
+    before, after = read_games(few_games), read_games(whole)
     assert [replace(game, scores=[]) for game in before] == [replace(game, scores=[]) for game in after]
     old, new = ([score for game in games for score in game.scores] for games in (before, after))
     assert sum(one != two for one, two in zip(old, new, strict=True)) > 0.9 * len(old)
 
 
-def test_a_score_is_that_of_a_search(some: Path) -> None:
+def test_a_score_is_that_of_a_search(few_games: Path) -> None:
     player = Player(None, RULES)
-    game = read_games(some)[0]
+    game = read_games(few_games)[0]
     found = rescored(player, 1, game, 1.0)
     player.new_game()
-    assert found.scores[:2] == [
-        player.think(Board())[1],
-        player.think(board_after(game.moves[:1]))[1],
-    ]
+    assert found.scores[:2] == [player.think(Board.from_moves(game.moves[:plies]))[1] for plies in (0, 1)]
 
 
-def board_after(moves: list[str]) -> Board:
-    board = Board()
-    for move in moves:
-        board.push(move)
-    return board
-
-
-def test_of_a_share_the_others_keep_their_score(some: Path) -> None:
-    game = replace(read_games(some)[0], scores=[7777] * len(read_games(some)[0].moves))
+def test_positions_outside_the_share_keep_their_score(few_games: Path) -> None:
+    game = replace(read_games(few_games)[0], scores=[7777] * len(read_games(few_games)[0].moves))
     player = Player(None, RULES)
     found = [rescored(player, number, game, 0.25).scores for number in range(1, 5)]
     shares = [sum(score != 7777 for score in scores) / len(scores) for scores in found]
@@ -67,14 +49,14 @@ def test_of_a_share_the_others_keep_their_score(some: Path) -> None:
     assert rescored(player, 1, game, 0.0) == game
 
 
-def test_a_move_that_chance_chose_stays_without_score() -> None:
+def test_a_random_move_stays_without_score() -> None:
     game = parse_game_line("b\tscore\tstartpos\t7g7f - 3c3d 5 2g2f -")
     scores = rescored(Player(None, RULES), 1, game, 1.0).scores
     assert (scores[0], scores[1] is None, scores[2]) == (None, False, None)
 
 
 def test_a_game_without_scores_gets_them() -> None:
-    game = Game(Board().sfen(), ["7g7f", "3c3d"], [None, None], 1)
+    game = ScoredGame(Board().sfen(), ["7g7f", "3c3d"], [None, None], 1)
     assert None not in rescored(Player(None, RULES), 1, game, 1.0).scores
 
 

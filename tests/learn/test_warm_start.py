@@ -1,4 +1,4 @@
-"""Warm start: exported weights are read back bit for bit, and training then moves them little."""
+"""Warm start: exported weights are read back exactly, and training moves them little."""
 
 from __future__ import annotations
 
@@ -29,12 +29,11 @@ from usi_engine.learn.kpp.warm_start import load_model
 
 
 def words_of(folded: Folded) -> dict[str, np.ndarray]:
-    """All arrays of the file, flat."""
+    """Return all arrays of the file, flat."""
     return {name: np.ravel(words) for name, words in vars(folded).items()}
 
 
 def same(some: Folded, others: Folded) -> bool:
-    """Are all their words the same?"""
     others_words = words_of(others)
     return all(np.array_equal(words, others_words[name]) for name, words in words_of(some).items())
 
@@ -47,7 +46,7 @@ def package() -> Folded:
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Some random games."""
+    """A corpus of random games."""
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "games.tsv").write_text("".join(random_game(seed) for seed in range(20)))
     build_corpus([folder / "games.tsv"], folder / "corpus")
@@ -55,7 +54,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_was_exported_comes_back(package: Folded) -> None:
-    """Whatever the trainer held before: terms that the file does not have start at zero."""
+    """Terms that the file lacks start at zero, whatever the trainer held before."""
     trainer = noisy(tuple(SIZES))
     load_model(trainer, package)
     assert same(export(trainer), package)
@@ -74,7 +73,6 @@ def write_without_tempo(path: Path, features: str) -> None:
 
 @pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py
 def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
-    """Saved and read again, with tempo blocks and, as an older file, without."""
     path = tmp_path / "again.kpp"
     few = replace(package, kpp=np.zeros_like(package.kpp))  # to compress all of them takes half a minute
     save_weights(path, few, {})
@@ -88,15 +86,13 @@ def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
 
 
 def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:
-    """As in files before symmetric pairs shared weights."""
     pp = package.pp.copy()
     pp[np.flatnonzero(pp)[0]] += 2
-    with pytest.raises(WeightsError, match="turned round have different weights"):
+    with pytest.raises(WeightsError, match="its inverse have different weights"):
         load_model(Trainer(tuple(SIZES)), replace(package, pp=pp))
 
 
 def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In one line."""
     command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--warm-start"]
     assert main([*command, KPP, "--model", "PP"]) == 1
     assert "not only piece, tempo" in capsys.readouterr().err
@@ -104,8 +100,9 @@ def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.Cap
     assert "'nowhere.kpp'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_warm_start_moves_weights_little(corpus: Path, tmp_path: Path, package: Folded) -> None:
-    """And an interrupted run resumes from its checkpoint, not from the file."""
+    """An interrupted run resumes from its checkpoint, not from the file."""
     plan = warm_start_plan(Plan(epochs=2), KPP)
     training = Training(corpus, tmp_path, plan)
     training.run()

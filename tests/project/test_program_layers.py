@@ -22,7 +22,7 @@ LAYERS: dict[str, str] = {
     "book_tool": "journal show tree grow text command",
     "learn": "game pool files checkpoint",
     "learn.corpus": "packed sources build export_packed files batches",
-    "learn.selfplay": "append_games play off_game rescore searched",
+    "learn.selfplay": "append_games play off_game rescore search_positions",
     "learn.kpp": "export warm_start train",
     "learn.nnue": "half_kp network_card unit_order widen train distil join",
     "learn ": "command",

@@ -1,1 +1,1 @@
-"""`usi_engine book`: makes opening books and shows what they hold."""
+"""`usi_engine book`: makes opening books and shows their moves."""

@@ -1,4 +1,4 @@
-"""Where the positions and values of a new book come from: game records, our own search, or both."""
+"""Positions and values of a new book: from game records, our own search, or both."""
 
 from __future__ import annotations
 
@@ -20,39 +20,43 @@ from usi_engine.search.report import Line
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# What a move costs in the order of expansion, in centipawns: the greater, the broader and shallower the book.
+# Cost of a move in the order of expansion, in centipawns; greater values make the book broader and shallower.
 PLY_COST = 10
-# Positions that are chosen at a time, at least, and as a share of those there are; then all values are backed up anew.
+# Positions expanded at a time, at least and as a share of the book; then all values are backed up again.
 ROUND, ROUND_SHARE = 16, 1 / 100
-# Up to this number of the move, so many times the lines.
+# (last move number, factor): the first entries that apply multiply the number of lines.
 WIDER = ((2, 4), (6, 2))
 
 
 @dataclass(frozen=True)
-class Played:
+class PlayedMoves:
     """A position of the games and how often each of its moves was played."""
 
     sfen: str
     counts: Counter[str]
 
 
-def played(games: Iterable[Game], core: Core, plies: int, min_games: int) -> list[Played]:
-    """The positions with the moves that at least `min_games` games played within their first `plies` plies."""
-    found: dict[str, Played] = {}
+def count_moves(games: Iterable[Game], core: Core, plies: int, min_games: int) -> list[PlayedMoves]:
+    """Return the positions with the moves that at least `min_games` games played within their first `plies` plies."""
+    found: dict[str, PlayedMoves] = {}
     for game in games:
         board = core.board(game.start)
         for move in game.moves[:plies]:
             sfen = board.sfen()
-            found.setdefault(position_key(sfen), Played(sfen, Counter())).counts[move] += 1
+            found.setdefault(position_key(sfen), PlayedMoves(sfen, Counter())).counts[move] += 1
             board.push(move)
-    often = (Played(at.sfen, Counter({m: n for m, n in at.counts.items() if n >= min_games})) for at in found.values())
+    often = (
+        PlayedMoves(at.sfen, Counter({move: n for move, n in at.counts.items() if n >= min_games}))
+        for at in found.values()
+    )
     return [at for at in often if at.counts]
 
 
 @dataclass(frozen=True)
-class Growth:
-    """How a book of our own search grows: from `start`, by so many positions, for moves of the first `plies` plies that
-    lose no more than `margin`.
+class GrowthPlan:
+    """Growth by our own search: from `start` to `positions` positions, within `plies` plies.
+
+    Moves that lose more than `margin` are not followed.
     """
 
     start: str
@@ -69,14 +73,14 @@ class Searcher:
         self._progress = Progress(POSITIONS)
 
     def expect(self, positions: int) -> None:
-        """Show progress towards so many positions from now on."""
+        """Show progress towards this number of positions from now on."""
         self._progress = Progress(POSITIONS, max(positions - len(self._journal), 0), len(self._journal))
 
     def position(self, sfen: str, counts: Counter[str] | None = None) -> Position:
-        """The position with its best moves; or with the moves that `counts` names and, to compare them, the best."""
+        """Return the position with its best moves or, if `counts` names moves, with these and the best move."""
         board, lines = self._core.board(sfen), self._journal.get(sfen)
         wanted = tuple(counts or ())
-        if lines is None or not holds(lines, board, wanted, 0 if counts else self._width(board.ply)):
+        if lines is None or not is_complete(lines, board, wanted, 0 if counts else self._width(board.ply)):
             lines = self._search(board, wanted)
             self._journal.put(sfen, lines)
             self._progress.add(1, 1)
@@ -90,21 +94,21 @@ class Searcher:
         return self._analyst.lines(board, self._wanted(len(moves), moves))
 
     def _width(self, ply: int) -> int:
-        """More moves near the start of the game, where each is worth the most."""
+        """Return the number of lines, which is greater near the start of the game."""
         return self._lines * next((factor for last, factor in WIDER if ply <= last), 1)
 
     def _wanted(self, lines: int, moves: tuple[str, ...] = ()) -> Wanted:
-        """As much effort for each line, however many there are."""
+        """Ask for the same effort for each line, whatever their number."""
         return Wanted(lines, moves, effort=math.ceil(lines / self._lines))
 
 
-def holds(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
-    """Whether the lines of an earlier run hold these moves and so many, if there are so many."""
+def is_complete(lines: Sequence[Line], board: Board, moves: Sequence[str], count: int) -> bool:
+    """Return whether lines of an earlier run include these moves, and `count` lines or all legal moves."""
     return len(lines) >= min(count, len(board.legal_moves())) and {line.move for line in lines} >= set(moves)
 
 
 def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[str]) -> Position:
-    """The position with the moves of these lines."""
+    """Return the position with the moves of these lines."""
     found, board = list[Candidate](), core.board(sfen)
     for line in lines:
         board.push(line.move)
@@ -115,25 +119,25 @@ def position_of(core: Core, sfen: str, lines: Sequence[Line], counts: Counter[st
     return Position(sfen, tuple(found))
 
 
-def from_games(found: Sequence[Played], core: Core, searcher: Searcher | None) -> Tree:
-    """The positions of games; their moves are searched if there is a searcher, else worth 0 at depth 0."""
+def tree_from_games(counted: Sequence[PlayedMoves], core: Core, searcher: Searcher | None) -> Tree:
+    """Return the positions of games; without a searcher all moves have value 0 at depth 0."""
     tree = Tree()
     if searcher:
-        searcher.expect(len(found))
-    for at in found:
+        searcher.expect(len(counted))
+    for at in counted:
         lines = [Line((move,), 0, 0) for move in at.counts]
         tree.add(searcher.position(at.sfen, at.counts) if searcher else position_of(core, at.sfen, lines, at.counts))
     return tree
 
 
-def grow(tree: Tree, growth: Growth, searcher: Searcher) -> None:
-    """Add positions to the tree from the start on, those first that the least loss leads to."""
-    last = int(growth.start.split()[3]) + growth.plies - 1
-    searcher.expect(growth.positions)
-    while len(tree) < growth.positions:
-        places = tree.frontier(growth.start, last, growth.margin, PLY_COST)
-        if not places:
+def grow(tree: Tree, plan: GrowthPlan, searcher: Searcher) -> None:
+    """Add positions to the tree from the start on, those with the cheapest paths first."""
+    last_ply = int(plan.start.split()[3]) + plan.plies - 1
+    searcher.expect(plan.positions)
+    while len(tree) < plan.positions:
+        leaves = tree.frontier(plan.start, last_ply, plan.margin, PLY_COST)
+        if not leaves:
             break
         count = max(ROUND, int(len(tree) * ROUND_SHARE))
-        for place in places[: min(count, growth.positions - len(tree))]:
-            tree.add(searcher.position(place.sfen))
+        for _, sfen in leaves[: min(count, plan.positions - len(tree))]:
+            tree.add(searcher.position(sfen))

@@ -1,7 +1,7 @@
-"""The journal of a book in the making: a line of JSON for each position searched, so that a stopped run goes on.
+"""The journal of an unfinished book: a line of JSON for each position searched, so that a stopped run can continue.
 
-The first line holds the settings that the results depend on. A run with the same settings takes from the journal what
-it holds; so the book is the same as that of a run that was not stopped, and a longer run goes on where a shorter ended.
+The first line holds the settings that the results depend on. A run with the same settings takes its results from the
+journal, so the book is the same as that of an uninterrupted run, and a longer run continues a shorter one.
 """
 
 from __future__ import annotations
@@ -19,24 +19,22 @@ Settings = Mapping[str, str | int | float]
 
 
 class Journal:
-    """Results by position. BookError where the file was made with other settings or is no journal; OSError."""
+    """Results by position. OSError; BookError if the file has other settings or is not a journal."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
         self._path = path
         self._found: dict[str, tuple[Line, ...]] = {}
         lines = path.read_text(encoding="ascii", errors="replace").splitlines() if path.exists() else []
         if lines:
-            check_settings(path, read(lines[0]), dict(settings))
-        whole = [line for line in lines[1:] if self._take(line)]
-        # What a killed run has left of its last line goes.
-        text = "\n".join([json.dumps(dict(settings)), *whole, ""])
-        write_text(path, text)
+            check_settings(path, parsed(lines[0]), dict(settings))
+        complete = [line for line in lines[1:] if self._take(line)]
+        write_text(path, "\n".join([json.dumps(dict(settings)), *complete, ""]))  # without a line cut off by a kill
 
     def __len__(self) -> int:
         return len(self._found)
 
     def get(self, sfen: str) -> tuple[Line, ...] | None:
-        """The lines of this position; None where it was not searched."""
+        """Return the lines of this position; None if it was not searched."""
         return self._found.get(position_key(sfen))
 
     def put(self, sfen: str, lines: tuple[Line, ...]) -> None:
@@ -47,7 +45,7 @@ class Journal:
             file.write(json.dumps([sfen, words]) + "\n")
 
     def _take(self, text: str) -> bool:
-        """Use a line; False where it is damaged. What `put` writes is ASCII."""
+        """Take the result in a line; return False if the line is damaged, as when it is not ASCII."""
         try:
             text.encode("ascii")
             sfen, words = json.loads(text)
@@ -59,15 +57,15 @@ class Journal:
 
 
 def check_settings(path: Path, found: Any, settings: dict[str, str | int | float]) -> None:
-    """BookError unless these are the settings that the file of this path must hold."""
+    """Raise BookError unless the file holds these settings."""
     if not isinstance(found, dict):
         raise BookError(f"'{path}' is no journal of a book; move it or name another --out")
     if found != settings:
         raise BookError(f"'{path}' was made with other settings; delete it or name another --out")
 
 
-def read(line: str) -> Any:
-    """The value of a line of JSON; None where it is none."""
+def parsed(line: str) -> Any:
+    """Parse a line of JSON; return None if it is not JSON."""
     try:
         return json.loads(line)
     except (ValueError, RecursionError):

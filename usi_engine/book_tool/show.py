@@ -1,4 +1,4 @@
-"""The moves of a position of a book as text."""
+"""Moves of a book position as text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD = "move   reply   value  depth   count  played"
 
 
 def table(name: str, board: Board) -> list[str]:
-    """A row for each move, with how often it is played under the default options; none without moves. BookError."""
+    """Return a row for each move, with its share under the default options; no rows without moves. BookError."""
     player = BookPlayer(open_book(name), lambda fault: print(fault, file=sys.stderr))
     rules = rules_of(Options(), board.turn == load_core().black)
     moves = player.moves(board, rules.flipped)

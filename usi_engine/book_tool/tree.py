@@ -1,7 +1,7 @@
-"""The positions of a book in the making: a graph by position, its values backed up from the deepest positions.
+"""The positions of an unfinished book: a graph whose values are backed up from the deepest positions.
 
-A short search errs by tens of centipawns, more than moves of the opening differ, and pure minimax picks the errors. So
-a move's value is the mean of what its own search and what the positions after it say.
+A short search errs by tens of centipawns, more than opening moves differ, and pure minimax picks the errors. So the
+value of a move is the mean of its own search's and that of the positions after it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from usi_engine.book.entry import BookMove, position_key, sorted_moves
 
 @dataclass(frozen=True)
 class Candidate:
-    """A move, its value for the side to move, depth, reply (may be empty), how often it was played, the sfen after."""
+    """A move, its value for the side to move, depth, reply (may be empty), count in games and the sfen after it."""
 
     move: str
     value: int
@@ -27,23 +27,14 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Position:
-    """A position of the book; its sfen ends with the number of the move."""
+    """A position of the book; its sfen ends with the move number."""
 
     sfen: str
     candidates: tuple[Candidate, ...]
 
     @property
     def ply(self) -> int:
-        """The number of the move."""
         return int(self.sfen.split()[3])
-
-
-@dataclass(frozen=True)
-class Place:
-    """A position that a book could hold, and what the play that leads there loses, with the price of its length."""
-
-    cost: int
-    sfen: str
 
 
 class Tree:
@@ -55,18 +46,14 @@ class Tree:
     def __len__(self) -> int:
         return len(self._positions)
 
-    def __contains__(self, sfen: str) -> bool:
-        return position_key(sfen) in self._positions
-
     def add(self, position: Position) -> None:
-        """Add a position."""
         self._positions[position_key(position.sfen)] = position
 
     def moves(self) -> dict[str, list[BookMove]]:
-        """Sfen of each position -> its moves, best first, their values backed up: a move that leads to a position of
-        the book is worth the mean of its own value and that of the best move there, with the sign turned.
+        """Return the moves of each position by its sfen, best first, with backed-up values.
 
-        A move that leads to a position with no higher number keeps its own value, so that no cycle arises.
+        A move to a position of the book gets the mean of its own value and the negated value of the best move there. A
+        move to a position whose move number is not higher keeps its own value, which avoids cycles.
         """
         found: dict[str, list[BookMove]] = {}
         for key, position in sorted(self._positions.items(), key=lambda item: -item[1].ply):
@@ -81,15 +68,17 @@ class Tree:
         if not after or self._positions[key].ply <= ply:
             return own
         best = after[0]
-        depth = best.depth + 1 if best.depth else 0  # 0: nothing was searched
+        depth = best.depth + 1 if best.depth else 0  # 0: not searched
         return replace(own, reply=best.move, value=round((own.value - best.value) / 2), depth=depth)
 
-    def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[Place]:
-        """The positions, up to number `last_ply`, that moves within `margin` of the best lead to and that are not in
-        the tree, cheapest first. A path costs what its moves lose against the best, and `ply_cost` for each of them.
+    def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[tuple[int, str]]:
+        """Return (cost, sfen) of the positions outside the tree that moves within `margin` lead to, cheapest first.
+
+        Move numbers go up to `last_ply`. A path costs the losses of its moves against the best, and `ply_cost` a move,
+        in centipawns.
         """
         values = {position_key(sfen): moves for sfen, moves in self.moves().items()}
-        queue, seen, found = [(0, start)], set[str](), list[Place]()
+        queue, seen, found = [(0, start)], set[str](), list[tuple[int, str]]()
         while queue:
             cost, sfen = heapq.heappop(queue)
             key = position_key(sfen)
@@ -97,15 +86,15 @@ class Tree:
                 continue
             seen.add(key)
             if key not in self._positions:
-                found.append(Place(cost, sfen))
+                found.append((cost, sfen))
                 continue
             after = {candidate.move: candidate.after for candidate in self._positions[key].candidates}
-            for move in within(values[key], margin):
+            for move in within_margin(values[key], margin):
                 loss = values[key][0].value - move.value
                 heapq.heappush(queue, (cost + ply_cost + loss, after[move.move]))
         return found
 
 
-def within(moves: Sequence[BookMove], margin: int) -> list[BookMove]:
-    """Of moves sorted by value, those that lose no more than `margin` against the best."""
+def within_margin(moves: Sequence[BookMove], margin: int) -> list[BookMove]:
+    """Return the moves, which are sorted by value, that lose no more than `margin` against the best."""
     return [move for move in moves if move.value >= moves[0].value - margin]

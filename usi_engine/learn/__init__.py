@@ -1,1 +1,1 @@
-"""Learning the evaluation: games -> corpus -> weights."""
+"""Training of the evaluation: games -> corpus -> weights."""

@@ -1,4 +1,4 @@
-"""The command line of learning: `usi_engine learn corpus|train|join|distil|selfplay|off-game|rescore|export ...`."""
+"""The command line of training: `usi_engine learn corpus|train|join|distil|selfplay|off-game|rescore|export ...`."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.core import CoreError, load_core, text_of
+from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
 from usi_engine.learn.nnue.network_card import MOST_TEMPO
 from usi_engine.usi.arguments import real, spin, whole
 
 NO_LEAVES = "none"
 DESCRIPTION = (
-    "Train the evaluation on games: corpus, then train. join makes one network of several, distil scores a corpus by "
-    "them; selfplay, off-game and rescore make training data; export writes it for other trainers."
+    "Train the evaluation on games: first corpus, then train. selfplay, off-game and rescore make training data; "
+    "distil scores a corpus by networks, join merges networks; export writes training data for other trainers."
 )
 GAMES_HELP = "files of games"
 MOST_EPOCHS = 1000
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
-MOST_PLIES = 6  # that are searched without pruning late moves
-MOST_NODES = 10**8  # of a search: its table takes 160 bytes a node
+MOST_PLIES = 6  # searched without late move pruning
+MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 
 def parser() -> argparse.ArgumentParser:
-    """All commands and their options with defaults."""
     top = argparse.ArgumentParser("usi_engine learn", description=DESCRIPTION)
     commands = top.add_subparsers(dest="command", required=True)
     add_corpus(commands)
@@ -42,331 +42,255 @@ def parser() -> argparse.ArgumentParser:
 
 
 def add_corpus(commands: Commands) -> None:
-    corpus = commands.add_parser("corpus", help="games to training positions")
-    corpus.add_argument(
-        "games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3"
-    )
-    corpus.add_argument("--also", nargs="+", default=[], type=Path, help="more files, from which no game is held out")
-    corpus.add_argument("--out", type=Path, required=True, help="folder of the corpus")
-    corpus.add_argument("--every", type=whole(1), default=50, help="one game in so many is held out (default 50)")
-    corpus.add_argument("--seed", type=whole(), default=1, help="of the order of the positions (default 1)")
-    corpus.add_argument(
-        "--threads", type=spin("Threads"), default=1, help="processes; the corpus is the same (default 1)"
-    )
-    corpus.add_argument(
+    add = commands.add_parser("corpus", help="convert games to training positions").add_argument
+    add("games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3")
+    add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
+    add("--out", type=Path, required=True, help="folder of the corpus")
+    add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
+    add("--seed", type=whole(), default=1, help="seed of the shuffle (default 1)")
+    add("--threads", type=spin("Threads"), default=1, help="processes; the corpus does not depend on it (default 1)")
+    add(
         "--leaves",
         metavar="WEIGHTS",
         default=INTERNAL,
-        help=f"add the quiescence leaf of each position, by these weights, KPP or nn.bin (default {INTERNAL}); "
-        f"`{NO_LEAVES}`: only positions in which the chosen move is no capture",
+        help="add the quiescence leaf of each position, found with these weights, KPP or nn.bin "
+        f"(default {INTERNAL}); `{NO_LEAVES}`: use only positions in which the move played is not a capture",
     )
 
 
 def add_train(commands: Commands) -> None:
-    train = commands.add_parser("train", help="corpus to weights; resumes from its checkpoint")
-    train.add_argument("corpus", type=Path)
-    train.add_argument(
-        "--out", type=Path, required=True, help="the weights file, .kpp or of nnue .bin; the checkpoint is in FILE.run/"
+    add = commands.add_parser("train", help="train weights from a corpus; resumes from its checkpoint").add_argument
+    add("corpus", type=Path)
+    add("--out", type=Path, required=True, help="file of weights, .kpp or (nnue) .bin; the checkpoint is in FILE.run/")
+    add("--model", choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"], default="KPPT", help="nnue, or KPP terms (KPPT)")
+    add("--network", default="256x2-32-32", help="nnue: width and hidden units (default 256x2-32-32)")
+    add("--features", choices=["K+P", "HalfKP"], default="K+P", help="nnue: features (default K+P)")
+    add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
+    add("--threads", type=int, choices=[1, 2], default=1, help="the weights do not depend on it")
+    add("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
+    add("--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)")
+    add(
+        "--tempo", type=whole(0, MOST_TEMPO), default=120, help="nnue: centipawns of tempo left out of the values (120)"
     )
-    train.add_argument(
-        "--model",
-        choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"],
-        default="KPPT",
-        help="a network (nnue), or KPP with its tempo terms (KPPT, the default) or with fewer terms",
-    )
-    train.add_argument(
-        "--network", default="256x2-32-32", help="sizes for nnue: width and hidden units (default 256x2-32-32)"
-    )
-    train.add_argument("--features", choices=["K+P", "HalfKP"], default="K+P", help="inputs for nnue (default K+P)")
-    train.add_argument(
-        "--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1"
-    )
-    train.add_argument("--threads", type=int, choices=[1, 2], default=1, help="the weights are the same with either")
-    train.add_argument("--positions", type=whole(), default=0, help="use only so many (default: all)")
-    train.add_argument(
-        "--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)"
-    )
-    train.add_argument(
-        "--tempo",
-        type=whole(0, MOST_TEMPO),
-        default=120,
-        help="centipawns of each score for the right to move, left out of a network's values (default 120; 0: none)",
-    )
-    train.add_argument(
+    add(
         "--warm-start",
         metavar="WEIGHTS",
         default="",
-        help=f"continue from these weights, a file or, with --model nnue, {INTERNAL}, else {KPP}, at small rates; "
+        help=f"continue from these weights at small rates: a file, {KPP} or, with --model nnue, {INTERNAL}; "
         "a network may be narrower than --network",
     )
-    train.add_argument(
-        "--rate", type=real(0, 1), default=0.0, help="highest rate for nnue (default 0.004, with --warm-start 0.0008)"
-    )
-    train.add_argument(
-        "--decay",
-        type=real(0, 1),
-        default=0.3,
-        help="of the weights of a network's first layer, times the rate (default 0.3; 0: none)",
-    )
-    train.add_argument("--note", default="", help="a line for the card (the metadata) of the weights")
+    add("--rate", type=real(0, 1), default=0.0, help="nnue: highest rate (default 0.004, after a warm start 0.0008)")
+    add("--decay", type=real(0, 1), default=0.3, help="nnue: weight decay of the first layer (default 0.3)")
+    add("--note", default="", help="a line for the card (the metadata) of the weights")
 
 
 def add_join(commands: Commands) -> None:
-    join = commands.add_parser("join", help="one network of several, whose value is their mean")
-    join.add_argument("networks", nargs="+", help=f"files, or {INTERNAL}")
-    join.add_argument("--out", type=Path, required=True, help="the new network, .bin")
+    add = commands.add_parser("join", help="merge networks into one whose value is their mean").add_argument
+    add("networks", nargs="+", help=f"files, or {INTERNAL}")
+    add("--out", type=Path, required=True, help="the new network, .bin")
 
 
 def add_distil(commands: Commands) -> None:
-    distil = commands.add_parser("distil", help="a corpus scored by the mean value of several networks")
-    distil.add_argument("corpus", type=Path)
-    distil.add_argument("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
-    distil.add_argument("--out", type=Path, required=True, help="folder of the new corpus")
-    distil.add_argument(
-        "--share", type=real(0, 1), default=0.85, help="of the mean value; the rest is the score (default 0.85)"
-    )
-    distil.add_argument(
-        "--searched", metavar="GAMES", nargs="+", type=Path, default=[],
-        help="add positions that searches of these games evaluate: some 600 of each of two searches a game",
-    )  # fmt: skip
-    distil.add_argument(
-        "--searched-share", type=real(0, 1), default=1.0, help="of these games, chosen by chance (default 1: all)"
-    )
-    distil.add_argument(
-        "--weights", default=INTERNAL, help="of these searches, best the network that will learn (default the packaged)"
-    )
-    distil.add_argument("--threads", type=spin("Threads"), default=1, help="games searched at a time (default 1)")
-    distil.add_argument("--seed", type=whole(), default=1, help="of the choice of games and positions (default 1)")
+    add = commands.add_parser("distil", help="score a corpus by the mean value of several networks").add_argument
+    add("corpus", type=Path)
+    add("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
+    add("--out", type=Path, required=True, help="folder of the new corpus")
+    add("--share", type=real(0, 1), default=0.85, help="share of the mean value in the score (default 0.85)")
+    add("--searched", nargs="+", default=[], type=Path, help="games: add positions that their searches evaluate")
+    add("--searched-share", type=real(0, 1), default=1.0, help="share of these games, drawn at random (default 1)")
+    add("--weights", default=INTERNAL, help="weights of these searches; use the network that will learn")
+    add("--threads", type=spin("Threads"), default=1, help="games searched in parallel (default 1)")
+    add("--seed", type=whole(), default=1, help="seed of the choice of positions (default 1)")
 
 
 def add_selfplay(commands: Commands) -> None:
-    play = commands.add_parser("selfplay", help="self-play games; resumes where the file ends")
-    play.add_argument("--out", type=Path, required=True, help="a .tsv file")
-    play.add_argument("--games", type=whole(1), required=True, help="games in the file when it is complete")
-    play.add_argument(
-        "--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)"
-    )
-    play.add_argument(
-        "--opening-plies", type=whole(), default=8, help="plies after the opening that chance may choose (default 8)"
-    )
-    play.add_argument(
-        "--opening-margin",
-        metavar="CENTIPAWNS",
-        type=whole(),
-        default=0,
-        help="choose all of these from the moves so near to the best one (default 0: half of them, from all moves)",
-    )
-    play.add_argument(
-        "--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)"
-    )
-    play.add_argument(
-        "--play-out", type=real(0, 1), default=0.1, help="share of the games that go on to mate (default 0.1: a tenth)"
-    )
+    play = commands.add_parser("selfplay", help="play games against itself; resumes at the end of the file")
+    add = play.add_argument
+    add("--out", type=Path, required=True, help="a .tsv file")
+    add("--games", type=whole(1), required=True, help="games in the file when it is complete")
+    add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
+    add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
+    add("--opening-margin", type=whole(), default=0, help="draw these from moves that lose so many centipawns (0)")
+    add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
+    add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
     add_search_options(play, nodes=1500)
 
 
 def add_off_game(commands: Commands) -> None:
-    off_game = commands.add_parser("off-game", help="positions that searches of games evaluate, labelled by a search")
-    off_game.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
-    off_game.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
-    off_game.add_argument("--positions", type=whole(1), default=20, help="of each game (default 20)")
-    off_game.add_argument(
-        "--samples", type=whole(1, MOST_SAMPLES), default=4, help="positions of each search, at most (default 4)"
-    )
-    off_game.add_argument(
-        "--plies",
-        type=whole(1, MOST_PLIES),
-        default=0,
-        help="score by a search of so many plies that prunes and reduces no late move (default: by --nodes)",
-    )
+    off_game = commands.add_parser("off-game", help="score positions that searches of games evaluate")
+    add = off_game.add_argument
+    add("games", nargs="+", type=Path, help=GAMES_HELP)
+    add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
+    add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
+    add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
+    add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
     add_search_options(off_game, nodes=200)
 
 
 def add_rescore(commands: Commands) -> None:
-    again = commands.add_parser("rescore", help="games with the scores of new searches; moves and results stay")
-    again.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
-    again.add_argument("--out", type=Path, required=True, help="a .tsv file; resumes where it ends")
-    again.add_argument(
-        "--share", type=real(0, 1), default=1.0, help="of the positions; others keep their score (default 1)"
-    )
-    add_search_options(again, nodes=800)
+    rescore = commands.add_parser("rescore", help="score games by new searches; moves and results stay")
+    add = rescore.add_argument
+    add("games", nargs="+", type=Path, help=GAMES_HELP)
+    add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
+    add("--share", type=real(0, 1), default=1.0, help="share of positions; the others keep their score (default 1)")
+    add_search_options(rescore, nodes=800)
 
 
 def add_export(commands: Commands) -> None:
-    export = commands.add_parser("export", help="scored positions of games for other trainers, as psv or hcpe")
-    export.add_argument("games", nargs="+", type=Path, help=GAMES_HELP)
-    export.add_argument("--out", type=Path, required=True, help="a file ending in .psv, .bin (the same) or .hcpe")
+    add = commands.add_parser("export", help="write scored positions for other trainers, as psv or hcpe").add_argument
+    add("games", nargs="+", type=Path, help=GAMES_HELP)
+    add("--out", type=Path, required=True, help="a file ending in .psv, .bin (the same) or .hcpe")
 
 
 def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
-    """The options of a command that searches."""
-    command.add_argument("--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"of each search (default {nodes})")
-    command.add_argument("--threads", type=spin("Threads"), default=1, help="games treated at a time (default 1)")
-    command.add_argument("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
-    command.add_argument("--seed", type=whole(), default=1, help="of the random choices (default 1)")
+    add = command.add_argument
+    add("--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"nodes of each search (default {nodes})")
+    add("--threads", type=spin("Threads"), default=1, help="games processed in parallel (default 1)")
+    add("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
+    add("--seed", type=whole(), default=1, help="seed of the random choices (default 1)")
 
 
-def run_corpus(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.corpus.build import build_corpus  # noqa: PLC0415  (numpy and the core, when they are needed)
+def run_corpus(args: argparse.Namespace) -> None:
+    from usi_engine.learn.corpus.build import build_corpus  # noqa: PLC0415  (numpy and the core are slow to import)
 
-    if not chosen.leaves:
+    if not args.leaves:
         raise ValueError(f"--leaves '': expected weights, or `{NO_LEAVES}`")
-    if chosen.leaves == MATERIAL:
-        raise ValueError(f"--leaves {chosen.leaves}: piece values alone do not find quiescence leaves")
+    if args.leaves == MATERIAL:
+        raise ValueError(f"--leaves {args.leaves}: piece values alone do not find quiescence leaves")
+    leaves = None if args.leaves == NO_LEAVES else args.leaves
     card = build_corpus(
-        chosen.games,
-        chosen.out,
-        chosen.every,
-        chosen.seed,
-        also=chosen.also,
-        leaves=None if chosen.leaves == NO_LEAVES else chosen.leaves,
-        threads=chosen.threads,
+        args.games, args.out, args.every, args.seed, also=args.also, leaves=leaves, threads=args.threads
     )
-    print_refused(card["first_broken"])
-    print(f"{card['training']} positions to train with, {card['held_out']} held out, in {chosen.out}")
+    print_skipped(card["first_broken"])
+    print(f"{card['training']} positions to train with, {card['held_out']} held out, in {args.out}")
 
 
-def print_refused(line: str) -> None:
-    """What was not used, if anything."""
+def print_skipped(line: str) -> None:
     if line:
         print(line, file=sys.stderr)
 
 
-def run_train(chosen: argparse.Namespace) -> None:
-    check_weights_output(chosen.out, chosen.model)
-    if chosen.model == "nnue":
+def run_train(args: argparse.Namespace) -> None:
+    check_weights_output(args.out, args.model)
+    if args.model == "nnue":
         from usi_engine.learn.nnue.train import train_nnue  # noqa: PLC0415
 
-        train_nnue(chosen)
+        train_nnue(args)
         return
     from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
     plan = Plan(
-        model=chosen.model,
-        epochs=chosen.epochs or (1 if chosen.warm_start else 3),
-        threads=chosen.threads,
-        positions=chosen.positions,
-        result_share=chosen.results,
+        model=args.model,
+        epochs=args.epochs or (1 if args.warm_start else 3),
+        threads=args.threads,
+        positions=args.positions,
+        result_share=args.results,
     )
-    if chosen.warm_start:
-        plan = warm_start_plan(plan, chosen.warm_start)
-    training = Training(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
+    if args.warm_start:
+        plan = warm_start_plan(plan, args.warm_start)
+    training = Training(args.corpus, args.out.with_name(args.out.name + ".run"), plan)
     training.run()
-    size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-    print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
+    size = training.export(args.out, {"note": args.note} if args.note else {})
+    print(f"{args.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {args.out.resolve()}")
 
 
-def run_join(chosen: argparse.Namespace) -> None:
+def run_join(args: argparse.Namespace) -> None:
     from usi_engine.learn.nnue.join import join  # noqa: PLC0415
 
-    check_weights_output(chosen.out, "nnue")
-    sizes = join(chosen.networks, chosen.out)
-    print(f"{chosen.out}: {sizes}; play with it: setoption name EvalFile value {chosen.out.resolve()}")
+    check_weights_output(args.out, "nnue")
+    sizes = join(args.networks, args.out)
+    print(f"{args.out}: {sizes}; to play with it: setoption name EvalFile value {args.out.resolve()}")
 
 
-def run_distil(chosen: argparse.Namespace) -> None:
+def run_distil(args: argparse.Namespace) -> None:
     from usi_engine.learn.nnue.distil import distil  # noqa: PLC0415
-    from usi_engine.learn.selfplay.searched import Searched  # noqa: PLC0415
+    from usi_engine.learn.selfplay.search_positions import SearchPositions  # noqa: PLC0415
 
-    searched = Searched(chosen.searched, chosen.searched_share, chosen.weights, chosen.threads, chosen.seed)
-    card = distil(chosen.corpus, chosen.networks, chosen.out, chosen.share, searched if chosen.searched else None)
-    print_refused(card["distilled"].get("not_used", ""))
-    print(f"{card['training']} positions to train with in {chosen.out}")
+    searches = SearchPositions(args.searched, args.searched_share, args.weights, args.threads, args.seed)
+    card = distil(args.corpus, args.networks, args.out, args.share, searches if args.searched else None)
+    print_skipped(card["distilled"].get("not_used", ""))
+    print(f"{card['training']} positions to train with in {args.out}")
 
 
 def check_weights_output(out: Path, model: str) -> None:
-    """Refuse, before hours of training, a file that the weights cannot replace, and a name by which the engine would
-    take them for something else. ValueError, OSError.
-    """
-    from usi_engine.evaluation.load import KPP_SUFFIX, NETWORK_SUFFIXES  # noqa: PLC0415
-    from usi_engine.learn.files import check_replaced, weights_beginnings  # noqa: PLC0415
+    """Check before training that weights may replace `out` and that its suffix is theirs. ValueError, OSError."""
+    from usi_engine.learn.files import check_weights_replaceable  # noqa: PLC0415
 
-    check_replaced(out, "weights", weights_beginnings())
+    check_weights_replaceable(out)
     suffixes = NETWORK_SUFFIXES if model == "nnue" else (KPP_SUFFIX,)
     if out.suffix.lower() not in suffixes:
         raise ValueError(f"--out {out}: weights of --model {model} need a name that ends in {' or '.join(suffixes)}")
 
 
-def run_selfplay(chosen: argparse.Namespace) -> None:
+def run_selfplay(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.play import selfplay  # noqa: PLC0415
     from usi_engine.player import PlayRules, read_openings  # noqa: PLC0415
 
     rules = PlayRules(
-        nodes=chosen.nodes,
-        seed=chosen.seed,
-        random_plies=chosen.opening_plies,
-        opening_margin=chosen.opening_margin,
-        later_random_share=chosen.random_moves,
-        play_out_share=chosen.play_out,
+        nodes=args.nodes,
+        seed=args.seed,
+        random_plies=args.opening_plies,
+        opening_margin=args.opening_margin,
+        later_random_share=args.random_moves,
+        play_out_share=args.play_out,
     )
-    openings = read_openings(chosen.openings)
-    played = selfplay(chosen.weights, openings, chosen.out, chosen.games, rules=rules, threads=chosen.threads)
-    print(f"{played} games added to {chosen.out}")
+    openings = read_openings(args.openings)
+    played = selfplay(args.weights, openings, args.out, args.games, rules=rules, threads=args.threads)
+    print(f"{played} games added to {args.out}")
 
 
-def run_off_game(chosen: argparse.Namespace) -> None:
-    from usi_engine.learn.selfplay.off_game import OffGame, make_off_game  # noqa: PLC0415
+def run_off_game(args: argparse.Namespace) -> None:
+    from usi_engine.learn.selfplay.off_game import OffGamePlan, append_off_game  # noqa: PLC0415
     from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
-    plan = OffGame(chosen.positions, chosen.samples, chosen.plies)
-    games, refused = make_off_game(chosen.weights, chosen.games, chosen.out, plan, rules=rules, threads=chosen.threads)
-    print_refused(refused.line)
-    print(f"positions of {games} games added to {chosen.out}")
+    rules = PlayRules(nodes=args.nodes, seed=args.seed)
+    plan = OffGamePlan(args.positions, args.samples, args.plies)
+    games, skipped = append_off_game(args.weights, args.games, args.out, plan, rules=rules, threads=args.threads)
+    print_skipped(skipped.line)
+    print(f"positions of {games} games added to {args.out}")
 
 
-def run_rescore(chosen: argparse.Namespace) -> None:
+def run_rescore(args: argparse.Namespace) -> None:
     from usi_engine.learn.selfplay.rescore import rescore  # noqa: PLC0415
     from usi_engine.player import PlayRules  # noqa: PLC0415
 
-    rules = PlayRules(nodes=chosen.nodes, seed=chosen.seed)
-    games, refused = rescore(
-        chosen.weights, chosen.games, chosen.out, chosen.share, rules=rules, threads=chosen.threads
-    )
-    print_refused(refused.line)
-    print(f"{games} games added to {chosen.out}")
+    rules = PlayRules(nodes=args.nodes, seed=args.seed)
+    games, skipped = rescore(args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads)
+    print_skipped(skipped.line)
+    print(f"{games} games added to {args.out}")
 
 
-def run_export(chosen: argparse.Namespace) -> None:
+def run_export(args: argparse.Namespace) -> None:
     from usi_engine.learn.corpus.export_packed import export_packed  # noqa: PLC0415
 
-    positions, refused = export_packed(chosen.games, chosen.out)
-    print_refused(refused.line)
-    print(f"{positions} positions in {chosen.out}")
+    positions, skipped = export_packed(args.games, args.out)
+    print_skipped(skipped.line)
+    print(f"{positions} positions in {args.out}")
 
 
-RUN = {
-    "corpus": run_corpus,
-    "train": run_train,
-    "join": run_join,
-    "distil": run_distil,
-    "selfplay": run_selfplay,
-    "off-game": run_off_game,
-    "rescore": run_rescore,
-    "export": run_export,
-}
-
-# What the command does that was stopped, when it is run again.
-AGAIN = {
-    "corpus": "begins anew",
-    "train": "resumes from the last checkpoint",
-    "join": "begins anew",
-    "distil": "begins anew",
-    "selfplay": "resumes where the file ends",
-    "off-game": "resumes where the file ends",
-    "rescore": "resumes where the file ends",
-    "export": "begins anew",
+BEGINS_ANEW, RESUMES = "begins anew", "resumes where the file ends"
+# Each command's function, and what a second run does after the first was stopped.
+COMMANDS = {
+    "corpus": (run_corpus, BEGINS_ANEW),
+    "train": (run_train, "resumes from the last checkpoint"),
+    "join": (run_join, BEGINS_ANEW),
+    "distil": (run_distil, BEGINS_ANEW),
+    "selfplay": (run_selfplay, RESUMES),
+    "off-game": (run_off_game, RESUMES),
+    "rescore": (run_rescore, RESUMES),
+    "export": (run_export, BEGINS_ANEW),
 }
 
 
 def main(arguments: list[str]) -> int:
-    """Carry out one command; returns the exit status."""
-    chosen = parser().parse_args(arguments)
+    """Run one command; return the exit status."""
+    args = parser().parse_args(arguments)
+    run, again = COMMANDS[args.command]
     try:
         load_core()
-        RUN[chosen.command](chosen)
+        run(args)
     except KeyboardInterrupt:
-        print(f"stopped; the same command {AGAIN[chosen.command]}", file=sys.stderr)
+        print(f"stopped; the same command {again}", file=sys.stderr)
         return 130
     except (OSError, ValueError, CoreError, WeightsError, MemoryError) as error:
         print(text_of(error), file=sys.stderr)

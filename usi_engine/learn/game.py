@@ -1,10 +1,11 @@
-"""What files of games hold: games, positions with valued moves, and items that cannot be used."""
+"""Items of files of games: games with scores, positions with valued moves, and faults."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from core_ext.board import Board
+from usi_engine.records.faults import Fault
 
 START = Board().sfen()
 RESULTS = {"b": 1, "w": -1, "d": 0}
@@ -13,11 +14,11 @@ LARGEST_SCORE = 32767
 
 
 class SourceError(ValueError):
-    """A file or an item of it that cannot be read; the text quotes what is wrong."""
+    """A file, or an item of one, that cannot be read; the text quotes the fault."""
 
 
 @dataclass(frozen=True)
-class Game:
+class ScoredGame:
     """Moves in USI from a start position; scores in centipawns for the side to move, or None."""
 
     start: str
@@ -29,23 +30,16 @@ class Game:
 
 @dataclass(frozen=True)
 class ValuedMoves:
-    """Moves from one position with their values in centipawns for the side that makes them; no game, no result."""
+    """Moves from one position, without a game or result; values in centipawns for the side to move."""
 
     start: str
     moves: list[str]
     values: list[int]
 
 
-@dataclass(frozen=True)
-class Fault:
-    """In place of an item that cannot be used."""
-
-    reason: str
-
-
-Item = Game | ValuedMoves | Fault
+Item = ScoredGame | ValuedMoves | Fault
 
 
 def clamped_score(score: int) -> int:
-    """The nearest score that 16 bits hold: other programs write more for mates."""
+    """Clamp a score to 16 bits: other programs write greater ones for mates."""
     return max(-LARGEST_SCORE, min(score, LARGEST_SCORE))

@@ -1,7 +1,7 @@
-"""Work spread over processes, with results in the order of the tasks: the interpreter's lock would cost threads speed.
+"""Work spread over processes, because Python's global lock slows threads down. Results come in the order of the tasks.
 
-A worker is a state, made once per process by `set_up`, and a function that is given the state and a task. Both have to
-be found by name in their module, and tasks and results are pickled.
+Each process makes a state once with `set_up` and gives it to `do` with every task. Both functions are found by name in
+their module; tasks and results are pickled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, TypeVar
 
-WAITING_TASKS = 8  # for each process: running, or done and not yet taken
+WAITING_TASKS = 8  # per process, running or finished, whose results were not taken yet
 
 State = TypeVar("State")
 Task = TypeVar("Task")
@@ -26,17 +26,17 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Work(Generic[State, Task, Result]):
-    """What each process does: `do(set_up(*arguments), task)` for every task it is given."""
+    """Work of each process: `do(set_up(*arguments), task)` for every task."""
 
     set_up: Callable[..., State]
     arguments: tuple[Any, ...]
     do: Callable[[State, Task], Result]
 
     def results(self, tasks: Iterable[Task], processes: int) -> Iterator[Result]:
-        """Results of the tasks, in their order; in this process where `processes` is 1.
+        """Yield the results in the order of the tasks; one process is this one.
 
         At most WAITING_TASKS tasks per process are taken in advance. An exception of a task is raised in its place;
-        ChildProcessError where a process was killed.
+        ChildProcessError if a process was killed.
         """
         if processes == 1:
             state = self.set_up(*self.arguments)
@@ -57,13 +57,13 @@ class Work(Generic[State, Task, Result]):
             pool.shutdown(cancel_futures=True)
 
 
-# Of a worker process: its work, and the state once the first task needs it, so that an error reaches the caller.
+# The work of a worker process, and its state. The first task makes the state, so that an error reaches the caller.
 _work: list[Work[Any, Any, Any]] = []
 _state: list[Any] = []
 
 
 def _start(work: Work[Any, Any, Any]) -> None:
-    """Prepare a worker process. It ends without a word at Ctrl-C, which it is sent as well, and with its parent."""
+    """Prepare a worker process: it ends silently at Ctrl-C, which it receives too, and with its parent."""
     _work.append(work)
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES
 
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
+
+
+@contextmanager
+def naming_errors(path: Path) -> Iterator[None]:
+    """Give an OSError of the block the name of the file if it has none, as when the disk is full."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def write_text(path: Path, text: str, encoding: str = "") -> None:
@@ -23,7 +35,7 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:
-        with open(descriptor, "wb") as file:
+        with naming_errors(path), open(descriptor, "wb") as file:
             file.write(data)
         mask = os.umask(0)
         os.umask(mask)

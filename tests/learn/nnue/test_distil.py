@@ -20,11 +20,11 @@ from usi_engine.evaluation.names import INTERNAL
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING
-from usi_engine.learn.corpus.sources import Refused, parse_game_line
+from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
 from usi_engine.learn.nnue.distil import MOST_VALUE, Teacher, distil, rescored_by
 from usi_engine.learn.nnue.network_card import tempo_left_out
 from usi_engine.learn.nnue.train import shifted
-from usi_engine.learn.selfplay.searched import Searched
+from usi_engine.learn.selfplay.search_positions import SearchPositions
 
 
 @pytest.fixture(scope="module")
@@ -103,8 +103,8 @@ def test_positions_of_searches_are_added(corpus: Path, games: Path, tmp_path: Pa
 
 
 def test_no_game_is_searched_without_a_share(games: Path) -> None:
-    searched, refused = Searched([games], share=0.0), Refused()
-    assert sum(map(len, searched.positions(refused, searched.count()))) == 0 == refused.count
+    searches, skipped = SearchPositions([games], share=0.0), SkippedItems()
+    assert sum(map(len, searches.positions(skipped, searches.count()))) == 0 == skipped.count
 
 
 @pytest.mark.parametrize(
@@ -113,18 +113,21 @@ def test_no_game_is_searched_without_a_share(games: Path) -> None:
         (["--searched", "no/such.tsv"], r"no.such\.tsv"),
         (["--searched", "games.txt"], r"games\.txt: expected a name"),
         (["--weights", "no/such.bin"], r"no.such\.bin.*no such file"),
+        (["--networks", "no/such.bin"], r"no.such\.bin.*no such file"),
+        (["--out", "CORPUS"], "is also read"),
     ],
 )
-def test_searches_that_cannot_be_made_are_refused_first(
+def test_wrong_arguments_are_refused_first(
     corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
-    """Before the corpus is scored: nothing is written."""
-    out, games = tmp_path / "out", tmp_path / "games.tsv"
+    """Nothing is written."""
+    out, games, before = tmp_path / "out", tmp_path / "games.tsv", (corpus / TRAINING).read_bytes()
     games.write_text("")
-    chosen = ["--searched", str(games), *options, "--out", str(out)]
-    assert main(["distil", str(corpus), "--networks", INTERNAL, *chosen]) == 1
+    words = ["distil", str(corpus), "--networks", INTERNAL, "--searched", str(games), "--out", str(out), *options]
+    assert main([word.replace("CORPUS", str(corpus)) for word in words]) == 1
     said = capsys.readouterr().err
     assert len(said.splitlines()) == 1 and re.search(message, said) and not out.exists()
+    assert (corpus / TRAINING).read_bytes() == before
 
 
 def test_a_card_without_its_split_is_refused(corpus: Path, tmp_path: Path) -> None:
@@ -135,18 +138,3 @@ def test_a_card_without_its_split_is_refused(corpus: Path, tmp_path: Path) -> No
     (copied / CARD).write_text(json.dumps(card))
     with pytest.raises(ValueError, match=r"which games are held out \(every 0, seed 1\)"):
         distil(copied, [INTERNAL], tmp_path / "out", 1.0)
-
-
-@pytest.mark.parametrize(
-    ("network", "message"), [("no/such.bin", r"no.such\.bin.*no such file"), (INTERNAL, "is also read")]
-)
-def test_what_cannot_be_done(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], network: str, message: str
-) -> None:
-    """One line; the corpus stays as it is."""
-    before = (corpus / TRAINING).read_bytes()
-    out = corpus if network == INTERNAL else tmp_path
-    assert main(["distil", str(corpus), "--networks", network, "--out", str(out)]) == 1
-    said = capsys.readouterr().err
-    assert len(said.splitlines()) == 1 and re.search(message, said)
-    assert (corpus / TRAINING).read_bytes() == before

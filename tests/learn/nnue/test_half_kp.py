@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +13,13 @@ import pytest
 from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from core_ext.network_training import half_kp_shared_rows
 from tests.learn.nnue import reference
-from tests.learn.nnue.conftest import train
 from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
 from usi_engine.learn.nnue.half_kp import set_rows
-from usi_engine.learn.nnue.train import HALF_KP, NetworkPlan, NetworkTraining, initialise, rounded_network
-from usi_engine.learn.nnue.unit_order import in_order
+from usi_engine.learn.nnue.train import HALF_KP, NetworkPlan, initialise, rounded_network
 
 Positions = npt.NDArray[Any]
 FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
-# Three epochs do not learn the decided positions of the small corpus.
-PLAN = NetworkPlan(features=HALF_KP, width=128, hidden1=8, hidden2=8, epochs=10, batch=256, seed=3)
 RATE, DECAY = 5e-4, 200.0  # slow steps kill no unit; the decay of a few of them can be seen
 KINGS, NUMBERS = 81, 1548
 PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
@@ -113,7 +107,7 @@ def test_values_are_those_of_the_definition(positions: Positions, portable: bool
 
 
 @FORMS
-@pytest.mark.parametrize("width", [128, 192])
+@pytest.mark.parametrize("width", [128, pytest.param(192, marks=pytest.mark.slow)])
 def test_rounded_values_are_those_of_the_file(positions: Positions, portable: bool, width: int) -> None:
     """To the last bit: the sum of the parts is rounded."""
     trainer, chosen = make_trainer(portable=portable, width=width), positions[100:250]
@@ -200,7 +194,7 @@ def test_parts_keep_a_clock_of_their_own(positions: Positions) -> None:
 
 
 @pytest.mark.parametrize("rounded", [False, True])
-@pytest.mark.parametrize("threads", [2, 3])
+@pytest.mark.parametrize("threads", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounded: bool) -> None:
     trainers = [make_trainer(count, width=192) for count in (1, threads)]
     for trainer in trainers:
@@ -210,14 +204,6 @@ def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounde
     assert expected.keys() == found.keys() > {"weights", "first", "second"}
     for name, array in expected.items():
         assert np.array_equal(found[name], array), name
-
-
-def test_portable_kernels_agree(positions: Positions) -> None:
-    trainers = [make_trainer(portable=portable) for portable in (False, True)]
-    for trainer in trainers:
-        learn(trainer, positions)
-    native, portable = (own(trainer).reshape(-1) for trainer in trainers)
-    assert np.corrcoef(native, portable)[0, 1] > 0.999
 
 
 def test_a_state_is_taken_up(positions: Positions) -> None:
@@ -230,6 +216,7 @@ def test_a_state_is_taken_up(positions: Positions) -> None:
     assert all(np.array_equal(array, other.state()[name]) for name, array in trainer.state().items())
 
 
+@pytest.mark.slow
 def test_rows_of_a_file_come_back(positions: Positions) -> None:
     trainer, other = make_trainer(), make_trainer()
     learn(trainer, positions)
@@ -249,62 +236,7 @@ def test_features_that_are_none_are_refused() -> None:
 # ---- runs ----
 
 
-@pytest.fixture(scope="module")
-def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTraining:
-    return train(corpus, tmp_path_factory.mktemp("run"), PLAN)
-
-
-def test_a_small_corpus_is_learned(trained: NetworkTraining) -> None:
-    first, last = trained.state.curve[0], trained.state.curve[-1]
-    assert last["divergence"] < first["divergence"]
-    assert last["correlation"] > 0.4 and last["rounded_divergence"] < 1.05 * last["divergence"]
-
-
-def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    again = train(corpus, tmp_path, replace(PLAN, threads=2))
-    assert all(np.array_equal(array, again.trainer.state()[name]) for name, array in trained.trainer.state().items())
-    assert again.state.curve == trained.state.curve
-
-
-def test_a_run_goes_on_where_it_stopped(
-    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
-    step = stopped.learn
-
-    def learn_and_stop(positions: Any) -> float:
-        if stopped.state.step == 5:
-            raise KeyboardInterrupt
-        return step(positions)
-
-    monkeypatch.setattr(stopped, "learn", learn_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        stopped.run()
-    resumed = train(corpus, tmp_path, PLAN)
-    assert all(np.array_equal(array, resumed.trainer.state()[name]) for name, array in trained.trainer.state().items())
-
-
-def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
-    """The integers of the file give the values that training measured, to the last bit."""
-    trained.export(tmp_path / "nn.bin", {})
-    network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
-    assert network.architecture == Architecture("HalfKP", 128, 8, 8)
-    assert json.loads((tmp_path / "nn.card.json").read_text())["model"] == "HalfKP 128x2-8-8"
-    trained.trainer.refresh(rounded=True)
-    expected = reference.integer_outputs(network, reference.half_kp_views(chosen)) / 16 + trained.plan.tempo
-    assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
-
-
-def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    trained.export(tmp_path / "nn.bin", {})
-    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"))
-    warm = NetworkTraining(corpus, tmp_path / "warm", plan)
-    exported = in_order(rounded_network(trained.trainer), trained.unit_activity())
-    assert np.array_equal(rounded_network(warm.trainer).ft_weight, exported.ft_weight)
-    with pytest.raises(ValueError, match=r"HalfKP.*K\+P.* expected"):
-        NetworkTraining(corpus, tmp_path / "other", replace(plan, features="K+P"))
-
-
+@pytest.mark.slow
 def test_one_command_makes_a_network(corpus: Path, tmp_path: Path) -> None:
     words = ["train", str(corpus), "--out", str(tmp_path / "my.bin"), "--model", "nnue", "--network", "128x2-8-8"]
     assert main([*words, "--features", "HalfKP", "--epochs", "1"]) == 0

@@ -1,8 +1,7 @@
-"""A run from corpus to nn.bin: it learns, repeats to the byte, goes on where it stopped, and says what it did."""
+"""Runs from corpus to nn.bin: learning, reproducibility, resuming, warm start, export."""
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -15,14 +14,14 @@ from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import Network
 from tests.learn.nnue import reference
 from tests.learn.nnue.conftest import train
-from usi_engine.evaluation.load import load_evaluation, packaged_network
+from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus import batches as batches_module
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import TRAINING
 from usi_engine.learn.corpus.files import training_file
-from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, parse_sizes, train_nnue
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, parse_sizes
 from usi_engine.learn.nnue.unit_order import in_order
 
 PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
@@ -71,22 +70,6 @@ def test_batches_go_on_from_any_place(corpus: Path) -> None:
     assert keys(Batches(training_file(corpus), 50, seed=2), 0, 5) != whole[:5]
 
 
-@pytest.mark.usefixtures("small_groups")
-def test_neighbours_in_the_file_are_parted(corpus: Path) -> None:
-    batches = Batches(training_file(corpus), 50, seed=1)
-    stored = np.fromfile(corpus / TRAINING, TRAINING_POSITION)["key"].tolist()
-    place = {key: number for number, key in enumerate(stored)}
-    order = [place[key] for batch in keys(batches, 0, batches.per_epoch) for key in batch]
-    assert np.mean(np.diff(order) == 1) < 0.05
-    assert abs(np.corrcoef(order, np.arange(len(order)))[0, 1]) < 0.9
-
-
-def test_an_empty_corpus_is_refused(tmp_path: Path) -> None:
-    (tmp_path / TRAINING).touch()
-    with pytest.raises(ValueError, match="no positions"):
-        training_file(tmp_path)
-
-
 # ---- runs ----
 
 
@@ -94,7 +77,7 @@ def test_a_small_corpus_is_learned(corpus: Path, trained: NetworkTraining) -> No
     first, last = trained.state.curve[0], trained.state.curve[-1]
     assert len(trained.state.curve) == PLAN.epochs
     assert last["divergence"] < 0.8 * first["divergence"]
-    assert last["correlation"] > 0.5
+    assert last["correlation"] > 0.5 and last["rounded_divergence"] < 1.05 * last["divergence"]
 
 
 def test_the_figures_are_those_of_the_definition(trained: NetworkTraining) -> None:
@@ -109,12 +92,6 @@ def test_the_figures_are_those_of_the_definition(trained: NetworkTraining) -> No
     assert trained.state.curve[-1]["correlation"] == pytest.approx(np.corrcoef(win, searched)[0, 1], rel=1e-3)
 
 
-def test_rounding_costs_little(trained: NetworkTraining) -> None:
-    """The last steps have seen the rounded weights."""
-    last = trained.state.curve[-1]
-    assert last["rounded_divergence"] < 1.05 * last["divergence"]
-
-
 def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
     again = train(corpus, tmp_path / "again", replace(PLAN, threads=2))
     assert np.array_equal(again.trainer.weights, trained.trainer.weights)
@@ -123,7 +100,7 @@ def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_pat
     assert not np.array_equal(other.trainer.weights, trained.trainer.weights)
 
 
-@pytest.mark.parametrize("steps", [3, 17, 50])
+@pytest.mark.parametrize("steps", [17])
 def test_a_run_goes_on_where_it_stopped(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
@@ -222,15 +199,6 @@ def test_a_start_has_the_tempo_that_its_card_leaves_out(
     assert first_values(corpus, folder, plan) == lower.tolist()
 
 
-def test_the_packaged_network_starts_with_its_tempo(corpus: Path, tmp_path: Path) -> None:
-    plan = NetworkPlan(width=1024, hidden1=64, hidden2=64, batch=16, warm_start="<internal>")
-    training = NetworkTraining(corpus, tmp_path, plan)
-    some, network = training.held_out[:16], read_network(packaged_network())
-    expected = reference.integer_outputs(network, reference.views(some)) / 16 + 122
-    training.trainer.refresh(rounded=True)
-    assert training.values(some).tolist() == (expected * (1 - 2 * some["side"])).tolist()
-
-
 @pytest.mark.parametrize("text", ["", "[]", '{"tempo_left_out": "much"}', '{"tempo_left_out": 1001}'])
 def test_a_start_with_a_damaged_card_is_refused(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, text: str
@@ -247,7 +215,7 @@ def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTrainin
         NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), hidden1=8))
 
 
-@pytest.mark.parametrize("width", [192, 256, 320])
+@pytest.mark.parametrize("width", [192, 320])
 def test_a_wider_network_starts_with_the_same_values(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, width: int
 ) -> None:
@@ -264,15 +232,9 @@ def test_a_wider_network_starts_with_the_same_values(
     assert len(np.unique(rows, axis=1).T) > 128 + 0.9 * (width - 128)
 
 
-@pytest.mark.parametrize("text", ["", "256", "256x2-32", "256x1-32-32", "256x2-32-32-1", "-1x2-32-32"])
-def test_sizes_that_are_none_are_quoted(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "256x2-32", "256x1-32-32", "-1x2-32-32", "128x2-1-1", "128x2-7-8", "100x2-8-8"])
+def test_wrong_sizes_are_quoted(text: str) -> None:
     with pytest.raises(ValueError, match=f"--network {text}: "):
-        parse_sizes(text)
-
-
-@pytest.mark.parametrize("text", ["128x2-1-1", "128x2-8-97", "128x2-7-8", "100x2-8-8", "1056x2-8-8", "64x2-8-8"])
-def test_sizes_that_play_refuses_are_not_trained(text: str) -> None:
-    with pytest.raises(ValueError, match=rf"--network {text}: its (width|hidden layer of) \d+"):
         parse_sizes(text)
 
 
@@ -286,6 +248,10 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
     network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
     assert network.architecture == Architecture("K+P", 128, 16, 16)
     trained.trainer.refresh(rounded=True)
+    card = json.loads((tmp_path / "nn.card.json").read_text())
+    assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == "K+P 128x2-16-16"
+    assert card["plan"]["epochs"] == PLAN.epochs and card["held_out"] == trained.state.curve[-1]
+    assert card["positions_learned"] == trained.state.step * PLAN.batch
     expected = reference.integer_outputs(network, reference.views(chosen)) / 16 + PLAN.tempo
     assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
 
@@ -317,36 +283,15 @@ def test_the_tempo_is_taken_out_of_the_values(trained: NetworkTraining, tmp_path
     assert np.array_equal(whole.ft_weight, without.ft_weight)
 
 
-def test_the_card_says_what_was_done(trained: NetworkTraining, tmp_path: Path) -> None:
-    trained.export(tmp_path / "nn.bin", {"note": "a test"})
-    card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == "K+P 128x2-16-16"
-    assert card["plan"]["epochs"] == PLAN.epochs and card["held_out"] == trained.state.curve[-1]
-    assert card["positions_learned"] == trained.state.step * PLAN.batch
-
-
-def test_the_command_line_trains(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    chosen = argparse.Namespace(
-        corpus=corpus, out=tmp_path / "nn.bin", epochs=1, threads=2, positions=500, results=0.0, note="short"
-    )
-    chosen.tempo = 45
-    chosen.features, chosen.network, chosen.warm_start, chosen.rate, chosen.decay = "K+P", "192x2-8-16", "", 0.002, 0.1
-    train_nnue(chosen)
-    assert read_network(chosen.out).architecture == Architecture("K+P", 192, 8, 16)
-    assert " a second, divergence " in capsys.readouterr().out
-    card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["note"] == "short"
-    assert [card["plan"][name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
-    assert (tmp_path / "nn.bin.run" / "curve.json").exists()
-
-
 def test_one_command_makes_a_network_to_play_with(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "my.bin"
     words = ["train", str(corpus), "--out", str(out), "--model", "nnue", "--network", "128x2-8-16", "--epochs", "1"]
-    words += ["--tempo", "0"]
+    words += ["--tempo", "45", "--rate", "0.002", "--decay", "0.1", "--threads", "2"]
     assert main(words) == 0
     network = load_evaluation(str(out), 16)
     assert isinstance(network, Network)
     assert (network.width, network.hidden) == (128, (8, 16))
-    assert json.loads(out.with_suffix(".card.json").read_text())["corpus"]["games"] == 40
+    card = json.loads(out.with_suffix(".card.json").read_text())
+    assert card["corpus"]["games"] == 40
+    assert [card["plan"][name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
     assert main([*words, "--network", "100x2-8-16"]) == 1

@@ -1,7 +1,7 @@
-"""A corpus as shuffled batches, streamed from disk: its size is not limited by memory.
+"""Shuffled batches of a corpus, streamed from disk.
 
 An epoch takes the blocks of the file in random order, GROUP_BLOCKS at a time, and shuffles each group in memory. The
-order depends only on the seed and the number of the epoch, so that training can resume at any batch.
+order depends only on the seed and the epoch, so training can resume at any batch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GROUP_BLOCKS = 16  # 2^20 positions, 100 MB, of 4,096 a batch; two groups are in
 
 
 class Batches:
-    """The positions of a file that is not empty, `size` a batch."""
+    """Batches of `size` positions of a file that is not empty."""
 
     def __init__(self, file: PositionFile, size: int, seed: int) -> None:
         self.file, self.seed = file, seed
@@ -31,7 +31,7 @@ class Batches:
         self.per_epoch = self.positions // self.size  # the rest of an epoch, less than a batch, is left out
 
     def from_batch(self, number: int, total: int) -> Iterator[Positions]:
-        """The batches with these numbers, counted through all epochs; the next group is read in the background."""
+        """Yield the batches from `number` to `total`, counted through all epochs; the next group is read meanwhile."""
         with ThreadPoolExecutor(1) as reader:
             pending: Future[Positions] | None = None
             while number < total:
@@ -46,16 +46,15 @@ class Batches:
 
     @property
     def group_batches(self) -> int:
-        """Batches in a whole group."""
         return BLOCK_BATCHES * GROUP_BLOCKS
 
     def batches_of_group(self, number: int) -> int:
-        """How many batches the group has in which batch `number` lies."""
+        """Return the number of batches in the group of batch `number`."""
         start = number % self.per_epoch // self.group_batches * self.group_batches
         return min(self.group_batches, self.per_epoch - start)
 
     def read_group(self, number: int) -> Positions:
-        """The shuffled group in which batch `number` lies."""
+        """Read and shuffle the group of batch `number`."""
         epoch, batch = divmod(number, self.per_epoch)
         group = batch // self.group_batches
         block = BLOCK_BATCHES * self.size
@@ -68,6 +67,6 @@ class Batches:
         return words[places].view(TRAINING_POSITION).reshape(-1)
 
     def read_blocks(self, starts: list[int], block: int) -> npt.NDArray[np.uint64]:
-        """The blocks that start at these positions, the last one perhaps short, as words: numpy moves them faster."""
+        """Read the blocks at these positions as words, which numpy moves faster; the last may be short."""
         parts = [self.file.read(start, block).view(np.uint64) for start in starts]
         return np.concatenate(parts).reshape(-1, POSITION_WORDS)

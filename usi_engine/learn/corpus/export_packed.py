@@ -1,39 +1,33 @@
-"""The scored positions of games in the formats of other programs' trainers."""
+"""Export of scored positions in the formats of other programs' trainers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.learn.corpus.packed import WRITERS, PackedPosition, packed_positions
-from usi_engine.learn.corpus.sources import GameSource, Refused
-from usi_engine.learn.files import check_not_replaced, check_output, weights_beginnings, written_whole
+from usi_engine.learn.corpus.packed import WRITERS, packed_positions
+from usi_engine.learn.corpus.sources import GameSource, SkippedItems
+from usi_engine.learn.files import atomic_write, check_not_weights, check_output
 from usi_engine.learn.game import SourceError
 from usi_engine.progress import Progress
 
 
-def writer_of(path: Path) -> Callable[[PackedPosition], bytes]:
-    """The format of a file to write, by its ending. SourceError."""
-    if path.suffix not in WRITERS:
-        raise SourceError(f"--out {path}: expected a name ending in {', '.join(WRITERS)}")
-    return WRITERS[path.suffix]
+def export_packed(paths: list[Path], out: Path) -> tuple[int, SkippedItems]:
+    """Write every scored position of the games with its move and result, in the order of the games.
 
-
-def export_packed(paths: list[Path], out: Path) -> tuple[int, Refused]:
-    """Write every scored position of the games with its move and result, in the order of the games, unshuffled.
-
-    Returns the number of positions, and what was not used. SourceError, OSError.
+    Return the number of positions, and the items that cannot be used. SourceError, OSError.
     """
-    write, source, progress = writer_of(out), GameSource(paths), Progress("games")
+    if out.suffix not in WRITERS:
+        raise SourceError(f"--out {out}: expected a name ending in {', '.join(WRITERS)}")
     check_output(out, paths)
-    check_not_replaced(out, "weights", weights_beginnings())
-    with written_whole(out) as part, part.open("wb") as file:
-        for _, place, game in source.placed():
+    check_not_weights(out)
+    write, source, progress = WRITERS[out.suffix], GameSource(paths), Progress("games")
+    with atomic_write(out) as part, part.open("wb") as file:
+        for _, place, game in source.games():
             try:
                 positions = [write(position) for position in packed_positions(game)]
             except ValueError as error:
-                source.refused.add(place, str(error))
+                source.skipped.add(place, str(error))
                 positions = []
             file.write(b"".join(positions))
             progress.add(1, len(positions))
-    return progress.positions, source.refused
+    return progress.positions, source.skipped

@@ -1,4 +1,4 @@
-"""A corpus as training opens it: the card, and files of positions that are checked as they are read."""
+"""Reading of a corpus for training: the card, and files of positions, which are checked as they are read."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ SAMPLES, SAMPLE_BYTES = 64, 1 << 14  # of each file, for its fingerprint
 
 
 class PositionFile:
-    """The positions of a file, or only the first `limit` (0: all). ValueError for part of a position, OSError."""
+    """The positions of a file, or only the first `limit` (0: all). OSError; ValueError if the last one is cut off."""
 
     def __init__(self, path: Path, limit: int = 0) -> None:
         self.path = path
-        held, rest = divmod(path.stat().st_size, TRAINING_POSITION.itemsize)
+        count, rest = divmod(path.stat().st_size, TRAINING_POSITION.itemsize)
         if rest:
-            raise ValueError(f"{path} is damaged: it ends within position {held + 1}")
-        self.count = min(limit, held) if limit else held
+            raise ValueError(f"{path} is damaged: it ends within position {count + 1}")
+        self.count = min(limit, count) if limit else count
 
     def read(self, start: int = 0, count: int = -1) -> Positions:
-        """So many positions (-1: all) from this one on, fewer at the end. ValueError where one is damaged, OSError."""
+        """Read `count` positions (-1: all) from `start` on, fewer at the end. OSError; ValueError if one is damaged."""
         wanted = min(count, self.count - start) if count >= 0 else self.count - start
         positions: Positions = np.fromfile(
             self.path, TRAINING_POSITION, wanted, offset=start * TRAINING_POSITION.itemsize
@@ -41,7 +41,7 @@ class PositionFile:
 
 
 def training_file(corpus: Path, limit: int = 0) -> PositionFile:
-    """The positions to train with. ValueError where there are none, OSError."""
+    """Open the training positions. OSError; ValueError if there are none."""
     found = PositionFile(corpus / TRAINING, limit)
     if not found.count:
         raise ValueError(f"no positions in {found.path}")
@@ -49,7 +49,7 @@ def training_file(corpus: Path, limit: int = 0) -> PositionFile:
 
 
 def load_card(corpus: Path) -> dict[str, Any]:
-    """What the corpus was made of. ValueError where the card cannot be read or the files are not those it tells of."""
+    """Read the card. ValueError if it is damaged or the files hold other numbers of positions."""
     path = corpus / CARD
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
@@ -65,7 +65,7 @@ def load_card(corpus: Path) -> dict[str, Any]:
 
 
 def fingerprint(corpus: Path) -> str:
-    """A hash of the card, the sizes of the files and samples of them: all of 10 GB would take a minute. OSError."""
+    """Hash the card, the sizes of the files and samples of them; all of 10 GB would take a minute. OSError."""
     found = hashlib.sha256((corpus / CARD).read_bytes())
     for name in (TRAINING, HELD_OUT):
         size = (corpus / name).stat().st_size

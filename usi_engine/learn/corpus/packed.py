@@ -1,4 +1,4 @@
-"""Packed positions as trainers of other programs read and write them; rsshogi codes the positions themselves.
+"""Packed positions in the formats of other trainers; rsshogi packs and unpacks the positions themselves.
 
 All numbers are little-endian, scores are centipawns for the side to move.
 
@@ -21,19 +21,20 @@ from typing import IO, Any
 from rsshogi import core
 
 from core_ext.board import Board
-from usi_engine.learn.game import Fault, Game, SourceError, clamped_score
+from usi_engine.learn.game import ScoredGame, SourceError, clamped_score
+from usi_engine.records.faults import Fault
 
-POSITION = 32  # bytes
 PSV, HCPE = struct.Struct("<32shHHbx"), struct.Struct("<32shHBx")
 HCPE3, HCPE3_MOVE, CANDIDATE = struct.Struct("<32sHBB"), struct.Struct("<HhH"), 4
-HCPE_RESULTS = {0: 0, 1: 1, 2: -1}  # to that of a Game
-BLOCK = 1024  # positions
-GAMES = 16
+PSV_RESULTS = {0: 0, 1: 1, -1: -1}
+HCPE_RESULTS = {0: 0, 1: 1, 2: -1}  # to that of a ScoredGame
+BLOCK = 1024  # positions in a chunk
+GAMES = 16  # games in a chunk
 MAX_MOVES = 593  # in a position
 
 
-def sfen_of(packed: bytes, huffman: bool) -> str:
-    """The sfen of a packed position. SourceError where it is none."""
+def unpacked_sfen(packed: bytes, huffman: bool) -> str:
+    """Return the sfen of a packed position. SourceError if it is not a position."""
     board = core.Board()
     try:
         board.set_hcp(packed) if huffman else board.set_packed_sfen(packed)
@@ -42,41 +43,37 @@ def sfen_of(packed: bytes, huffman: bool) -> str:
     return str(board.to_sfen())
 
 
-def with_ply(sfen: str, ply: int) -> str:
-    """The sfen with this number of the next move."""
-    return f"{sfen.rpartition(' ')[0]} {max(ply, 1)}"
-
-
-def move_of(bits: int, apery: bool) -> str:
-    """The USI text of the move's bits; of bits that are no move, text that is no legal move."""
+def unpacked_move(bits: int, apery: bool) -> str:
+    """Return the USI text of a move; text that is not a legal move if the bits are wrong."""
     return str(core.AperyMove(bits).to_move() if apery else core.Move(bits))
 
 
-def result_in(results: dict[int, int], found: int) -> int:
-    """The result of a Game. SourceError."""
-    if found not in results:
-        raise SourceError(f"not a result: '{found}'")
-    return results[found]
+def unpacked_result(results: dict[int, int], value: int) -> int:
+    """Return the result for Black or, in psv, for the side to move. SourceError."""
+    if value not in results:
+        raise SourceError(f"not a result: '{value}'")
+    return results[value]
 
 
-def game_of_psv(value: bytes) -> Game:
-    """A position as a game of one move. SourceError."""
+def game_of_psv(value: bytes) -> ScoredGame:
+    """Read a position as a game of one move. SourceError."""
     packed, score, move, ply, result = PSV.unpack(value)
-    start = with_ply(sfen_of(packed, huffman=False), ply)
+    start = f"{unpacked_sfen(packed, huffman=False).rpartition(' ')[0]} {max(ply, 1)}"
     sign = 1 if start.split()[1] == "b" else -1
-    won = result_in({0: 0, 1: 1, -1: -1}, result)
-    return Game(start, [move_of(move, apery=False)], [clamped_score(score)], sign * won)
+    won = unpacked_result(PSV_RESULTS, result)
+    return ScoredGame(start, [unpacked_move(move, apery=False)], [clamped_score(score)], sign * won)
 
 
-def game_of_hcpe(value: bytes) -> Game:
-    """A position as a game of one move; its ply is not stored. SourceError."""
+def game_of_hcpe(value: bytes) -> ScoredGame:
+    """Read a position, whose ply is not stored, as a game of one move. SourceError."""
     packed, score, move, result = HCPE.unpack(value)
-    won = result_in(HCPE_RESULTS, result)
-    return Game(sfen_of(packed, huffman=True), [move_of(move, apery=True)], [clamped_score(score)], won)
+    won = unpacked_result(HCPE_RESULTS, result)
+    start = unpacked_sfen(packed, huffman=True)
+    return ScoredGame(start, [unpacked_move(move, apery=True)], [clamped_score(score)], won)
 
 
-def game_of_hcpe3(value: bytes) -> Game:
-    """A game. SourceError."""
+def game_of_hcpe3(value: bytes) -> ScoredGame:
+    """Read a game. SourceError."""
     packed, plies, result, _ = HCPE3.unpack_from(value)
     at = HCPE3.size
     moves: list[str] = []
@@ -84,22 +81,22 @@ def game_of_hcpe3(value: bytes) -> Game:
     for _ in range(plies):
         move, score, candidates = HCPE3_MOVE.unpack_from(value, at)
         at += HCPE3_MOVE.size + candidates * CANDIDATE
-        moves.append(move_of(move, apery=True))
-        scores.append(clamped_score(score) if candidates else None)  # without candidates: not to be learned
+        moves.append(unpacked_move(move, apery=True))
+        scores.append(clamped_score(score) if candidates else None)
     if at > len(value):
         raise SourceError(f"cut off after {len(value)} bytes")
-    return Game(sfen_of(packed, huffman=True), moves, scores, result_in(HCPE_RESULTS, result & 3))
+    return ScoredGame(unpacked_sfen(packed, huffman=True), moves, scores, unpacked_result(HCPE_RESULTS, result & 3))
 
 
 def read_blocks(path: Path, size: int) -> Iterator[list[bytes]]:
-    """The values of a file of values of this size, some at a time; the last one may be cut off."""
+    """Yield chunks of values of `size` bytes each; the last value may be cut off."""
     with path.open("rb") as file:
         while block := file.read(size * BLOCK):
             yield [block[at : at + size] for at in range(0, len(block), size)]
 
 
 def read_hcpe3_game(file: IO[bytes]) -> tuple[bytes, bool]:
-    """The bytes of the next game, and whether it is whole and its counts are possible."""
+    """Return the bytes of the next game, and whether it is complete and its counts are possible."""
     data = file.read(HCPE3.size)
     if len(data) < HCPE3.size:
         return data, False
@@ -113,20 +110,20 @@ def read_hcpe3_game(file: IO[bytes]) -> tuple[bytes, bool]:
 
 
 def read_hcpe3(path: Path) -> Iterator[list[bytes]]:
-    """The games of a file, some at a time, up to one that is damaged or cut off."""
+    """Yield chunks of games up to the first that is damaged or cut off."""
     with path.open("rb") as file:
         games: list[bytes] = []
-        whole = True
-        while whole:
-            game, whole = read_hcpe3_game(file)
+        complete = True
+        while complete:
+            game, complete = read_hcpe3_game(file)
             games += [game] if game else []
-            if len(games) == GAMES or not whole:
+            if len(games) == GAMES or not complete:
                 yield games
                 games = []
 
 
-def decode(values: list[bytes], game_of: Callable[[bytes], Game]) -> Iterator[Game | Fault]:
-    """A game, or what is wrong with it, for each of the values."""
+def decode(values: list[bytes], game_of: Callable[[bytes], ScoredGame]) -> Iterator[ScoredGame | Fault]:
+    """Yield the game of each value, or its fault."""
     for value in values:
         try:
             yield game_of(value)
@@ -138,25 +135,23 @@ def decode(values: list[bytes], game_of: Callable[[bytes], Game]) -> Iterator[Ga
 
 @dataclass(frozen=True)
 class PackedPosition:
-    """What the formats of positions hold."""
+    """A position to pack, with the move played in it."""
 
     board: Any  # rsshogi's
     move: Any
     score: int  # for the side to move
     ply: int
     result: int  # for Black
-    black: bool  # to move
+    black: bool  # whether Black is to move
 
 
 def psv_of(position: PackedPosition) -> bytes:
-    """As psv."""
     result = position.result if position.black else -position.result
     packed = bytes(position.board.to_packed_sfen())
     return PSV.pack(packed, position.score, position.move.value, min(position.ply, 0xFFFF), result)
 
 
 def hcpe_of(position: PackedPosition) -> bytes:
-    """As hcpe."""
     result = {1: 1, -1: 2, 0: 0}[position.result]
     packed = bytes(position.board.to_hcp())
     return HCPE.pack(packed, position.score, position.move.to_apery().value, result)
@@ -165,8 +160,8 @@ def hcpe_of(position: PackedPosition) -> bytes:
 WRITERS: dict[str, Callable[[PackedPosition], bytes]] = {".psv": psv_of, ".bin": psv_of, ".hcpe": hcpe_of}
 
 
-def packed_positions(game: Game) -> Iterator[PackedPosition]:
-    """The scored positions of a game with the moves made in them. ValueError for an illegal move or a lacking king."""
+def packed_positions(game: ScoredGame) -> Iterator[PackedPosition]:
+    """Yield the scored positions of a game. ValueError for an illegal move or a missing king."""
     board = Board(game.start)
     if None in (board.king_square(0), board.king_square(1)):
         raise SourceError(f"a king is missing in '{game.start}'")

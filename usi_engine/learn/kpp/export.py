@@ -1,4 +1,4 @@
-"""Quantises the float model to the integers of play."""
+"""Quantisation of the float model to the integers of play."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from core_ext.training import (
 )
 from usi_engine.evaluation.kpp_file import Folded, Words
 
-UNIT = LOGIT * FV_SCALE  # integer weights of play for a weight of 1 in the model
-STEP = 8  # rounding 1,406 pairs to quarters of a centipawn errs by 2.7 centipawns (standard deviation)
+UNIT = LOGIT * FV_SCALE  # integer of play for a weight of 1 in the model
+STEP = 8  # a quarter of a centipawn; rounding 1,406 pairs to it has a standard deviation of 2.7 centipawns
 
 
 def quantised(values: npt.NDArray[Any], step: int = 1) -> Words:
-    """Weights of the model to multiples of step/32 centipawn."""
+    """Round weights of the model to multiples of step/32 centipawn."""
     return np.clip(np.rint(values * (UNIT / step)), -32767, 32767).astype(np.int16)
 
 
 def export(trainer: Trainer) -> Folded:
-    """Quantise. The model's centipawns are those of play, so scores of self-play and a teacher mean the same."""
+    """Quantise. The model's centipawns are those of play, so scores of self-play and of a teacher mean the same."""
 
     def weights(name: str) -> npt.NDArray[np.float32]:
         return trainer.parameters(name)[:, 0] if name in trainer.terms else np.zeros(SIZES[name], np.float32)

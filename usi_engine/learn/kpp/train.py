@@ -1,4 +1,4 @@
-"""Corpus to weights: epochs, learning rates, checkpoints, progress, metrics on held-out games, export."""
+"""Training of KPP weights: epochs, learning rates, checkpoints, progress, metrics on held-out games, export."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from core_ext.corpus import NO_RESULT, NO_SCORE
 from core_ext.training import LOGIT, SIZES, Rendezvous, Trainer, king_zones
 from usi_engine.evaluation.kpp_file import read_folded, save_weights
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.files import written_whole
+from usi_engine.learn.files import atomic_write
 from usi_engine.learn.kpp.export import export
 from usi_engine.learn.kpp.warm_start import load_model
 from usi_engine.progress import POSITIONS, Progress
 
 BLOCK = 1 << 14
-SORT_SPAN = 1 << 12  # positions sorted at a time: the more, the faster, and the less random their order
+SORT_SPAN = 1 << 12  # positions sorted at a time: more are faster, but their order is less random
 REPORT_SECONDS = 2.0
-RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # most of their features are rare
+RARE_TERMS = ("pp", "kkp", "kpp", "pp_tempo", "relative_pp", "relative_pp_tempo")  # with mostly rare features
 # Models of growing size, compared in docs/findings.md.
 MODELS = {
     "P": ("piece",),
@@ -41,19 +41,17 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """How to train.
-
-    Learning rates: of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
-    """
+    """Settings of a training run."""
 
     model: str = "KPPT"
     epochs: int = 3
+    # Of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
     rates: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
     rate_decay: float = 0.6  # factor from epoch to epoch
     last_decay: float = 0.1  # factor over the last epoch, linear
     rare_accumulator: float = 0.4  # initial accumulator of RARE_TERMS: rare features move little
     score_scale: float = 600.0
-    result_share: float = 0.0  # a model overfits to results of single games: 0.2 of them cost 79 Elo
+    result_share: float = 0.0  # single results overfit: a share of 0.2 cost 79 Elo
     threads: int = 1  # or 2, with the same weights
     positions: int = 0  # 0: all
     warm_start: str = ""  # initial weights, as an EvalFile names them
@@ -62,12 +60,12 @@ class Plan:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All of it that the weights depend on."""
+        """The settings that the weights depend on."""
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
 
 def warm_start_plan(plan: Plan, weights: str) -> Plan:
-    """The plan from given weights, with large initial accumulators, that is small effective learning rates."""
+    """Return the plan of a warm start: large initial accumulators make the effective learning rates small."""
     return replace(plan, warm_start=weights, rare_accumulator=3e4, initial_accumulator=1e6)
 
 
@@ -75,7 +73,7 @@ ZONE = king_zones()
 
 
 def sort_by_zones(positions: Positions) -> Positions:
-    """Sorts SORT_SPAN positions at a time by their kings' zones, so that successive positions share cached weights."""
+    """Sort SORT_SPAN positions at a time by their kings' zones, so that successive positions share cached weights."""
     zones = ZONE[positions["king"]]
     return np.array(positions[np.lexsort((zones[:, WHITE], zones[:, BLACK], np.arange(len(positions)) // SORT_SPAN))])
 
@@ -89,12 +87,11 @@ class State:
 
 
 def sigmoid(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """1 / (1 + exp(-x))"""
     return 1.0 / (1.0 + np.exp(-np.asarray(values, np.float64)))
 
 
 def targets(positions: Positions, plan: Plan) -> npt.NDArray[np.float64]:
-    """Black's win probability, which the model learns."""
+    """Return Black's win probabilities, which the model learns."""
     result = (positions["result"] + 1.0) / 2
     searched = sigmoid(positions["score"] / plan.score_scale)
     share = np.where(positions["result"] == NO_RESULT, 0.0, plan.result_share)
@@ -102,25 +99,25 @@ def targets(positions: Positions, plan: Plan) -> npt.NDArray[np.float64]:
 
 
 def divergence(probability: npt.NDArray[np.float64], target: npt.NDArray[np.float64]) -> float:
-    """Mean Kullback-Leibler divergence of the model's win probabilities from the targets, in nats."""
+    """Return the mean Kullback-Leibler divergence of the model's win probabilities from the targets, in nats."""
     p, t = np.clip(probability, 1e-9, 1 - 1e-9), np.clip(target, 1e-9, 1 - 1e-9)
     return float((t * np.log(t / p) + (1 - t) * np.log((1 - t) / (1 - p))).mean())
 
 
 def measure(trainer: Trainer, positions: Positions, plan: Plan) -> dict[str, float]:
-    """Divergence from the targets, and correlation with the search's win probabilities, on held-out positions."""
+    """Return `agreement` of a trainer on held-out positions, if there are any."""
     if not len(positions):
         return {}
     return agreement(sigmoid(trainer.values(positions) * (LOGIT / plan.score_scale)), positions, plan)
 
 
 def scores_differ(positions: Positions) -> bool:
-    """Whether there are two scores to correlate with: else a correlation would be no number, and no JSON."""
+    """Return whether there are two different scores; otherwise a correlation is NaN, which JSON lacks."""
     return len(np.unique(positions["score"][positions["score"] != NO_SCORE])) > 1
 
 
 def agreement(probability: npt.NDArray[np.float64], positions: Positions, plan: Plan) -> dict[str, float]:
-    """Divergence of Black's win probabilities from the targets, and correlation with those of the search, if any."""
+    """Return the divergence of Black's win probabilities from the targets and the correlation with the search's."""
     scored = positions["score"] != NO_SCORE
     found = {"divergence": divergence(probability, targets(positions, plan))}
     if scores_differ(positions) and np.ptp(probability[scored]) > 0:
@@ -151,22 +148,20 @@ class Training:
         folder.mkdir(parents=True, exist_ok=True)
 
     def initial_accumulator(self, name: str) -> float:
-        """Of the parameters of this term."""
         return self.plan.rare_accumulator if name in RARE_TERMS else self.plan.initial_accumulator
 
     @property
     def total(self) -> int:
-        """Positions of all epochs."""
         return self.plan.epochs * self.file.count
 
     def blocks(self) -> Iterator[tuple[int, Positions]]:
-        """(epoch, positions) of each block that is not yet trained on."""
+        """Yield epoch and positions of each block that is left."""
         while self.state.positions < self.total:
             epoch, at = divmod(self.state.positions, self.file.count)
             yield epoch, sort_by_zones(self.file.read(at, BLOCK))
 
     def run(self) -> None:
-        """Train to the end, from the checkpoint where there is one."""
+        """Train to the end, from the checkpoint if there is one."""
         self.resume()
         saved = time.monotonic()
         progress = Progress(POSITIONS, self.total - self.state.positions, self.state.positions, REPORT_SECONDS)
@@ -181,14 +176,14 @@ class Training:
             progress.add(len(positions), len(positions), f"squared error {loss:.5f}")
 
     def rates(self, epoch: int) -> list[float]:
-        """Learning rates of the next block: they decay from epoch to epoch, and linearly within the last one."""
+        """Return the learning rates of the next block; they decay by epoch, and linearly within the last one."""
         factor = self.plan.rate_decay**epoch
         if epoch == self.plan.epochs - 1:
             factor *= 1 - (1 - self.plan.last_decay) * (self.state.positions % self.file.count) / self.file.count
         return [rate * factor for rate in self.plan.rates]
 
     def learn(self, positions: Positions, rates: list[float]) -> float:
-        """Train on one block, in one thread or in two, a shard of each position for each. Returns the squared error."""
+        """Train on one block, each thread on its shard of every position. Return the squared error."""
         arguments = (positions, rates, self.plan.score_scale, self.plan.result_share)
         if self.plan.threads == 1:
             return self.trainer.learn(*arguments)
@@ -198,7 +193,7 @@ class Training:
             return [job.result() for job in jobs].pop()
 
     def add_point(self, epoch: int) -> None:
-        """Measure on the held-out positions: a point of the curve, written and printed."""
+        """Measure on the held-out positions; write and print the point of the curve."""
         point = {
             "epoch": float(epoch),
             "positions": float(self.state.positions),
@@ -212,7 +207,7 @@ class Training:
         )
 
     def save(self) -> None:
-        """Write a checkpoint, from which the run continues bit for bit: the changed parameters and the progress."""
+        """Write the changed parameters and the progress, from which the run continues bit for bit."""
         arrays: dict[str, Any] = {"_positions": self.state.positions}
         for name in self.trainer.terms:
             parameters = self.trainer.parameters(name)
@@ -222,17 +217,17 @@ class Training:
         save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
-        """Load the checkpoint, if there is one. ValueError where it is another plan's or corpus's."""
+        """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""
         with open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
                 return
             arrays, curve = saved
-            self.state = State(within(arrays["_positions"], self.total), curve)
+            self.state = State(checked_count(arrays["_positions"], self.total), curve)
             for name in self.trainer.terms:
                 self.trainer.parameters(name)[arrays[f"{name}_indices"]] = arrays[name]
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Quantise and write the weights with their card; returns the size of the file."""
+        """Quantise and write the weights with their card; return the size of the file."""
         card = {
             "model": self.plan.model,
             "date": time.strftime("%Y-%m-%d"),
@@ -242,5 +237,5 @@ class Training:
             "held_out": self.state.curve[-1] if self.state.curve else {},
             **extra,
         }
-        with written_whole(path) as part:
+        with atomic_write(path) as part:
             return save_weights(part, export(self.trainer), card)

@@ -1,8 +1,8 @@
-"""A corpus scored anew by the mean of several networks, from which one network learns what they have in common.
+"""Distillation: a corpus scored by the mean of several networks, from which one network learns.
 
-Networks of different trainings err in different positions; their mean errs less, and a deep search, which looks for
-errors, finds fewer. One network that learns the mean costs no more in play than one of them. G. Hinton, O. Vinyals and
-J. Dean, "Distilling the knowledge in a neural network", 2015; figures: docs/findings.md.
+Different networks err in different positions, so their mean errs less. A network that learns the mean costs no more in
+play than one of them. G. Hinton, O. Vinyals and J. Dean, "Distilling the knowledge in a neural network", 2015; figures:
+docs/findings.md.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from core_ext.corpus import NO_SCORE
 from core_ext.network_training import NetworkTrainer
-from usi_engine.learn.corpus.build import CARD, HELD_OUT, Buckets, Positions, finish, joined
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, Buckets, Positions, batched, finish
 from usi_engine.learn.corpus.files import PositionFile, load_card, training_file
-from usi_engine.learn.corpus.sources import Refused
-from usi_engine.learn.files import write_text
+from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.nnue.train import set_network, values_of, with_tempo
-from usi_engine.learn.selfplay.searched import Searched
+from usi_engine.learn.selfplay.search_positions import SearchPositions
 from usi_engine.progress import POSITIONS, Progress
+from usi_engine.records.files import write_text
 from usi_engine.usi.options import FV_SCALE
 
 BATCH = 4096
@@ -44,7 +44,6 @@ class Teacher:
         self._trainer.refresh(rounded=True)
 
     def values(self, positions: Positions) -> npt.NDArray[np.float64]:
-        """Centipawns for Black."""
         return values_of(self._trainer, positions, BATCH, self._work)
 
     def _work(self, phases: tuple[int, ...]) -> None:
@@ -53,7 +52,7 @@ class Teacher:
 
 
 def rescored_by(teachers: Sequence[Teacher], positions: Positions, share: float) -> Positions:
-    """The positions with scores of which this share is the teachers' mean value; all of it where there is no score."""
+    """Mix `share` of the teachers' mean value into the scores; positions without a score get the mean."""
     mean = np.mean([teacher.values(positions) for teacher in teachers], axis=0)
     own = np.where(positions["score"] == NO_SCORE, mean, positions["score"])
     blended = np.clip(np.rint(share * mean + (1 - share) * own), -MOST_VALUE, MOST_VALUE)
@@ -63,36 +62,36 @@ def rescored_by(teachers: Sequence[Teacher], positions: Positions, share: float)
 
 
 def distil(
-    corpus: Path, networks: Sequence[str], out: Path, share: float, searched: Searched | None = None
+    corpus: Path, networks: Sequence[str], out: Path, share: float, searches: SearchPositions | None = None
 ) -> dict[str, Any]:
-    """Write a corpus of the same positions with these scores, and of those searched, into `out`; returns its card.
+    """Write a corpus of the same positions with new scores, and of those searched, into `out`; return its card.
 
-    The held-out positions keep their scores, so that figures stay comparable. ValueError, OSError, WeightsError.
+    Held-out positions keep their scores, so figures stay comparable. ValueError, OSError, WeightsError.
     """
     if out.resolve() == corpus.resolve():
         raise ValueError(f"--out {out}: is also read")
     card, teachers = load_card(corpus), [Teacher(name) for name in networks]
     every, seed = split_of(card, corpus)
-    games = searched.count() if searched else 0
+    games = searches.count() if searches else 0
     out.mkdir(parents=True, exist_ok=True)
-    buckets, refused = Buckets(out, seed), Refused()
+    buckets, skipped = Buckets(out, seed), SkippedItems()
     try:
         fill(buckets, corpus, teachers, share)
-        added = add_valued(buckets, searched.positions(refused, games), teachers) if searched else 0
+        added = add_valued(buckets, searches.positions(skipped, games), teachers) if searches else 0
         buckets.close()
-        training, held = finish(buckets, out, every, seed, refused)
+        training, held_out = finish(buckets, out, every, seed, skipped)
     finally:
         buckets.remove()
     made = {"networks": [Path(name).name for name in networks], "share": share}
-    if searched:
-        made |= {"searched": added, "games": [path.name for path in searched.games], "not_used": refused.line}
-    card |= {"training": training, "held_out": held, "distilled": made}
+    if searches:
+        made |= {"searched": added, "games": [path.name for path in searches.games], "not_used": skipped.line}
+    card |= {"training": training, "held_out": held_out, "distilled": made}
     write_text(out / CARD, json.dumps(card, indent=1) + "\n")
     return card
 
 
 def split_of(card: dict[str, Any], corpus: Path) -> tuple[int, int]:
-    """One game in how many is held out, and the seed by which they are drawn. ValueError."""
+    """Return `every` and `seed`, which choose the held-out games. ValueError."""
     every, seed = card.get("every"), card.get("seed")
     if not (isinstance(every, int) and isinstance(seed, int) and every > 0 and seed >= 0):
         raise ValueError(f"{corpus / CARD} does not tell which games are held out (every {every}, seed {seed})")
@@ -100,11 +99,11 @@ def split_of(card: dict[str, Any], corpus: Path) -> tuple[int, int]:
 
 
 def fill(buckets: Buckets, corpus: Path, teachers: Sequence[Teacher], share: float) -> None:
-    """All positions of a corpus into the buckets, those for training with new scores."""
-    training, held = training_file(corpus), PositionFile(corpus / HELD_OUT)
+    """Add all positions of a corpus to the buckets, training positions with new scores."""
+    training, held_out = training_file(corpus), PositionFile(corpus / HELD_OUT)
     progress = Progress(POSITIONS, training.count)
-    for start in range(0, held.count, BLOCK):
-        buckets.add(held.read(start, BLOCK))
+    for start in range(0, held_out.count, BLOCK):
+        buckets.add(held_out.read(start, BLOCK))
     for start in range(0, training.count, BLOCK):
         positions = rescored_by(teachers, training.read(start, BLOCK), share)
         buckets.add(positions)
@@ -112,9 +111,9 @@ def fill(buckets: Buckets, corpus: Path, teachers: Sequence[Teacher], share: flo
 
 
 def add_valued(buckets: Buckets, parts: Iterable[Positions], teachers: Sequence[Teacher]) -> int:
-    """Positions without scores of their own into the buckets, with the teachers' values; returns how many."""
+    """Add positions to the buckets, scored by the teachers alone; return their number."""
     count = 0
-    for positions in joined(parts):
+    for positions in batched(parts):
         buckets.add(rescored_by(teachers, positions, 1.0))
         count += len(positions)
     return count

@@ -1,6 +1,6 @@
-"""Rows of a HalfKP network between the trainer, which has them as sums of parts, and the file.
+"""Conversion of HalfKP rows between the trainer and the file.
 
-A row is the sum of an own part and of shared rows: that of its piece, and that of the piece's offset from the king.
+In the trainer a row is the sum of an own part, the shared row of its piece and that of the offset from the king.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from core_ext.network_training import NetworkTrainer, half_kp_shared_rows
 
 
 def rounded_rows(trainer: NetworkTrainer) -> npt.NDArray[np.int16]:
-    """The sums, rounded as in the forward pass: [king and number][width]."""
+    """Return the sums, rounded as in the forward pass: [king and number][width]."""
     found = np.empty((SQUARES, BONAPIECES, trainer.width), np.int16)
     for king in range(SQUARES):
         found[king] = np.rint(trainer.rows_of_king(king))
@@ -23,7 +23,7 @@ def rounded_rows(trainer: NetworkTrainer) -> npt.NDArray[np.int16]:
 
 
 def set_rows(trainer: NetworkTrainer, rows: npt.NDArray[Any]) -> None:
-    """Parts whose sums are the rows of a file, a tile at a time: shared rows are means, own parts the rest."""
+    """Split the rows of a file into parts, a tile at a time: shared rows are means, own parts the rest."""
     assert trainer.own_parts is not None
     shared = trainer.blocks(trainer.weights)["transformer"]
     own = trainer.own_parts.rows[:, :, 0]
@@ -39,7 +39,7 @@ def set_rows(trainer: NetworkTrainer, rows: npt.NDArray[Any]) -> None:
 def means_by_place(
     rows: npt.NDArray[np.float32], places: npt.NDArray[np.int32], shared: npt.NDArray[np.float32]
 ) -> npt.NDArray[np.float32]:
-    """Store the mean of all rows of a place there; returns each row's mean, 0 where its place is -1."""
+    """Store the mean row of each place in `shared`; return each row's mean, 0 if its place is -1."""
     flat = places.reshape(-1)
     order = np.argsort(flat, kind="stable")
     present, starts, counts = np.unique(flat[order], return_index=True, return_counts=True)

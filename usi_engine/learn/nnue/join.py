@@ -1,8 +1,7 @@
-"""Networks side by side in one, whose value is their mean.
+"""Networks joined side by side in one, whose value is their mean (docs/findings.md).
 
-The first layers are joined; the hidden layers are blocks of larger ones with zeros between them, which play leaves out;
-each output weight is divided by the number of networks, so that the mean is exact but for this rounding. Why a mean
-plays better than each of its networks: docs/findings.md.
+The first layers are concatenated, the hidden layers become blocks with zeros between them, which play skips, and the
+output weights are divided by the number of networks; only this division rounds.
 """
 
 from __future__ import annotations
@@ -24,16 +23,17 @@ from usi_engine.evaluation.network_file import (
     read_network,
     write_network,
 )
-from usi_engine.learn.files import write_text, written_whole
+from usi_engine.learn.files import atomic_write
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.nnue.train import network_path
+from usi_engine.records.files import write_text
 from usi_engine.usi.options import FV_SCALE
 
 Array = npt.NDArray[Any]
 
 
 def joined(networks: Sequence[NetworkFile]) -> NetworkFile:
-    """One network of them all. ValueError where the features differ, or it would be larger than play takes."""
+    """Join the networks. ValueError if their features differ or play would refuse the size."""
     sizes = [network.architecture for network in networks]
     if len({one.features for one in sizes}) > 1:
         raise ValueError("networks of different features cannot be joined")
@@ -51,7 +51,7 @@ def joined(networks: Sequence[NetworkFile]) -> NetworkFile:
 
 
 def _hidden(networks: Sequence[NetworkFile], layer: int, shapes: Sequence[tuple[int, ...]]) -> tuple[Array, Array]:
-    """A hidden layer of all; `shapes` are those of each network's inputs: of the first layer the two sides apart."""
+    """Join a hidden layer; `shapes` are those of each network's inputs, with the two sides apart in the first."""
     bias = np.concatenate([np.asarray(network.layers[layer][0]) for network in networks])
     parts = []
     for network, shape in zip(networks, shapes, strict=True):
@@ -61,7 +61,6 @@ def _hidden(networks: Sequence[NetworkFile], layer: int, shapes: Sequence[tuple[
 
 
 def _output(networks: Sequence[NetworkFile], units: Sequence[int]) -> tuple[Array, Array]:
-    """The mean of the outputs."""
     bias = np.sum([np.asarray(network.layers[2][0]) for network in networks], axis=0) / len(networks)
     weights = [np.asarray(network.layers[2][1])[:, :count] for network, count in zip(networks, units, strict=True)]
     mean = np.rint(np.concatenate(weights, axis=1) / len(networks))
@@ -69,7 +68,7 @@ def _output(networks: Sequence[NetworkFile], units: Sequence[int]) -> tuple[Arra
 
 
 def _diagonal(parts: Sequence[Array]) -> Array:
-    """Blocks by their first and their last axis, with zeros beside them."""
+    """Put blocks on the diagonal of the first and the last axis."""
     rows, columns = sum(len(part) for part in parts), sum(part.shape[-1] for part in parts)
     found = np.zeros((rows, *parts[0].shape[1:-1], columns), np.int8)
     row = column = 0
@@ -84,8 +83,7 @@ def _padded(weight: Array) -> Array:
 
 
 def join(names: Sequence[str], out: Path) -> Architecture:
-    """Write the mean of these networks, files or `<internal>`, and beside it its card. ValueError, OSError,
-    WeightsError."""
+    """Write the mean of the named networks, and its card. ValueError, OSError, WeightsError."""
     paths = [network_path(name) for name in names]
     network = joined([read_network(path) for path in paths])
     tempo = [tempo_left_out(path) for path in paths]
@@ -96,7 +94,7 @@ def join(names: Sequence[str], out: Path) -> Architecture:
         "mean_of": [Path(name).name for name in names],
         TEMPO_KEY: round(sum(tempo) / len(tempo)),
     }
-    with written_whole(out) as part:
+    with atomic_write(out) as part:
         write_network(part, network)
     write_text(out.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
     return network.architecture

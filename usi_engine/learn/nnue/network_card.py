@@ -1,4 +1,4 @@
-"""The card beside a network: what it was trained from, and the tempo that its values leave out."""
+"""The card beside a network: its training, and the tempo that its values leave out."""
 
 from __future__ import annotations
 
@@ -13,23 +13,19 @@ MOST_TEMPO = 1000  # centipawns
 
 
 def tempo_left_out(network: str | Path) -> int:
-    """Centipawns of tempo that a network, a file or the nn.bin of a folder, leaves out of its values; 0 without a card.
+    """Return the centipawns of tempo that a network, a file or folder, leaves out of its values; 0 without a card.
 
-    ValueError where the card is damaged, OSError.
+    OSError; ValueError if the card is damaged.
     """
     card = file_of(Path(network).expanduser()).with_suffix(CARD_SUFFIX)
     if not card.exists():
         return 0
     try:
-        found = stated_tempo(json.loads(card.read_text(encoding="utf-8")))
+        stated = json.loads(card.read_text(encoding="utf-8"))
+        plan = stated.get("plan", {})  # the first cards have the tempo only here; other programs' cards lack it
+        found = stated.get(TEMPO_KEY, plan.get("tempo", 0) if isinstance(plan, dict) else 0)
     except (ValueError, AttributeError, RecursionError) as error:
         raise ValueError(f"{card} is damaged: {type(error).__name__} {error}") from None
     if type(found) is not int or not 0 <= found <= MOST_TEMPO:
         raise ValueError(f"{card}: its tempo is {str(found)[:80]}, not 0 to {MOST_TEMPO}")
     return found
-
-
-def stated_tempo(card: dict[str, object]) -> object:
-    """What a card says of it. The first cards have it in their plan alone; other programs' cards have none."""
-    plan = card.get("plan", {})
-    return card.get(TEMPO_KEY, plan.get("tempo", 0) if isinstance(plan, dict) else 0)

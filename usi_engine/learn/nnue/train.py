@@ -1,8 +1,7 @@
-"""Corpus to a network in nn.bin: steps of Adam, checkpoints, figures on held-out games, export with a card.
+"""Training of networks (nn.bin): steps of Adam, checkpoints, figures on held-out games, export with a card.
 
-The recipe: K+P or HalfKP features, quiet positions mirrored at random, a rate that rises over the first steps and falls
-by a cosine, weight decay on the transformer alone, and the last steps with the weights rounded as in the file, so that
-the float weights learn what rounding costs.
+The recipe: K+P or HalfKP features, quiet positions mirrored at random, a warm-up and a cosine schedule of the rate,
+weight decay on the transformer alone, and quantisation-aware last steps, with weights rounded as in the file.
 """
 
 from __future__ import annotations
@@ -27,17 +26,18 @@ from core_ext.network_training import STEP_PHASES, VALUE_PHASES, NetworkTrainer
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.evaluation.network_file import Architecture, NetworkFile, check_sizes, read_network, write_network
-from usi_engine.learn.checkpoint import CORPUS, Curve, open_checkpoint, save_checkpoint, within, write_curve
+from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
-from usi_engine.learn.files import write_text, written_whole
+from usi_engine.learn.files import atomic_write
 from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.nnue.half_kp import rounded_rows, set_rows
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
 from usi_engine.learn.nnue.unit_order import activity, in_order
 from usi_engine.learn.nnue.widen import widened
 from usi_engine.progress import Progress
+from usi_engine.records.files import write_text
 from usi_engine.usi.options import FV_SCALE
 
 SIZES = "256x2-32-32"  # by default
@@ -47,14 +47,14 @@ ACTIVE_FEATURES = 40
 TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
 WARM_UP_STEPS = 300
 WARM_START_RATE = 8e-4
-# A score says what the side to move will have when it has made a good move. The search makes that move itself: its
-# pruning margins and quiescence want the value without it. Games decided (docs/findings.md).
+# A score includes the right to move, which pruning margins and quiescence need left out. Chosen by games
+# (docs/findings.md).
 TEMPO = 120
 
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """How to train a network. Rates are those of Adam for weights in natural units."""
+    """Settings of a training run. Rates are those of Adam for weights in natural units."""
 
     features: str = K_P  # or HALF_KP
     width: int = 256
@@ -65,11 +65,11 @@ class NetworkPlan:
     rate: float = 4e-3  # the highest
     last_rate: float = 0.01  # share of the rate at the end
     decay: float = 0.3  # of the transformer's weights, times the rate
-    epsilon: float = 1e-8  # of Adam: the larger, the less a weight with small gradients moves
+    epsilon: float = 1e-8  # of Adam; larger values slow down weights with small gradients
     rounded: float = 0.3  # last share of the steps, with rounded weights in the forward pass
     score_scale: float = 600.0
     result_share: float = 0.0
-    tempo: int = TEMPO  # centipawns of each score for the right to move, left out of the exported network's values
+    tempo: int = TEMPO  # centipawns for the right to move, left out of the exported network's values
     seed: int = 1
     positions: int = 0  # 0: all
     warm_start: str = ""  # a network to start from, as an EvalFile names it; a narrower one is widened
@@ -78,15 +78,16 @@ class NetworkPlan:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """All of it that the weights depend on."""
+        """The settings that the weights depend on."""
         return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
 
 
 def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
-    """Small random weights of the transformer, units of the hidden layers half active, a value of 0 everywhere."""
     random = np.random.default_rng(plan.seed)
     blocks = trainer.blocks(trainer.weights)
-    rows = blocks["transformer"][:, : BONAPIECES if plan.features == HALF_KP else -1]  # HalfKP: what kings share
+    rows = blocks["transformer"][
+        :, : BONAPIECES if plan.features == HALF_KP else -1
+    ]  # HalfKP: the rows that kings share
     rows[:] = random.normal(0, TRANSFORMER_UNIT * 0.1 / math.sqrt(ACTIVE_FEATURES), rows.shape)
     blocks["transformer"][:, -1] = TRANSFORMER_UNIT / 2
     sizes = (2 * plan.width, plan.hidden1, plan.hidden2)
@@ -99,7 +100,6 @@ def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
 
 
 def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
-    """The rounded weights, in the layout of the file."""
     blocks = trainer.blocks(np.rint(trainer.weights))
     tiles = blocks["transformer"].astype(np.int16)
     rows = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
@@ -113,7 +113,6 @@ def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
 
 
 def shifted(network: NetworkFile, centipawns: int) -> NetworkFile:
-    """The network with values greater by so much."""
     bias, weight = network.layers[-1]
     return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + FV_SCALE * centipawns, weight)])
 
@@ -123,7 +122,7 @@ def architecture_of(trainer: NetworkTrainer) -> Architecture:
 
 
 def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
-    """Set the weights to those of a file. ValueError where its sizes differ."""
+    """Set the weights to those of a file. ValueError if its sizes differ."""
     expected = architecture_of(trainer)
     if network.architecture != expected:
         raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
@@ -142,25 +141,20 @@ def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
 
 
 def network_path(name: str) -> str | Path:
-    """The file of a network, or its folder, as an EvalFile names it."""
+    """Return the file or folder of a network that is named as in EvalFile."""
     return packaged_network() if name == INTERNAL else name
 
 
 def with_tempo(name: str) -> NetworkFile:
-    """The network of this name with the tempo in its values, as in scores. ValueError, OSError, WeightsError."""
+    """Read a network and add the tempo to its values, as in scores. ValueError, OSError, WeightsError."""
     path = network_path(name)
     return shifted(read_network(path), tempo_left_out(path))
-
-
-def starting_network(plan: NetworkPlan) -> NetworkFile:
-    """That of a warm start, as wide as the plan's. ValueError, OSError, WeightsError."""
-    return widened(with_tempo(plan.warm_start), plan.width, plan.seed)
 
 
 def values_of(
     trainer: NetworkTrainer, positions: Positions, batch: int, work: Callable[[tuple[int, ...]], None]
 ) -> npt.NDArray[np.float64]:
-    """Centipawns for Black, by the weights of the forward pass as they are; `work` carries out phases of a batch."""
+    """Return centipawns for Black by the current weights; `work` runs phases of a batch."""
     found = np.empty(len(positions))
     for at in range(0, len(positions), batch):
         part = positions[at : at + batch]
@@ -191,18 +185,16 @@ class NetworkTraining:
         self.trainer = NetworkTrainer(*sizes, features=plan.features, fv_scale=FV_SCALE)
         initialise(self.trainer, plan)
         if plan.warm_start:
-            set_network(self.trainer, starting_network(plan))
+            set_network(self.trainer, widened(with_tempo(plan.warm_start), plan.width, plan.seed))
         self.pool = ThreadPoolExecutor(plan.threads)
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def total(self) -> int:
-        """Steps of all epochs."""
         return self.plan.epochs * self.batches.per_epoch
 
     def rate(self) -> float:
-        """Learning rate of the next step."""
         warm_up = min(max(self.total // 50, WARM_UP_STEPS), max(self.total // 4, 1))
         cosine = (1 + math.cos(math.pi * self.state.step / self.total)) / 2
         share = self.plan.last_rate + (1 - self.plan.last_rate) * cosine
@@ -210,11 +202,10 @@ class NetworkTraining:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether the next step is in the quantisation-aware phase."""
         return self.state.step >= round((1 - self.plan.rounded) * self.total)
 
     def run(self) -> None:
-        """Train to the end, from a checkpoint where there is one."""
+        """Train to the end, from the checkpoint if there is one."""
         self.resume()
         saved, losses = time.monotonic(), [0.0, 0.0]  # their sum and number since the last line
         progress = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
@@ -231,7 +222,6 @@ class NetworkTraining:
                 saved = time.monotonic()
 
     def work(self, phases: tuple[int, ...]) -> None:
-        """Phases of a batch, each shared by all threads."""
         for phase in phases:
             jobs = [self.pool.submit(self.trainer.work, phase, thread) for thread in range(1, self.plan.threads)]
             self.trainer.work(phase, 0)
@@ -239,7 +229,7 @@ class NetworkTraining:
                 job.result()
 
     def learn(self, positions: Positions) -> float:
-        """One step; returns the loss before it."""
+        """Make one step; return the loss before it."""
         if self.trainer.rounded != self.is_rounded:
             self.trainer.refresh(self.is_rounded)
         step = self.state.step + 1
@@ -249,11 +239,10 @@ class NetworkTraining:
         return self.trainer.loss
 
     def values(self, positions: Positions) -> npt.NDArray[np.float64]:
-        """Centipawns for Black."""
         return values_of(self.trainer, positions, self.plan.batch, self.work)
 
     def held_out_figures(self, rounded: bool) -> dict[str, float]:
-        """Divergence from the targets and correlation with the search's win probabilities, as for the KPP model."""
+        """Return `agreement` on the held-out positions, as for the KPP model."""
         if not len(self.held_out):
             return {}
         self.trainer.refresh(rounded)
@@ -262,7 +251,7 @@ class NetworkTraining:
         return agreement(win, self.held_out, plan)
 
     def unit_activity(self) -> npt.NDArray[np.float64]:
-        """The share of held-out positions in which each unit of the first layer is active, by its rounded weights."""
+        """Return the share of held-out positions in which each unit of the first layer is active when rounded."""
         self.trainer.refresh(rounded=True)
         self.trainer.begin(self.held_out[: self.plan.batch], self.plan.score_scale)
         self.work(VALUE_PHASES)
@@ -270,7 +259,7 @@ class NetworkTraining:
         return activity(self.trainer.sums())
 
     def measure(self) -> None:
-        """A point of the curve: the figures of the float weights and of the rounded ones."""
+        """Add a point to the curve: the figures of the float weights and of the rounded ones."""
         point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
         self.trainer.refresh(self.is_rounded)
@@ -281,25 +270,22 @@ class NetworkTraining:
             print("the network gives every position the same value: its units have died", flush=True)
 
     def save(self) -> None:
-        """Write a checkpoint, from which the run continues bit for bit: weights, Adam's moments, progress."""
+        """Write weights, Adam's moments and progress, from which the run continues bit for bit."""
         arrays = {"_step": self.state.step, **self.trainer.state()}
         save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
-        """Load the checkpoint, if there is one. ValueError where it is another plan's or corpus's."""
+        """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""
         with open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
                 return
             arrays, curve = saved
-            self.state = State(within(arrays["_step"], self.total), curve)
+            self.state = State(checked_count(arrays["_step"], self.total), curve)
             self.trainer.set_state(arrays)
         self.trainer.refresh(self.is_rounded)
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Write nn.bin, without the tempo and with its most active units first, and beside it its card.
-
-        Returns the size of the network's file.
-        """
+        """Write nn.bin, without the tempo and with active units first, and its card; return the size of nn.bin."""
         network = shifted(rounded_network(self.trainer), -self.plan.tempo)
         if len(self.held_out):
             network = in_order(network, self.unit_activity())
@@ -314,14 +300,14 @@ class NetworkTraining:
             "held_out": self.state.curve[-1] if self.state.curve else {},
             **extra,
         }
-        with written_whole(path) as part:
+        with atomic_write(path) as part:
             size = write_network(part, network)
         write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
         return size
 
 
 def parse_sizes(text: str) -> tuple[int, int, int]:
-    """Width and units of the hidden layers from text such as `256x2-32-32`. ValueError, also where play takes none."""
+    """Parse sizes such as `256x2-32-32`: width and hidden units. ValueError, also for sizes that play refuses."""
     match = re.fullmatch(r"(\d{1,4})x2-(\d{1,4})-(\d{1,4})", text)
     if match is None:
         raise ValueError(f"--network {text}: expected sizes such as {SIZES}")
@@ -334,7 +320,7 @@ def parse_sizes(text: str) -> tuple[int, int, int]:
 
 
 def train_nnue(chosen: argparse.Namespace) -> None:
-    """`usi_engine learn train --model nnue`. OSError, ValueError, WeightsError."""
+    """Run `usi_engine learn train --model nnue`. OSError, ValueError, WeightsError."""
     width, hidden1, hidden2 = parse_sizes(chosen.network)
     plan = NetworkPlan(
         features=chosen.features,
@@ -353,4 +339,4 @@ def train_nnue(chosen: argparse.Namespace) -> None:
     training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
     training.run()
     size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-    print(f"{chosen.out}: {size / 1e6:.1f} MB; play with it: setoption name EvalFile value {chosen.out.resolve()}")
+    print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")

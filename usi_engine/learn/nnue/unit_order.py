@@ -1,7 +1,7 @@
-"""The first layer's units in order of activity, so that play finds more groups of inputs that are all 0.
+"""Order of the first layer's units by activity, so that play finds more groups of inputs that are all 0.
 
-A unit's number means nothing: moved along with its weights, it leaves every value as it was. Play leaves groups of four
-units out of the next layer where none of them is active (core_ext/eval/nnue/layers.h).
+Moving a unit together with its weights changes no value. Play skips groups of four units if none of them is active
+(core_ext/eval/nnue/layers.h).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from usi_engine.evaluation.network_file import NetworkFile
 
 
 def activity(sums: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
-    """The share of positions and sides in which each unit is above 0, from sums [positions][2 * width]."""
+    """Return the share of positions and sides in which each unit is above 0, from sums [positions][2 * width]."""
     shares: npt.NDArray[np.float64] = (sums.reshape(len(sums), 2, -1) > 0).mean(axis=(0, 1))
     return shares
 
 
 def in_order(network: NetworkFile, shares: npt.NDArray[np.float64]) -> NetworkFile:
-    """The same network with the most active units first; units of equal shares keep their order."""
+    """Return the network with the most active units first; units of equal shares keep their order."""
     width = network.architecture.width
     order = np.argsort(-shares, kind="stable")
     rows = np.asarray(network.ft_weight).reshape(-1, width)[:, order]

@@ -1,4 +1,4 @@
-"""A network with more units in its first layer and the same values, to train a larger one from."""
+"""Wider first layers with the same values, to train a larger network from."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from usi_engine.evaluation.network_file import NetworkFile, Words
 
 
 def widened(network: NetworkFile, width: int, seed: int = 1) -> NetworkFile:
-    """The network with `width` units of the first layer for each side; itself where that is not more.
+    """Return the network with `width` units per side in the first layer; unchanged if that is not more.
 
-    Units are repeated in turn. What a unit adds to the next layer is divided at random between its copies, weight by
-    weight, so that training moves them apart (Net2Net: T. Chen, I. Goodfellow, J. Shlens, 2016, arXiv:1511.05641).
+    Units are repeated in turn. Each outgoing weight is divided at random between the copies, so that training moves
+    them apart (Net2Net: T. Chen, I. Goodfellow, J. Shlens, 2016, arXiv:1511.05641).
     """
     old = network.architecture.width
     if width <= old:
@@ -28,10 +28,10 @@ def widened(network: NetworkFile, width: int, seed: int = 1) -> NetworkFile:
 
 
 def _divided(weights: Words, old: int, width: int, copies: int, seed: int) -> Words:
-    """Weights of the first hidden layer for the copies of each unit: whole numbers with the same sums."""
+    """Divide the weights of the first hidden layer between the copies of each unit, as integers with the same sums."""
     whole = np.asarray(weights).astype(np.int32).reshape(-1, 2, old)  # outputs, both sides, units
     shares = np.random.default_rng(seed).uniform(0.3, 1, (copies, *whole.shape))
-    shares[-1, ..., width - (copies - 1) * old :] = 0  # units that the last turn leaves out
+    shares[-1, ..., width - (copies - 1) * old :] = 0  # not copied in the last turn
     ends = np.cumsum(shares, axis=0)
     parts = np.diff(np.rint(whole * (ends / ends[-1])), axis=0, prepend=0)
     side_by_side = parts.transpose(1, 2, 0, 3).reshape(len(whole), 2, -1)[..., :width]
