@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.positions import START
+from tests.shogi.slow_shogi import START
 from usi_engine.book import yaneuraou
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.book.yaneuraou import MARK, YaneuraOuBook

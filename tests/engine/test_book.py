@@ -18,7 +18,7 @@ import pytest
 from core_ext.board import Board
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
-from tests.positions import START
+from tests.shogi.slow_shogi import START
 from usi_engine.book import apery, yaneuraou
 from usi_engine.book.apery import ENTRY, AperyBook
 from usi_engine.book.book_player import PACKAGED, BookPlayer, open_book
@@ -210,13 +210,16 @@ def test_shogihome(tmp_path: Path) -> None:
     assert book.probe(flip_sfen(START)).moves == book.probe("nonsense").moves == ()
 
 
-def test_apery(tmp_path: Path) -> None:
-    """Two of four entries have the key of the position. A move is to | start << 7; squares count file by file."""
-    key = int(pytest.importorskip("cshogi").Board(START).book_key())
+def apery_book(key: int) -> bytes:
+    """Encode four entries, two with this key. A move is to | start << 7; squares count file by file."""
     pawn_76, pawn_26 = 59 | 60 << 7, 14 | 15 << 7
     rows = [(key - 1, pawn_26, 1, 0), (key, pawn_26, 5, -20), (key, pawn_76, 2, 30), (key + 1, pawn_26, 1, 0)]
+    return np.array(rows, ENTRY).tobytes()
+
+
+def test_apery(tmp_path: Path) -> None:
     path = tmp_path / "book.bin"
-    path.write_bytes(np.array(rows, ENTRY).tobytes())
+    path.write_bytes(apery_book(pytest.importorskip("cshogi").Board(START).book_key()))
     book = open_book(str(path))
     assert isinstance(book, AperyBook)
     assert book.probe(START).moves == (BookMove("7g7f", "", 30, 0, 2), BookMove("2g2f", "", -20, 0, 5))
