@@ -180,8 +180,7 @@ def check_fields(header: Mapping[str, Any]) -> None:
     if header["features"] != FEATURES:
         raise Fault(f"its weights are for '{str(header['features'])[:80]}', not for '{FEATURES}'")
     for name in ("tempo", "turn_step", "kkp_step", "kpp_step"):
-        value = header[name]
-        allowed = TEMPOS if name == "tempo" else STEPS
+        value, allowed = header[name], TEMPOS if name == "tempo" else STEPS
         if type(value) is not int or value not in allowed:
             raise Fault(f"its {name} is {str(value)[:80]}, not {allowed[0]} to {allowed[-1]}")
 
