@@ -9,29 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.shogi.slow_shogi import START
 from usi_engine.book import yaneuraou
-from usi_engine.book.entry import BookError, BookMove, Entry
-from usi_engine.book.yaneuraou import MARK, YaneuraOuBook, read_entry
+from usi_engine.book.entry import BookError, BookMove
+from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
+from usi_engine.usi import protocol
 from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.output import Writer
-from usi_engine.usi.protocol import (
-    EMPTY_VALUES,
-    FLAGS,
-    LIMITS,
-    LONGEST_TIME,
-    QUESTIONS,
-    READERS,
-    SIMPLE,
-    TIMES,
-    Command,
-    Go,
-    Malformed,
-    SetOption,
-    SetPosition,
-    Times,
-    decode,
-    parse,
-)
+from usi_engine.usi.protocol import LONGEST_TIME, Go, Times, parse
 
 fast = settings(
     max_examples=100,
@@ -40,12 +25,13 @@ fast = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
-START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
 NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
 COUNTS = st.one_of(st.none(), st.integers(1, 2**53))
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=8)
-GO_WORDS = TIMES | LIMITS | FLAGS | {"mate"}
-KNOWN = sorted({*READERS, *SIMPLE, *QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves"})
+GO_WORDS = protocol.TIMES | protocol.LIMITS | protocol.FLAGS | {"mate"}
+KNOWN = sorted(
+    {*protocol.READERS, *protocol.SIMPLE, *protocol.QUESTIONS, *GO_WORDS, "name", "value", "sfen", "startpos", "moves"}
+)
 LINES = st.one_of(
     st.text(),
     st.lists(st.one_of(st.sampled_from(KNOWN), WORDS, st.integers().map(str), st.floats().map(str))).map(" ".join),
@@ -78,9 +64,9 @@ def test_a_long_text_is_cut() -> None:
 @fast
 @given(st.one_of(st.binary(), LINES.map(str.encode), LINES.map(lambda line: line.encode("cp932", "replace"))))
 def test_any_line_is_a_command(data: bytes) -> None:
-    command = parse(decode(data))
-    assert isinstance(command, Command)
-    texts = [command.text] if isinstance(command, Malformed) else getattr(command, "faults", ())
+    command = parse(protocol.decode(data))
+    assert isinstance(command, protocol.Command)
+    texts = [command.text] if isinstance(command, protocol.Malformed) else getattr(command, "faults", ())
     assert all(one_info_line(text) for text in texts)
 
 
@@ -100,13 +86,15 @@ def test_go_round_trip(go: Go) -> None:
 @fast
 @given(WORDS, st.text(st.characters(exclude_categories=["C"])).map(str.strip))
 def test_setoption_round_trip(name: str, value: str) -> None:
-    assert parse(f"setoption name {name} value {value}") == SetOption(name, "" if value in EMPTY_VALUES else value)
+    assert parse(f"setoption name {name} value {value}") == protocol.SetOption(
+        name, "" if value in protocol.EMPTY_VALUES else value
+    )
 
 
 @fast
 @given(st.lists(WORDS.filter(lambda word: word != "moves")))
 def test_position_round_trip(moves: list[str]) -> None:
-    assert parse(f"position sfen {START} moves {' '.join(moves)}") == SetPosition(START, tuple(moves))
+    assert parse(f"position sfen {START} moves {' '.join(moves)}") == protocol.SetPosition(START, tuple(moves))
 
 
 @fast
@@ -119,13 +107,6 @@ def test_any_value_of_an_option(name: str, text: str) -> None:
     assert refusal is None or (shown == before and one_info_line(refusal))
     assert options.set(name, "" if shown == "<empty>" else shown) is None
     assert options.shown(name) == shown
-
-
-@fast
-@given(st.text())
-def test_any_line_of_a_book(line: str) -> None:
-    entry = read_entry([line])
-    assert isinstance(entry, Entry) and len(entry.moves) + bool(entry.bad_line) <= 1
 
 
 BOOK_WORDS = st.sampled_from([b"7g7f", b"none", b"+-5", b"5", b"-30", b"#", b"sfen"])

@@ -1,4 +1,4 @@
-"""Truncated files, full disks, unusable folders, concurrent starts, and the longest games."""
+"""Truncated files, full disks, concurrent starts, and the longest games."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ import pytest
 from core_ext.board import Board
 from core_ext.engine import Network
 from tests.engine.usi_transport import ROOT, Program
-from tests.positions import data_rows
-from usi_engine.book import yaneuraou
-from usi_engine.book.entry import BookError, BookMove
-from usi_engine.book.yaneuraou import MARK, YaneuraOuBook
+from tests.eval.test_cache import Arrays
+from tests.positions import MOST_MOVES
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.kpp_file import read_blocks
 from usi_engine.evaluation.load import load_evaluation
@@ -26,17 +24,6 @@ from usi_engine.evaluation.names import INTERNAL, KPP, PACKAGED, WeightsError
 
 PAGE = 4096
 MOST_MEGABYTES = 1000  # resident with 512 threads before they search
-MOST_MOVES = next(row[1] for row in data_rows("perft.tsv") if row[0] == "maxmoves593")
-
-
-class Arrays:
-    """Stand-in for KppWeights: arrays of these bytes."""
-
-    def __init__(self, *contents: bytes) -> None:
-        self.arrays = [bytearray(content) for content in contents]
-
-    def memory(self) -> list[memoryview]:
-        return [memoryview(array) for array in self.arrays]
 
 
 # ---- truncated files ----
@@ -60,30 +47,6 @@ def test_truncated_kpp_weights() -> None:
             read_blocks(data[:size])
 
 
-@pytest.mark.parametrize("read_whole_up_to", [0, 2**20])
-def test_a_truncated_book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_whole_up_to: int) -> None:
-    """It is refused, or has the positions before the cut."""
-    monkeypatch.setattr(yaneuraou, "READ_WHOLE_UP_TO", read_whole_up_to)
-    board, sfens = Board(), list[str]()
-    for _ in range(400):
-        sfens.append(board.sfen())
-        board.push(random.Random(len(sfens)).choice(board.legal_moves()))
-        board = board if board.legal_moves() else Board()
-    lines = b"".join(f"sfen {sfen}\n7g7f 3c3d 10 20 30\n2g2f none 5 20 30\n".encode() for sfen in sorted(sfens))
-    data, path, sizes = MARK + b" 1.00\n" + lines, tmp_path / "book.db", list[int]()
-    for size in range(0, len(data), PAGE):
-        path.write_bytes(data[:size])
-        try:
-            book = YaneuraOuBook(str(path))
-        except BookError as error:  # cut in the first line, or in a line of a large book
-            assert size < len(MARK) or (read_whole_up_to == 0 and "is not sorted" in str(error))
-            continue
-        found = [book.probe(sfen).moves for sfen in sfens[::20]]
-        assert all(isinstance(move, BookMove) for moves in found for move in moves)
-        sizes.append(sum(map(bool, found)))
-    assert sizes == sorted(sizes) and sizes[-1] >= 19
-
-
 def test_a_truncated_cache(cache_folder: Path) -> None:
     """It is not used, even if zeros follow up to its full length, as after a lost write."""
     content, path = bytes(range(1, 256)) * 200, cache_folder / "some.unfolded"
@@ -95,13 +58,24 @@ def test_a_truncated_cache(cache_folder: Path) -> None:
             assert not cache.fetch(Arrays(bytes(len(content)), bytes(100)), path)
 
 
-# ---- disks and folders ----
+# ---- the cache ----
 
-KEEP = """
+IMPORTS = """
 import resource, signal, sys
 from pathlib import Path
-from tests.engine.test_faults import Arrays
+from tests.eval.test_cache import Arrays
 from usi_engine.evaluation import cache
+"""
+
+
+def run_python(program: str, *arguments: str) -> tuple[int, bytes]:
+    """Run a program in another process; return its status and output, which should be 0 and empty."""
+    command = [sys.executable, "-c", IMPORTS + program, *arguments]
+    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+KEEP = """
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
@@ -110,29 +84,11 @@ cache.keep(Arrays(bytes(300_000)), Path(sys.argv[1]))
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows does not limit the size of files")
 def test_a_full_disk_leaves_no_cache(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", KEEP, str(tmp_path / "cache" / "x.unfolded")]
-    done = subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert run_python(KEEP, str(tmp_path / "cache" / "x.unfolded")) == (0, b"")
     assert not list((tmp_path / "cache").iterdir())
 
 
-@pytest.mark.parametrize("place", ["file/cache", "/proc/none/cache", ""])
-def test_an_unusable_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / place) if place else "")
-    path = cache.cache_file(b"weights")
-    assert (path is None) == (place == "")
-    if path is not None:
-        cache.keep(Arrays(b"abc"), path)
-        assert not cache.fetch(Arrays(bytes(3)), path)
-    assert [file.name for file in tmp_path.iterdir()] == ["file"]
-
-
 AT_ONCE = """
-import sys
-from pathlib import Path
-from tests.engine.test_faults import Arrays
-from usi_engine.evaluation import cache
 path, content = Path(sys.argv[1]), bytes(range(256)) * 2000
 for _ in range(20):
     empty = Arrays(bytes(len(content)))
@@ -149,13 +105,9 @@ for _ in range(20):
 def test_four_starts_at_once_on_an_empty_cache(tmp_path: Path) -> None:
     """One start deletes the file repeatedly; the others always read a complete one."""
     path = tmp_path / "cache" / "x.unfolded"
-
-    def start(number: int) -> subprocess.CompletedProcess[bytes]:
-        command = [sys.executable, "-c", AT_ONCE, str(path), str(number)]
-        return subprocess.run(command, capture_output=True, check=False, cwd=ROOT, timeout=120)
-
     with ThreadPoolExecutor(4) as pool:
-        assert [(done.returncode, done.stderr) for done in pool.map(start, range(4))] == [(0, b"")] * 4
+        done = list(pool.map(lambda number: run_python(AT_ONCE, str(path), str(number)), range(4)))
+    assert done == [(0, b"")] * 4
     assert len(list(path.parent.iterdir())) <= 1
 
 
@@ -186,20 +138,11 @@ def test_512_threads() -> None:
     engine.close()
 
 
-def long_game(plies: int) -> list[str]:
-    """Return the random moves of the first game that lasts so long."""
-    for seed in range(100):
-        rng, board, played = random.Random(seed), Board(), list[str]()
-        while len(played) < plies and (moves := board.legal_moves()):
-            played.append(rng.choice(moves))
-            board.push(played[-1])
-        if len(played) == plies:
-            return played
-    raise AssertionError(f"no game of {plies} plies")
-
-
 def test_games_of_1000_and_5000_moves(program: Program) -> None:
-    moves = long_game(1000)
+    rng, board = random.Random(13), Board()  # the first seed whose random game is so long
+    for _ in range(1000):
+        board.push(rng.choice(board.legal_moves()))
+    moves = board.moves()
     for plies in range(0, 1001, 250):
         program.send(f"position startpos moves {' '.join(moves[:plies])}", "go nodes 300")
         program.expect("^bestmove")
@@ -214,11 +157,7 @@ def test_a_line_for_each_of_593_moves(program: Program) -> None:
     """In the position with the most legal moves, each line begins with another move."""
     program.send("setoption name MultiPV value 593", "setoption name GenerateAllLegalMoves value true")
     program.send(f"position sfen {MOST_MOVES}", "go depth 2")
-    seen: list[str] = []
-    while not seen or not seen[-1].startswith("bestmove"):
-        line = program.line(60)
-        assert line is not None
-        seen.append(line)
-    last = [line for line in seen if " multipv " in line][-593:]
+    program.expect("^bestmove", timeout=60)
+    last = [line for line in program.seen if " multipv " in line][-593:]
     assert [int(line.split(" multipv ")[1].split()[0]) for line in last] == list(range(593, 0, -1))
     assert len({line.split(" pv ")[1].split()[0] for line in last}) == 593

@@ -13,7 +13,7 @@ from core_ext.engine import HALF_SQUARES, PAIRS, KppWeights, Worker
 from tests.conftest import NewWorker
 from tests.positions import ENTERED, MATSURI, TWO_PIECE_HANDICAP, VALUES, flipped, mirrored, random_boards
 from tests.shogi.slow_shogi import START
-from usi_engine.evaluation.kpp_file import read_blocks, read_file, unpack
+from usi_engine.evaluation.kpp_file import read_folded
 from usi_engine.evaluation.names import KPP
 
 # From the opening to both kings entered, and a handicap with pieces missing.
@@ -59,14 +59,13 @@ class Formula:
     """The value by the formula, from the folded arrays of the file."""
 
     def __init__(self) -> None:
-        self.header, blocks = read_blocks(read_file(KPP))
+        folded = read_folded(KPP)
         self.inverse, self.mirror = bonapiece_tables()
-        self.kp = unpack(blocks["kp"], HALF_SQUARES * 1548).astype(int)
-        self.kkp = unpack(blocks["kkp"], HALF_SQUARES * 81 * 1548).astype(int)
-        self.pp = unpack(blocks["pp"], PAIRS).astype(int)
-        self.kp_tempo = unpack(blocks["kp_turn"], HALF_SQUARES * 1548).astype(int)
-        self.pp_tempo = unpack(blocks["pp_turn"], PAIRS).astype(int)
-        self.kpp = [unpack(blocks[f"kpp{king:02}"], PAIRS).astype(int) for king in range(HALF_SQUARES)]
+        self.kp, self.pp = folded.kp.astype(int), folded.pp.astype(int)
+        self.kkp = folded.kkp_step * folded.kkp.astype(int)
+        self.kpp = folded.kpp_step * folded.kpp.reshape(HALF_SQUARES, PAIRS).astype(int)
+        self.right_to_move = folded.tempo
+        self.kp_tempo, self.pp_tempo = folded.kp_tempo.astype(int), folded.tempo_step * folded.pp_tempo.astype(int)
 
     def perspective(self, king: int, other: int, seen: list[int]) -> int:
         """The sum from one king's perspective, in 1/32 centipawn."""
@@ -79,10 +78,10 @@ class Formula:
         for i in range(len(seen)):
             total += self.kp[king * 1548 + min(numbers[i] for numbers, _ in symmetric)]
             place = min(far * 1548 + numbers[i] for numbers, far in symmetric)
-            total += self.header["kkp_step"] * self.kkp[king * 81 * 1548 + place]
+            total += self.kkp[king * 81 * 1548 + place]
             for j in range(i):
                 place = min(pair(numbers[i], numbers[j]) for numbers, _ in symmetric)
-                total += self.pp[place] + self.header["kpp_step"] * self.kpp[king][place]
+                total += self.pp[place] + self.kpp[king][place]
         return total
 
     def kings_and_pieces(self, sfen: str) -> tuple[int, int, list[int], list[int]]:
@@ -99,7 +98,7 @@ class Formula:
     def tempo(self, sfen: str) -> int:
         """Tempo + KP + PP for the side to move."""
         black, white, mine, theirs = self.kings_and_pieces(sfen)
-        total = int(self.header["tempo"])
+        total = self.right_to_move
         for king, seen in ((black, mine), (80 - white, theirs)):
             symmetric = [(king, seen), (mirror_square(king), [self.mirror[number] for number in seen])]
             nearest = min(square for square, _ in symmetric)
@@ -108,7 +107,7 @@ class Formula:
         symmetries = [seen for one in (mine, theirs) for seen in (one, [self.mirror[number] for number in one])]
         for i in range(len(mine)):
             for j in range(i):
-                total += 4 * self.pp_tempo[min(pair(n[i], n[j]) for n in symmetries)]
+                total += self.pp_tempo[min(pair(n[i], n[j]) for n in symmetries)]
         return total
 
 

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 import tracemalloc
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from core_ext.engine import BONAPIECES, HALF_SQUARES, PAIRS, SQUARES
+from core_ext.training import king_zones
 from usi_engine.evaluation.kpp_file import (
-    OLDER_FEATURES,
-    OLDER_MAGIC,
+    KINGS_OF_ZONE,
+    ZONES,
     Folded,
     compress,
+    file_bytes,
+    king_zone,
     load_weights,
+    pack_zone,
     read_blocks,
     read_file,
     read_folded,
     read_header,
     run_all,
     save_weights,
+    unpack_zone,
 )
 from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, WeightsError
 
@@ -59,33 +62,32 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def older_file(header: dict[str, Any], blocks: dict[str, bytes]) -> bytes:
-    """The bytes of a file as older versions wrote it."""
-    text = json.dumps(header).encode()
-    return b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks.values()])
-
-
-def test_a_file_without_tempo_blocks_is_read(saved: Path, tmp_path: Path) -> None:
-    header, blocks = read_blocks(saved.read_bytes())
-    blocks = {name: block for name, block in blocks.items() if not name.endswith("_turn")}
-    header |= {"features": OLDER_FEATURES, "blocks": [entry for entry in header["blocks"] if entry[0] in blocks]}
-    older = tmp_path / "older.kpp"
-    older.write_bytes(older_file(header, blocks))
-    one, other = (load_weights(str(path)) for path in (saved, older))
-    assert one is not None and other is not None
-    assert one.memory() == other.memory()
-
-
 def test_a_file_comes_back_as_it_was_saved(saved: Path) -> None:
     header, blocks = read_blocks(saved.read_bytes())
-    assert (header["card"], len(blocks)) == ({"note": "empty"}, 6 + HALF_SQUARES)
+    assert (header["card"], len(blocks)) == ({"note": "empty"}, 6 + ZONES + HALF_SQUARES)
     found, expected = (asdict(folded) for folded in (read_folded(str(saved)), some_weights()))
     assert all(np.array_equal(found[name], expected[name]) for name in expected)
 
 
+def test_the_kings_of_a_zone_come_back_as_they_were_packed() -> None:
+    """Their differences wrap."""
+    rng, kings = np.random.default_rng(2), KINGS_OF_ZONE[1]
+    kpp = np.zeros((HALF_SQUARES, PAIRS), np.int16)
+    for king in kings:
+        kpp[king, rng.integers(0, PAIRS, 1000)] = rng.integers(-32768, 32768, 1000)
+    kpp[kings, 0] = [-32768, 32767, 32767, 0]
+    unpacked = dict(unpack_zone(pack_zone(1, kpp), 1))
+    assert list(unpacked) == kings
+    assert all((unpacked[king] == kpp[king]).all() for king in kings)
+
+
+def test_zones_are_those_of_training() -> None:
+    assert [king_zone(king) for king in range(HALF_SQUARES)] == list(king_zones()[:HALF_SQUARES])
+
+
 def test_tempo_pairs_in_other_steps_are_refused(saved: Path, tmp_path: Path) -> None:
     header, blocks = read_blocks(saved.read_bytes())
-    (tmp_path / "other.kpp").write_bytes(older_file(header | {"turn_step": 8}, blocks))
+    (tmp_path / "other.kpp").write_bytes(file_bytes(header | {"turn_step": 8}, blocks.values()))
     with pytest.raises(WeightsError, match="steps of 8, not 4"):
         load_weights(str(tmp_path / "other.kpp"))
 
@@ -135,7 +137,7 @@ def test_every_byte_of_the_header_is_checked(saved: Path) -> None:
 @pytest.mark.parametrize("value", [float("inf"), 1e300, 10**30, -(10**30), None, "4", [], True, 1.5])
 def test_a_number_out_of_range_is_refused(saved: Path, tmp_path: Path, field: str, value: object) -> None:
     header, blocks = read_blocks(saved.read_bytes())
-    (tmp_path / "other.kpp").write_bytes(older_file(header | {field: value}, blocks))
+    (tmp_path / "other.kpp").write_bytes(file_bytes(header | {field: value}, blocks.values()))
     with pytest.raises(WeightsError, match=rf"other\.kpp.*{field}"):
         load_weights(str(tmp_path / "other.kpp"))
 
@@ -147,7 +149,7 @@ def test_a_piece_value_out_of_range_is_refused(saved: Path, tmp_path: Path) -> N
         pieces[700] = value
         blocks["piece"] = compress(pieces.tobytes())
         header["blocks"][0][1:] = [len(blocks["piece"]), hashlib.sha256(blocks["piece"]).hexdigest()]
-        (tmp_path / "other.kpp").write_bytes(older_file(header, blocks))
+        (tmp_path / "other.kpp").write_bytes(file_bytes(header, blocks.values()))
         with pytest.raises(WeightsError, match=rf"other\.kpp.*piece value {value} is not -1048576 to 1048576"):
             read_folded(str(tmp_path / "other.kpp"))
     with pytest.raises(WeightsError, match="piece value"):
@@ -167,7 +169,7 @@ def test_jobs_run_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_packaged_weights_are_small_and_have_a_card() -> None:
-    assert PACKAGED[KPP].stat().st_size < 40_000_000
+    assert PACKAGED[KPP].stat().st_size < 15_000_000
     assert read_blocks(read_file(KPP))[0]["card"]["corpus"]["training"] > 1_000_000
 
 

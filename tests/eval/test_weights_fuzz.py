@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core_ext.engine import BONAPIECES
-from usi_engine.evaluation.kpp_file import FEATURES, OLDER_MAGIC, compress, decompress, read_blocks, read_folded
+from usi_engine.evaluation.kpp_file import FEATURES, MAGIC, compress, decompress, file_bytes, read_blocks, read_folded
 from usi_engine.evaluation.names import WeightsError
 
 NUMBERS = st.integers() | st.floats() | st.text(max_size=4) | st.none()
 VALUES = st.recursive(NUMBERS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner))
 quick = settings(max_examples=40, deadline=None)
 FIELDS = ("features", "tempo", "kkp_step", "kpp_step", "turn_step", "card", "blocks")
-
-
-def file_of(header: Any, blocks: list[bytes]) -> bytes:
-    text = json.dumps(header).encode()
-    return b"".join([OLDER_MAGIC, len(text).to_bytes(4, "little"), text, *blocks])
 
 
 def small_header(blocks: dict[str, bytes]) -> dict[str, Any]:
@@ -41,7 +35,7 @@ def small_header(blocks: dict[str, bytes]) -> dict[str, Any]:
 
 
 BLOCKS = {"piece": compress(bytes(4 * BONAPIECES)), "kp": compress(bytes(8)), "pp": b"no block"}
-SMALL = file_of(small_header(BLOCKS), list(BLOCKS.values()))
+SMALL = file_bytes(small_header(BLOCKS), BLOCKS.values())
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +61,7 @@ def test_a_block_that_expands_to_much_takes_no_memory() -> None:
     bomb = compress(bytes(1 << 26))
     assert len(bomb) < 1 << 15
     tracemalloc.start()
-    with pytest.raises(WeightsError, match="a block is not of 8 bytes"):
+    with pytest.raises(WeightsError, match="does not have 8 bytes"):
         decompress(bomb, 8)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -77,7 +71,7 @@ def test_a_block_that_expands_to_much_takes_no_memory() -> None:
 @given(st.sampled_from(FIELDS), VALUES)
 @quick
 def test_a_header_with_any_value(path: Path, field: str, value: Any) -> None:
-    check(path, file_of(small_header(BLOCKS) | {field: value}, list(BLOCKS.values())))
+    check(path, file_bytes(small_header(BLOCKS) | {field: value}, BLOCKS.values()))
 
 
 @given(st.sampled_from(FIELDS))
@@ -85,21 +79,21 @@ def test_a_header_with_any_value(path: Path, field: str, value: Any) -> None:
 def test_a_header_without_a_field(path: Path, field: str) -> None:
     header = small_header(BLOCKS)
     del header[field]
-    check(path, file_of(header, list(BLOCKS.values())))
+    check(path, file_bytes(header, BLOCKS.values()))
 
 
 @given(st.lists(st.tuples(st.sampled_from([*BLOCKS, "kkp"]), NUMBERS, NUMBERS) | VALUES, max_size=3))
 @quick
 def test_any_table_of_blocks(path: Path, table: list[Any]) -> None:
-    check(path, file_of(small_header(BLOCKS) | {"blocks": table}, list(BLOCKS.values())))
+    check(path, file_bytes(small_header(BLOCKS) | {"blocks": table}, BLOCKS.values()))
 
 
 @given(VALUES)
 @quick
 def test_a_header_that_is_no_object(path: Path, header: Any) -> None:
-    check(path, file_of(header, []))
+    check(path, file_bytes(header, []))
 
 
 def test_a_header_nested_too_deeply(path: Path) -> None:
     text = b"[" * 200_000
-    check(path, OLDER_MAGIC + len(text).to_bytes(4, "little") + text)
+    check(path, MAGIC + len(text).to_bytes(4, "little") + hashlib.sha256(text).digest() + text)

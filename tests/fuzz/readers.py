@@ -21,7 +21,7 @@ from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
 from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
-from tests.engine.test_book import apery_book, sbk_book
+from tests.engine.test_book import SBK, apery_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
@@ -54,7 +54,7 @@ sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/2P6/PP1PPPPPP/1B5R1/LNSGKGSNL w - 2
 3c3d 2g2f -30 12 100
 """
 APERY_START_KEY = 0xEEBE8EE7E1AD7E15  # of the start position
-BOOKS = {".db": BOOK, ".sbk": sbk_book(), ".bin": apery_book(APERY_START_KEY)}
+BOOKS = {".db": BOOK, ".sbk": SBK, ".bin": apery_book(APERY_START_KEY)}
 GAME = b"b\tscore\tstartpos\t7g7f 30 3c3d -12 2g2f - 8c8d 99999\nsfen\t7g7f:12 3c3d:-5\n"
 CSA_MOVES = "+7776FU\n'** 54\n-3334FU\n'** -30\n+8822UM\n'** 12\n-3122GI\n'** -5\n"
 CSA_LINES = b"""BEGIN Game_Summary

@@ -84,8 +84,8 @@ def test_numbers_out_of_range_are_refused(
     some = positions[:20].copy()
     some["pieces"][7] = np.arange(100, 138)
     check_positions(some)
-    index = (7, *place)
-    some[field][index] = number
+    at = (7, *place)
+    some[field][at] = number
     with pytest.raises(ValueError, match=rf"position 8 is damaged: .*(?<!\d){number}(?!\d)"):
         check_positions(some)
     assert not is_learned(Trainer(SMALL), some)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +11,7 @@ import pytest
 from core_ext.training import SIZES, Trainer
 from tests.learn.helpers import random_game, sums_of
 from usi_engine.evaluation.kpp_file import (
-    FEATURES,
-    OLDER_FEATURES,
-    OLDER_MAGIC,
     Folded,
-    read_blocks,
     read_folded,
     save_weights,
 )
@@ -63,28 +58,12 @@ def test_what_was_exported_comes_back(package: Folded) -> None:
     assert not trainer.parameters("relative_pp")[:, 0].any() and not trainer.parameters("relative")[:, 0].any()
 
 
-def write_without_tempo(path: Path, features: str) -> None:
-    """Write the file again without its tempo blocks, with the given features."""
-    data = path.read_bytes()
-    header, blocks = read_blocks(data)
-    kept = [entry for entry in header["blocks"] if not entry[0].endswith("_turn")]
-    text = json.dumps(header | {"features": features, "blocks": kept}).encode()
-    rest = b"".join(blocks[name] for name, _, _ in kept)
-    path.write_bytes(OLDER_MAGIC + len(text).to_bytes(4, "little") + text + rest)
-
-
 @pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py
 def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
     path = tmp_path / "again.kpp"
     few = replace(package, kpp=np.zeros_like(package.kpp))  # to compress all of them takes half a minute
     save_weights(path, few, {})
     assert same(read_folded(str(path)), few)
-    write_without_tempo(path, OLDER_FEATURES)
-    without = replace(few, kp_tempo=np.zeros_like(few.kp_tempo), pp_tempo=np.zeros_like(few.pp_tempo))
-    assert same(read_folded(str(path)), without)
-    write_without_tempo(path, FEATURES)
-    with pytest.raises(WeightsError, match="kp_turn"):
-        read_folded(str(path))
 
 
 def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:

@@ -3,14 +3,16 @@
 Folded: weights that are equal by symmetry are stored once. Unfolded: a weight is stored at each of its indices, so that
 play reads it by one table access.
 
-    bytes 0-7     the magic KOMAKPP2
+    bytes 0-7     the magic KOMAKPP3
     bytes 8-11    length of the header, little-endian
-    bytes 12-43   SHA-256 of the header; files of the older magic KOMAKPP1 lack it
+    bytes 12-43   SHA-256 of the header
     header        JSON: features, steps, card, and the name, length and SHA-256 of each block
-    blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn`, `pp_turn`, `kpp00` to
-                  `kpp44`; files of OLDER_FEATURES lack the tempo blocks, `kp_turn` and `pp_turn`, which are zero then
+    blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn` and `pp_turn` (tempo
+                  terms); then of each zone of king squares `zone00` to `zone10`, and of its squares `kpp00` to `kpp44`
 
-A block of 16-bit weights has all low bytes first and then all high bytes, which compress well.
+A king's KPP weights are the sum of its block and its zone's. Training gives most pairs one weight for a zone, so most
+words of a king's block are zero. A block of 16-bit words has their low bytes first and then their high bytes. OFFSET is
+added to each word, so that the high bytes of small words are zero whatever their sign.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from __future__ import annotations
 import hashlib
 import json
 import lzma
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,18 +36,17 @@ from usi_engine.evaluation.cache import cache_file, fetch, keep
 from usi_engine.evaluation.files import Fault, named_errors, read_bytes
 from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED
 
-MAGIC = b"KOMAKPP2"
-OLDER_MAGIC = b"KOMAKPP1"
-HEADER_STARTS = {MAGIC: 44, OLDER_MAGIC: 12}
+MAGIC = b"KOMAKPP3"
+HEADER_START = 44
 FEATURES = f"KPP-KKP-turn-Bonapiece{BONAPIECES}"
-OLDER_FEATURES = f"KPP-KKP-Bonapiece{BONAPIECES}"  # without tempo blocks
+OFFSET = 128
+ZONES = 11
 LONGEST_HEADER = 1 << 20
 LARGEST_FILE = 1 << 28  # several times the size of incompressible weights
 STEPS = range(1, 1024)
 TEMPOS = range(-(1 << 15), 1 << 15)
 # At most 32,768 centipawns, more than the largest evaluation: sums of 38 and the other terms fit into 32 bits.
 PIECE_VALUES = range(-(1 << 20), (1 << 20) + 1)
-DEFAULT_TEMPO_STEP = 4  # of files without `turn_step`
 MALFORMED = (KeyError, TypeError, ValueError, OverflowError, RecursionError)  # raised by a header with wrong fields
 # MODE_NORMAL writes a file a fifth smaller than MODE_FAST; reading takes the same 35 ms a block.
 FILTERS = [
@@ -54,6 +55,15 @@ FILTERS = [
 ]  # fmt: skip
 
 Words = npt.NDArray[np.int16]
+
+
+def king_zone(king: int) -> int:
+    """Return the zone, 0 to 10, of a king square on files 1 to 5, as in training."""
+    file, rank = divmod(king, 9)
+    return 4 * (file // 2) + (0 if rank >= 7 else 1 if rank >= 5 else 2 + file % 2)
+
+
+KINGS_OF_ZONE = [[king for king in range(HALF_SQUARES) if king_zone(king) == zone] for zone in range(ZONES)]
 
 
 @dataclass(frozen=True)
@@ -91,14 +101,30 @@ def decompress(block: bytes, size: int) -> bytes:
 
 def pack(words: Words) -> bytes:
     """Compress 16-bit words, the low bytes before the high bytes."""
-    planes = words.astype("<i2").reshape(-1).view(np.uint8).reshape(-1, 2).T
+    planes = (words + np.int16(OFFSET)).astype("<i2").reshape(-1).view(np.uint8).reshape(-1, 2).T
     return compress(planes.tobytes())
 
 
 def unpack(block: bytes, count: int) -> Words:
     """Return the `count` words that `pack` compressed. Fault."""
     planes = np.frombuffer(decompress(block, 2 * count), np.uint8).reshape(2, count)
-    return np.ascontiguousarray(planes.T).view("<i2").reshape(count).astype(np.int16)
+    words: Words = np.ascontiguousarray(planes.T).view("<i2").reshape(count).astype(np.int16)
+    words -= OFFSET
+    return words
+
+
+def pack_zone(zone: int, kpp: Words) -> dict[str, bytes]:
+    """Compress the KPP weights of a zone's kings: the median of each weight, and their differences from it."""
+    kings = KINGS_OF_ZONE[zone]
+    shared = np.sort(kpp[kings], axis=0)[len(kings) // 2]
+    return {f"zone{zone:02}": pack(shared)} | {f"kpp{king:02}": pack(kpp[king] - shared) for king in kings}
+
+
+def unpack_zone(blocks: Mapping[str, bytes], zone: int) -> Iterator[tuple[int, Words]]:
+    """Yield each king square of a zone with its KPP weights. Fault."""
+    shared = unpack(blocks[f"zone{zone:02}"], PAIRS)
+    for king in KINGS_OF_ZONE[zone]:
+        yield king, shared + unpack(blocks[f"kpp{king:02}"], PAIRS)
 
 
 def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
@@ -111,32 +137,33 @@ def save_weights(path: Path, folded: Folded, card: Mapping[str, Any]) -> int:
         "kp_turn": pack(folded.kp_tempo),
         "pp_turn": pack(folded.pp_tempo),
     }
-    for king, words in enumerate(folded.kpp.reshape(HALF_SQUARES, PAIRS)):
-        blocks[f"kpp{king:02}"] = pack(words)
-    header = json.dumps(
-        {
-            "features": FEATURES,
-            "tempo": folded.tempo,
-            "kkp_step": folded.kkp_step,
-            "kpp_step": folded.kpp_step,
-            "turn_step": folded.tempo_step,
-            "card": card,
-            "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
-        }
-    ).encode()
-    checksum = hashlib.sha256(header).digest()
-    data = b"".join([MAGIC, len(header).to_bytes(4, "little"), checksum, header, *blocks.values()])
-    path.write_bytes(data)
-    return len(data)
+    for zone in range(ZONES):
+        blocks |= pack_zone(zone, folded.kpp.reshape(HALF_SQUARES, PAIRS))
+    header = {
+        "features": FEATURES,
+        "tempo": folded.tempo,
+        "kkp_step": folded.kkp_step,
+        "kpp_step": folded.kpp_step,
+        "turn_step": folded.tempo_step,
+        "card": card,
+        "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
+    }
+    return path.write_bytes(file_bytes(header, blocks.values()))
+
+
+def file_bytes(header: Any, blocks: Iterable[bytes]) -> bytes:
+    """Return the file with this header, as JSON, and these blocks."""
+    text = json.dumps(header).encode()
+    return b"".join([MAGIC, len(text).to_bytes(4, "little"), hashlib.sha256(text).digest(), text, *blocks])
 
 
 def read_header(data: bytes) -> tuple[dict[str, Any], int]:
     """Return the header and the offset of the blocks. Fault."""
-    length, start = int.from_bytes(data[8:12], "little"), HEADER_STARTS.get(data[:8], 0)
-    if not start or not 0 < length <= LONGEST_HEADER:
+    length = int.from_bytes(data[8:12], "little")
+    if data[:8] != MAGIC or not 0 < length <= LONGEST_HEADER:
         raise Fault("it has no KPP weights for this version")
-    text = data[start : start + length]
-    if data[:8] == MAGIC and hashlib.sha256(text).digest() != data[12:44]:
+    text = data[HEADER_START : HEADER_START + length]
+    if hashlib.sha256(text).digest() != data[12:44]:
         raise Fault("the header is damaged: its checksum differs")
     try:
         header = json.loads(text)
@@ -145,17 +172,15 @@ def read_header(data: bytes) -> tuple[dict[str, Any], int]:
         raise
     except MALFORMED as error:
         raise Fault(f"the header is damaged: {type(error).__name__} {str(error)[:80]}") from None
-    return header, start + length
+    return header, HEADER_START + length
 
 
 def check_fields(header: Mapping[str, Any]) -> None:
     """Raise Fault or one of MALFORMED if a field is missing or out of range."""
-    if header["features"] not in (FEATURES, OLDER_FEATURES):
+    if header["features"] != FEATURES:
         raise Fault(f"its weights are for '{str(header['features'])[:80]}', not for '{FEATURES}'")
-    numbers = {"tempo": header["tempo"], "turn_step": tempo_step(header)}
-    numbers |= {name: header[name] for name in ("kkp_step", "kpp_step")}
-    for name, value in numbers.items():
-        allowed = TEMPOS if name == "tempo" else STEPS
+    for name in ("tempo", "turn_step", "kkp_step", "kpp_step"):
+        value, allowed = header[name], TEMPOS if name == "tempo" else STEPS
         if type(value) is not int or value not in allowed:
             raise Fault(f"its {name} is {str(value)[:80]}, not {allowed[0]} to {allowed[-1]}")
 
@@ -217,7 +242,7 @@ def read_folded(name: str) -> Folded:
     data = read_file(name)
     with named_errors("weights", name):
         header, blocks = read_blocks(data)
-        kp_tempo, pp_tempo = unpack_tempo(header, blocks)
+        kpp = dict(king for zone in range(ZONES) for king in unpack_zone(blocks, zone))
         return Folded(
             piece=unpack_pieces(blocks),
             tempo=header["tempo"],
@@ -225,11 +250,11 @@ def read_folded(name: str) -> Folded:
             pp=unpack(blocks["pp"], PAIRS),
             kkp=unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES),
             kkp_step=header["kkp_step"],
-            kpp=np.concatenate([unpack(blocks[f"kpp{king:02}"], PAIRS) for king in range(HALF_SQUARES)]),
+            kpp=np.concatenate([kpp[king] for king in range(HALF_SQUARES)]),
             kpp_step=header["kpp_step"],
-            kp_tempo=kp_tempo,
-            pp_tempo=pp_tempo,
-            tempo_step=tempo_step(header),
+            kp_tempo=unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES),
+            pp_tempo=unpack(blocks["pp_turn"], PAIRS),
+            tempo_step=header["turn_step"],
         )
 
 
@@ -242,35 +267,25 @@ def unpack_pieces(blocks: Mapping[str, bytes]) -> npt.NDArray[np.int32]:
     return values
 
 
-def unpack_tempo(header: Mapping[str, Any], blocks: Mapping[str, bytes]) -> tuple[Words, Words]:
-    """Return the KP and PP tempo terms; zeros for a file without them."""
-    if header["features"] == OLDER_FEATURES:
-        return np.zeros(HALF_SQUARES * BONAPIECES, np.int16), np.zeros(PAIRS, np.int16)
-    return unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES), unpack(blocks["pp_turn"], PAIRS)
-
-
-def tempo_step(header: Mapping[str, Any]) -> int:
-    step: int = header.get("turn_step", DEFAULT_TEMPO_STEP)
-    return step
-
-
 def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int) -> KppWeights:
     """Decompress and unfold on several threads; both steps release the GIL."""
     weights = KppWeights()
     weights.allocate()
     pp = unpack(blocks["pp"], PAIRS)
 
-    def unfold_king(king: int) -> None:
-        weights.unfold_king(king, pp, unpack(blocks[f"kpp{king:02}"], PAIRS), header["kpp_step"])
+    def unfold_zone(zone: int) -> None:
+        for king, kpp in unpack_zone(blocks, zone):
+            weights.unfold_king(king, pp, kpp, header["kpp_step"])
 
     def unfold_pieces() -> None:
         piece = unpack_pieces(blocks)
         kp = unpack(blocks["kp"], HALF_SQUARES * BONAPIECES)
         kkp = unpack(blocks["kkp"], HALF_SQUARES * SQUARES * BONAPIECES)
         weights.unfold_pieces(piece, kp, kkp, header["kkp_step"])
-        weights.unfold_tempo(*unpack_tempo(header, blocks), tempo_step(header))
+        kp_tempo = unpack(blocks["kp_turn"], HALF_SQUARES * BONAPIECES)
+        weights.unfold_tempo(kp_tempo, unpack(blocks["pp_turn"], PAIRS), header["turn_step"])
 
-    run_all([unfold_pieces, *(partial(unfold_king, king) for king in range(HALF_SQUARES))], threads)
+    run_all([unfold_pieces, *(partial(unfold_zone, zone) for zone in range(ZONES))], threads)
     weights.complete(header["tempo"])
     return weights
 

@@ -264,7 +264,7 @@ def _parse_text(text: str) -> Architecture:
     """Read the architecture at the beginning of the text."""
     match = _TEXT.match(text)
     if match is None:
-        raise Fault(f"the engine plays with K+P and HalfKP with two hidden layers, not {text[:120]!a}")
+        raise Fault(f"only K+P and HalfKP with two hidden layers are supported, not {text[:120]!a}")
     features = next(kind for kind, name in NAMES.items() if name == match["features"])
     width, hidden1, hidden2 = int(match["width"]), int(match["hidden1"]), int(match["hidden2"])
     return Architecture(features, width, hidden1, hidden2)

@@ -1,4 +1,4 @@
-"""The command line of training: `usi_engine learn corpus|train|join|distil|selfplay|off-game|rescore|export ...`."""
+"""The command line of training: `usi_engine learn corpus|train|selfplay|off-game|rescore|export ...`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from usi_engine.usi.arguments import real, spin, whole
 NO_LEAVES = "none"
 DESCRIPTION = (
     "Train the evaluation on games: first corpus, then train. selfplay, off-game and rescore make training data; "
-    "distil scores a corpus by networks, join merges networks; export writes training data for other trainers."
+    "export writes it for other trainers."
 )
 GAMES_HELP = "files of games"
 MOST_EPOCHS = 1000
@@ -32,8 +32,6 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(dest="command", required=True)
     add_corpus(commands)
     add_train(commands)
-    add_join(commands)
-    add_distil(commands)
     add_selfplay(commands)
     add_off_game(commands)
     add_rescore(commands)
@@ -82,25 +80,6 @@ def add_train(commands: Commands) -> None:
     add("--rate", type=real(0, 1), default=0.0, help="nnue: highest rate (default 0.004, after a warm start 0.0008)")
     add("--decay", type=real(0, 1), default=0.3, help="nnue: weight decay of the first layer (default 0.3)")
     add("--note", default="", help="a line for the card (the metadata) of the weights")
-
-
-def add_join(commands: Commands) -> None:
-    add = commands.add_parser("join", help="merge networks into one whose value is their mean").add_argument
-    add("networks", nargs="+", help=f"files, or {INTERNAL}")
-    add("--out", type=Path, required=True, help="the new network, .bin")
-
-
-def add_distil(commands: Commands) -> None:
-    add = commands.add_parser("distil", help="score a corpus by the mean value of several networks").add_argument
-    add("corpus", type=Path)
-    add("--networks", nargs="+", required=True, help=f"files, or {INTERNAL}")
-    add("--out", type=Path, required=True, help="folder of the new corpus")
-    add("--share", type=real(0, 1), default=0.85, help="share of the mean value in the score (default 0.85)")
-    add("--searched", nargs="+", default=[], type=Path, help="games: add positions that their searches evaluate")
-    add("--searched-share", type=real(0, 1), default=1.0, help="share of these games, drawn at random (default 1)")
-    add("--weights", default=INTERNAL, help="weights of these searches; use the network that will learn")
-    add("--threads", type=spin("Threads"), default=1, help="games searched in parallel (default 1)")
-    add("--seed", type=whole(), default=1, help="seed of the choice of positions (default 1)")
 
 
 def add_selfplay(commands: Commands) -> None:
@@ -194,24 +173,6 @@ def run_train(args: argparse.Namespace) -> None:
     print(f"{args.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {args.out.resolve()}")
 
 
-def run_join(args: argparse.Namespace) -> None:
-    from usi_engine.learn.nnue.join import join  # noqa: PLC0415
-
-    check_weights_output(args.out, "nnue")
-    sizes = join(args.networks, args.out)
-    print(f"{args.out}: {sizes}; to play with it: setoption name EvalFile value {args.out.resolve()}")
-
-
-def run_distil(args: argparse.Namespace) -> None:
-    from usi_engine.learn.nnue.distil import distil  # noqa: PLC0415
-    from usi_engine.learn.selfplay.search_positions import SearchPositions  # noqa: PLC0415
-
-    searches = SearchPositions(args.searched, args.searched_share, args.weights, args.threads, args.seed)
-    card = distil(args.corpus, args.networks, args.out, args.share, searches if args.searched else None)
-    print_skipped(card["distilled"].get("not_used", ""))
-    print(f"{card['training']} positions to train with in {args.out}")
-
-
 def check_weights_output(out: Path, model: str) -> None:
     """Check before training that weights may replace `out` and that its suffix is theirs. ValueError, OSError."""
     from usi_engine.learn.files import check_weights_replaceable  # noqa: PLC0415
@@ -273,8 +234,6 @@ BEGINS_ANEW, RESUMES = "begins anew", "resumes where the file ends"
 COMMANDS = {
     "corpus": (run_corpus, BEGINS_ANEW),
     "train": (run_train, "resumes from the last checkpoint"),
-    "join": (run_join, BEGINS_ANEW),
-    "distil": (run_distil, BEGINS_ANEW),
     "selfplay": (run_selfplay, RESUMES),
     "off-game": (run_off_game, RESUMES),
     "rescore": (run_rescore, RESUMES),

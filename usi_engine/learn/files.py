@@ -46,9 +46,9 @@ def check_not_weights(out: Path) -> None:
 
 def holds_weights(path: Path) -> bool:
     """Return whether the file begins as a network or as KPP weights."""
-    from usi_engine.evaluation.kpp_file import MAGIC, OLDER_MAGIC  # noqa: PLC0415
+    from usi_engine.evaluation.kpp_file import MAGIC  # noqa: PLC0415
     from usi_engine.evaluation.network_file import VERSION  # noqa: PLC0415  (slow to import)
 
-    magics = (VERSION.to_bytes(4, "little"), MAGIC, OLDER_MAGIC)
+    magics = (VERSION.to_bytes(4, "little"), MAGIC[:-1])  # KPP weights of any version
     with path.open("rb") as file:
         return file.read(max(map(len, magics))).startswith(magics)

@@ -150,7 +150,7 @@ def test_other_files_are_refused(good: bytes, tmp_path: Path) -> None:
     assert "no such file" in refusal(tmp_path / "nowhere" / "nn.bin")
     assert "few" in refusal(tmp_path / "empty", b"")
     assert "version" in refusal(tmp_path / "text", b"not a network at all")
-    assert "text of" in refusal(tmp_path / "long", good[:8] + b"\xff\xff\xff\xff" + good[12:])
+    assert "length of its text" in refusal(tmp_path / "long", good[:8] + b"\xff\xff\xff\xff" + good[12:])
     assert "bytes" in refusal(tmp_path / "more", good + b"\0")
     with pytest.raises(WeightsError):
         read_network("a\0path")
