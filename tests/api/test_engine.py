@@ -37,9 +37,8 @@ def engine() -> Iterator[Engine]:
 
 def output_of(code: str, seconds: float = 100) -> str:
     """Run code in another process; return its output."""
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=seconds, check=True
-    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=seconds, check=True)
     assert done.stderr == ""
     return done.stdout
 
@@ -140,21 +139,14 @@ def test_games_decided_by_rule(engine: Engine) -> None:
 @pytest.mark.parametrize(
     ("limits", "reason"),
     [
-        ({}, "a search needs an end"),
-        ({"nodes": 0}, "nodes must be from 1"),
-        ({"nodes": -5}, "-5"),
-        ({"nodes": 1 << 60}, str(1 << 60)),
-        ({"depth": 0}, "depth must be from 1 to 127, not 0"),
-        ({"depth": 128}, "128"),
-        ({"time": 0}, "time must be a number of seconds above 0, not 0"),
-        ({"time": -1.5}, "-1.5"),
-        ({"time": math.nan}, "nan"),
-        ({"time": math.inf}, "inf"),
-        ({"depth": 1, "multipv": 0}, "MultiPV must be from 1 to 593, not 0"),
-        ({"depth": 1, "moves": []}, "no moves"),
+        ({}, "a search needs an end"), ({"nodes": 0}, "nodes must be from 1"), ({"nodes": -5}, "-5"),
+        ({"nodes": 1 << 60}, str(1 << 60)), ({"depth": 0}, "depth must be from 1 to 127, not 0"),
+        ({"depth": 128}, "128"), ({"time": 0}, "time must be a number of seconds above 0, not 0"),
+        ({"time": -1.5}, "-1.5"), ({"time": math.nan}, "nan"), ({"time": math.inf}, "inf"),
+        ({"depth": 1, "multipv": 0}, "MultiPV must be from 1 to 593, not 0"), ({"depth": 1, "moves": []}, "no moves"),
         ({"depth": 1, "moves": ["7g7e"]}, "'7g7e'"),
     ],
-)
+)  # fmt: skip
 def test_limits_out_of_range_are_refused(engine: Engine, limits: dict[str, Any], reason: str) -> None:
     with pytest.raises(ValueError, match=re.escape(reason)):
         engine.analyse(Board(), **limits)

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.usefixtures("usual_constants")
 def points(first: duel.Setting, second: duel.Setting) -> float:
     """Return the points of the first in six games."""
     games = duel.Duel((first, second), OPENINGS)
-    return sum(point for number in range(3) for point in games.play_pair(number)["points"])
+    return float(sum(point for number in range(3) for point in games.play_pair(number)["points"]))
 
 
 def test_more_nodes_win() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.csa.server import Server, Talk
+from tests.engine.usi_transport import ROOT
 from usi_engine.csa.command import address_of, arguments_of, main, options_of, password_of, settings_of
 
 LEAST = ["host", "--user", "us", "--password", "secret"]
@@ -17,14 +18,9 @@ LEAST = ["host", "--user", "us", "--password", "secret"]
 
 @pytest.mark.parametrize(
     ("text", "address"),
-    [
-        ("host", ("host", 4081)),
-        ("host.example:4000", ("host.example", 4000)),
-        ("127.0.0.1:1", ("127.0.0.1", 1)),
-        ("[::1]:4000", ("::1", 4000)),
-        ("[::1]", ("::1", 4081)),
-    ],
-)
+    [("host", ("host", 4081)), ("host.example:4000", ("host.example", 4000)), ("127.0.0.1:1", ("127.0.0.1", 1)),
+     ("[::1]:4000", ("::1", 4000)), ("[::1]", ("::1", 4081))],
+)  # fmt: skip
 def test_addresses(text: str, address: tuple[str, int]) -> None:
     assert address_of(text) == address
 
@@ -61,9 +57,8 @@ def test_bad_addresses(server: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_options_and_settings() -> None:
-    chosen = arguments_of(
-        [*LEAST, "--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "31"]
-    )
+    words = ["--option", "Threads=2", "--option", "EvalFile=a=b", "--ponder", "--keep-alive", "31"]
+    chosen = arguments_of([*LEAST, *words])
     assert options_of(chosen) == {"USI_Ponder": "true", "Threads": "2", "EvalFile": "a=b"}
     assert settings_of(chosen).keep_alive == 31.0
 
@@ -97,20 +92,11 @@ def test_a_game_of_this_engine(tmp_path: Path) -> None:
         talk.log_out()
 
     server = Server(script)
-    words = (
-        f"csa 127.0.0.1:{server.port} --user us --password secret --game game-10-0 --games 1 --log log --records out"
-    )
-    options = ["--option", "EvalFile=material", "--option", "NodesLimit=2000", "--option", "USI_Hash=1"]
-    root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run(
-        [sys.executable, "-m", "usi_engine", *words.split(), *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=tmp_path,
-        timeout=60,
-        env={"PYTHONPATH": root, "PATH": "", **{name: os.environ.get(name, "") for name in OF_SANITIZERS}},
-    )
+    words = (f"csa 127.0.0.1:{server.port} --user us --password secret --game game-10-0 --games 1 --log log --records "
+             "out --option EvalFile=material --option NodesLimit=2000 --option USI_Hash=1")  # fmt: skip
+    environment = {name: os.environ.get(name, "") for name in OF_SANITIZERS} | {"PYTHONPATH": str(ROOT), "PATH": ""}
+    done = subprocess.run([sys.executable, "-m", "usi_engine", *words.split()], capture_output=True, text=True,
+                          check=False, cwd=tmp_path, timeout=60, env=environment)  # fmt: skip
     server.finish()
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].endswith("1 game: 1 won")

@@ -32,18 +32,14 @@ def test_thoughts(line: str, thought: Thought | None) -> None:
     assert thought_of(line) == thought
 
 
-def engine_of(command: list[str], events: queue.Queue[EngineEvent], **options: str) -> Engine:
-    return Engine(command, options, events.put)
-
-
 def test_program_that_is_no_engine() -> None:
     """It ends without an answer, which is noticed at once."""
-    engine = engine_of([sys.executable, "-c", "print('hello')"], queue.Queue())
+    engine = Engine([sys.executable, "-c", "print('hello')"], {}, print)
     with pytest.raises(EngineError, match="does not answer usiok"):
         engine.start()
     engine.quit()
     with pytest.raises(EngineError, match="none/here does not start"):
-        engine_of(["none/here"], queue.Queue()).start()
+        Engine(["none/here"], {}, print).start()
 
 
 def test_what_an_engine_says_before_it_is_ready() -> None:
@@ -72,26 +68,24 @@ def test_this_engine_in_a_folder_with_another_package_of_its_name(tmp_path: Path
 def test_this_engine() -> None:
     """Search, ponder hit, stop: one answer each, with its number and thought."""
     events: queue.Queue[EngineEvent] = queue.Queue()
-    engine = engine_of([sys.executable, "-m", "usi_engine"], events, EvalFile="material", USI_Hash="1")
+    engine = Engine(own_engine(), {"EvalFile": "material", "USI_Hash": "1"}, events.put)
     engine.prepare(max_moves=256)
     engine.new_game()
-    first = engine.go("position startpos", "btime 0 wtime 0 byoyomi 100")
-    answer = events.get(timeout=20)
-    assert isinstance(answer, BestMove)
-    assert answer.search == first
-    assert answer.thought.pv[0] == answer.move
-    assert answer.thought.value is not None
+
+    def answer(search: int) -> BestMove:
+        event = events.get(timeout=20)
+        assert isinstance(event, BestMove) and event.search == search
+        return event
+
+    first = answer(engine.go("position startpos", "btime 0 wtime 0 byoyomi 100"))
+    assert first.thought.pv[0] == first.move and first.thought.value is not None
     second = engine.go("position startpos moves 7g7f 3c3d", "btime 0 wtime 0 byoyomi 100", ponder=True)
     assert engine.busy
     engine.ponderhit()
-    answer = events.get(timeout=20)
-    assert isinstance(answer, BestMove)
-    assert answer.search == second
+    answer(second)
     third = engine.go("position startpos", "btime 0 wtime 0 byoyomi 100000", ponder=True)
     engine.game_over("win")
     assert not engine.busy
-    answer = events.get(timeout=20)
-    assert isinstance(answer, BestMove)
-    assert answer.search == third
+    answer(third)
     engine.quit()
     assert events.empty()

@@ -11,28 +11,17 @@ from usi_engine.csa.clock import Clocks, TimeControl
 
 @pytest.mark.parametrize(
     ("line", "event"),
-    [
-        ("LOGIN:us OK", protocol.LoggedIn("us")),
-        ("LOGIN:incorrect", protocol.LoginRefused()),
-        ("LOGOUT:completed", protocol.LoggedOut()),
-        ("START:a+b-1-0+c", protocol.Started("a+b-1-0+c")),
-        ("REJECT:a+b by them", protocol.Rejected("a+b", "them")),
-        ("+7776FU,T12", protocol.MoveMade("+7776FU", 12)),
-        ("-0055KA,T0", protocol.MoveMade("-0055KA", 0)),
-        ("+7776FU,T12,'* 30 -3334FU", protocol.MoveMade("+7776FU", 12)),
-        ("%TORYO,T4", protocol.Special("%TORYO", 4)),
-        ("%KACHI", protocol.Special("%KACHI")),
-        ("#TIME_UP", protocol.Cause("TIME_UP")),
-        ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
-        ("#WIN", protocol.Outcome("win")),
-        ("#CENSORED", protocol.Outcome("draw")),
-        ("#CHUDAN", protocol.Outcome("unknown")),
-        ("##[CHAT] hello", protocol.Unread("##[CHAT] hello")),
-        ("+7776", protocol.Unread("+7776")),
-        ("+7006FU,T1", protocol.Unread("+7006FU,T1")),
-        ("garbage", protocol.Unread("garbage")),
-    ],
-)
+    [("LOGIN:us OK", protocol.LoggedIn("us")), ("LOGIN:incorrect", protocol.LoginRefused()),
+     ("LOGOUT:completed", protocol.LoggedOut()), ("START:a+b-1-0+c", protocol.Started("a+b-1-0+c")),
+     ("REJECT:a+b by them", protocol.Rejected("a+b", "them")), ("+7776FU,T12", protocol.MoveMade("+7776FU", 12)),
+     ("-0055KA,T0", protocol.MoveMade("-0055KA", 0)), ("+7776FU,T12,'* 30 -3334FU", protocol.MoveMade("+7776FU", 12)),
+     ("%TORYO,T4", protocol.Special("%TORYO", 4)), ("%KACHI", protocol.Special("%KACHI")),
+     ("#TIME_UP", protocol.Cause("TIME_UP")), ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
+     ("#WIN", protocol.Outcome("win")), ("#CENSORED", protocol.Outcome("draw")),
+     ("#CHUDAN", protocol.Outcome("unknown")), ("##[CHAT] hello", protocol.Unread("##[CHAT] hello")),
+     ("+7776", protocol.Unread("+7776")), ("+7006FU,T1", protocol.Unread("+7006FU,T1")),
+     ("garbage", protocol.Unread("garbage"))],
+)  # fmt: skip
 def test_events(line: str, event: protocol.Event) -> None:
     reader = protocol.Reader()
     assert reader.feed("") is None

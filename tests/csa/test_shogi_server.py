@@ -102,11 +102,8 @@ def wait_for(port: int) -> None:
 
 def test_two_pairs_at_once(port: int, tmp_path: Path) -> None:
     """This engine plays each game to its end, without a cut line."""
-    players = [
-        Player(port, tmp_path, f"{game}_{side}", f"{game}-10-1F", games=2)
-        for game in ("one", "two")
-        for side in ("a", "b")
-    ]
+    names = ("one_a", "one_b", "two_a", "two_b")
+    players = [Player(port, tmp_path, name, f"{name[:3]}-10-1F", games=2) for name in names]
     tallies = [player.finish() for player in players]
     assert [sum(tally.values()) for tally in tallies] == [2, 2, 2, 2]
     assert all(set(tally) <= {"win", "lose", "draw"} for tally in tallies)

@@ -18,12 +18,8 @@ from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import LONGEST_TIME, Go, Times, parse
 
-fast = settings(
-    max_examples=100,
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+fast = settings(max_examples=100, derandomize=True, deadline=None,
+                suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 
 NUMBERS = st.one_of(st.none(), st.integers(0, LONGEST_TIME))
 COUNTS = st.one_of(st.none(), st.integers(1, 2**53))

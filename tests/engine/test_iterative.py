@@ -14,6 +14,7 @@ from core_ext.engine import INFINITE, MATE_BOUND, StopToken, Worker
 from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
+from tests.positions import MATSURI
 from tests.programs import quickest
 from usi_engine.core import Core, load_core
 from usi_engine.game.thinking import RESIGN, Answer, answer_of, legal_part
@@ -90,10 +91,8 @@ def test_round_up_waits_for_its_second() -> None:
 
 
 def test_node_limit_is_shared_out() -> None:
-    script = Script(seconds=lambda depth: 0.0)
-    limits = SearchLimits(60, 4000, 1)
-    alone, _ = search(script, TimeLimits(), limits)
-    together, _ = search(script, TimeLimits(), limits, threads=4)
+    script, limits = Script(seconds=lambda depth: 0.0), SearchLimits(60, 4000, 1)
+    (alone, _), (together, _) = (search(script, TimeLimits(), limits, threads) for threads in (1, 4))
     assert alone.depth > together.depth >= 3
 
 
@@ -114,13 +113,13 @@ def test_the_best_thread_is_played() -> None:
     """The helpers search deeper than the main thread and prefer another move, which is played."""
 
     def best(depth: int) -> int:
-        return 0 if threading.current_thread().name != "helper" else 1
+        return int(threading.current_thread().name == "helper")
 
     def seconds(depth: int) -> float:
-        return 0.01 * depth if threading.current_thread().name != "helper" else 0.0
+        return 0.01 * depth * (1 - best(depth))
 
-    alone, _ = search(Script(best=best, seconds=seconds), TimeLimits(), SearchLimits(5, 0, 1))
-    voted, _ = search(Script(best=best, seconds=seconds), TimeLimits(), SearchLimits(5, 0, 1), threads=3)
+    script, limits = Script(best=best, seconds=seconds), SearchLimits(5, 0, 1)
+    (alone, _), (voted, _) = (search(script, TimeLimits(), limits, threads) for threads in (1, 3))
     assert voted.best.move != alone.best.move
     assert len(voted.lines) == 1
 
@@ -227,7 +226,7 @@ def test_best_move_and_ponder_move_are_checked(board: Board, pv: tuple[str, ...]
 
 @pytest.fixture
 def engine(scripted: ScriptedEngine) -> InProcess:
-    """Return an engine whose depths take 10 ms."""
+    """An engine whose depths take 10 ms."""
     transport = scripted(Script(seconds=lambda depth: 0.01))
     transport.send("isready")
     transport.expect("^readyok$")
@@ -303,8 +302,7 @@ def searched_by_the_core(sfen: str, nodes: int, lines: int = 1) -> SearchResult:
 
 def test_a_node_limit_within_depth_one_keeps_what_was_searched() -> None:
     """The nodes do not suffice for all lines, but the first one is there."""
-    sfen = "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1"
-    assert searched_by_the_core(sfen, 3000, 593).depth == 1
+    assert searched_by_the_core(MATSURI, 3000, 593).depth == 1
 
 
 def test_a_depth_cut_short_within_its_first_move_says_nothing_of_the_others() -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT, Program
 from tests.eval.nnue.reference import random_network
 from tests.programs import INTERRUPTIBLE, quickest
+from tests.shogi.slow_shogi import START
 from usi_engine.__main__ import main
 from usi_engine.evaluation.network_file import Architecture, write_network
 from usi_engine.game.loop import carry_out
@@ -36,12 +38,10 @@ def test_start_is_quick() -> None:
 
 def seconds_to_usiok() -> float:
     begun = time.perf_counter()
-    engine = Program()
-    engine.send("usi")
-    engine.expect("^usiok$")
-    seconds = time.perf_counter() - begun
-    engine.close()
-    return seconds
+    with closing(Program()) as engine:
+        engine.send("usi")
+        engine.expect("^usiok$")
+        return time.perf_counter() - begun
 
 
 READER = """
@@ -91,9 +91,8 @@ def test_a_network_needs_neither_numpy_nor_a_cache(
 
 
 def test_from_another_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "将棋 エンジン"
-    folder.mkdir()
-    engine = Program(cwd=str(folder))
+    (tmp_path / "将棋 エンジン").mkdir()
+    engine = Program(cwd=str(tmp_path / "将棋 エンジン"))
     engine.send("usi", "quit")
     engine.expect("^usiok$")
     engine.close()
@@ -291,9 +290,7 @@ def test_pipes_that_do_not_block() -> None:
 
 def test_a_japanese_path_where_the_locale_is_ascii(tmp_path: Path) -> None:
     book = tmp_path / "定跡.db"
-    book.write_text(
-        "#YANEURAOU-DB2016 1.00\nsfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1\n9g9f\n"
-    )
+    book.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {START}\n9g9f\n")
     ascii_locale = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     lines = ["setoption name EvalFile value material", f"setoption name BookFile value {book}", "go byoyomi 100", ""]
     pipe = subprocess.PIPE
@@ -319,24 +316,19 @@ def test_loading_is_not_on_the_clock_of_the_command_line(no_network: None) -> No
 @pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])
 def test_closed_output_of_a_command(arguments: list[str]) -> None:
     """As with `| head`: there is no error message, even if the buffer is flushed only at the end."""
-    command = [*ENGINE, *arguments]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, cwd=ROOT, env=buffered) as started:
-        assert started.stdout is not None
-        assert started.stderr is not None
+    with subprocess.Popen([*ENGINE, *arguments], stdout=pipe, stderr=pipe, cwd=ROOT, env=buffered) as started:
+        assert started.stdout and started.stderr
         started.stdout.close()
         assert started.stderr.read() == b""
         assert started.wait(60) in (0, 1)
 
 
-def test_a_command_that_lacks_a_library_is_one_line(tmp_path: Path) -> None:
+def test_a_command_that_lacks_a_library_is_one_line() -> None:
     """The folder without Python leaves out the modules of some commands."""
     lacking = "import sys; sys.modules['usi_engine.csa.command'] = None; sys.argv = ['usi_engine', 'csa', 'host']; "
     start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", start], check=False, cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-c", start], check=False, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1
     assert done.stderr == "this installation lacks 'usi_engine.csa.command', which the command needs\n"

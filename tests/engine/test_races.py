@@ -68,56 +68,38 @@ def one_answer_each(engine: InProcess, goes: int) -> None:
     assert sum(line.startswith("bestmove") for line in engine.seen) == goes
 
 
-def test_stop_at_the_end_of_a_search(make: Maker) -> None:
-    engine = make()
-    for goes, wait in enumerate(waits(1), 1):
-        engine.send("go depth 4")
-        time.sleep(wait)
-        engine.send("stop")
-        engine.expect("^bestmove", timeout=5)
-        if goes % 20 == 0:
-            one_answer_each(engine, goes)
+@pytest.mark.parametrize(
+    ("go", "odd", "even"),
+    [
+        ("go depth 4", ["stop"], ["stop"]),
+        (PONDER, ["ponderhit", "stop"], ["stop", "ponderhit"]),
+        ("go infinite", *[["stop", "position startpos moves 7g7f", "go depth 2"]] * 2),
+    ],
+)
+def test_stop_at_the_end_of_a_search(make: Maker, go: str, odd: list[str], even: list[str]) -> None:
+    """It may come with ponderhit, or with the next go, which it does not end."""
+    engine, answers = make(), 0
+    for number, wait in enumerate(waits(1), 1):
+        engine.send(go)
+        time.sleep(wait / 4 if "infinite" in go else wait)
+        engine.send(*(odd if number % 2 else even))
+        for _ in range(1 + ("go depth 2" in odd)):
+            engine.expect("^bestmove", timeout=5)
+            answers += 1
+        if number % 20 == 0:
+            one_answer_each(engine, answers)
 
 
-def test_stop_and_ponderhit_together(make: Maker) -> None:
-    engine = make()
-    for goes, wait in enumerate(waits(2), 1):
-        engine.send(PONDER)
-        time.sleep(wait)
-        engine.send(*(["ponderhit", "stop"] if goes % 2 else ["stop", "ponderhit"]))
-        engine.expect("^bestmove", timeout=5)
-        if goes % 20 == 0:
-            one_answer_each(engine, goes)
-
-
-def test_stop_then_go_at_once(make: Maker) -> None:
-    """The stop of one go never ends the next."""
-    engine = make()
-    for goes, wait in enumerate(waits(3), 1):
-        engine.send("go infinite")
-        time.sleep(wait / 4)
-        engine.send("stop", "position startpos moves 7g7f", "go depth 2")
-        engine.expect("^bestmove", timeout=5)
-        engine.expect("^bestmove", timeout=5)
-        if goes % 20 == 0:
-            one_answer_each(engine, 2 * goes)
-
-
-def test_quit_while_searching(make: Maker) -> None:
+@pytest.mark.parametrize("go", ["go infinite", PONDER])
+def test_quit_or_the_end_of_input_during_a_search(make: Maker, go: str) -> None:
     for wait in waits(4, ENGINES):
         engine = make()
-        engine.send("go infinite")
+        engine.send(go)
         time.sleep(wait)
-        engine.send("quit")
-        assert sum(line.startswith("bestmove") for line in engine.drain(5)) == 1
-
-
-def test_end_of_input_while_pondering(make: Maker) -> None:
-    for wait in waits(5, ENGINES):
-        engine = make()
-        engine.send(PONDER)
-        time.sleep(wait)
-        engine.end_input()
+        if go == PONDER:
+            engine.end_input()
+        else:
+            engine.send("quit")
         assert sum(line.startswith("bestmove") for line in engine.drain(5)) == 1
 
 

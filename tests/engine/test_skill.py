@@ -13,24 +13,12 @@ from tests.engine.conftest import ScriptedEngine
 from tests.engine.fake_core import Script
 from tests.engine.usi_transport import ROOT, InProcess
 from usi_engine.core import load_core
-from usi_engine.game.skill import (
-    BLIND_LEVEL,
-    FULL_STRENGTH,
-    Skill,
-    allows_mate,
-    certain,
-    choose_line,
-    deviation,
-    is_loud,
-    limited,
-    skill_of,
-    visibility,
-)
+from usi_engine.game import skill as skills
+from usi_engine.game.skill import BLIND_LEVEL, FULL_STRENGTH, Skill, allows_mate, choose_line, is_loud, skill_of
 from usi_engine.search.iterative import SearchLimits
 from usi_engine.search.report import Line
 
 CORE = load_core()
-LEVELS = range(FULL_STRENGTH)
 # Black mates by G*5b; anything else does not.
 MATE = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
 
@@ -42,25 +30,22 @@ def skill(level: int) -> Skill:
 
 
 def test_each_level_sees_more_than_the_one_before() -> None:
-    skills = [skill(level) for level in LEVELS]
-    for weaker, stronger in itertools.pairwise(skills):
-        assert weaker.depth <= stronger.depth
-        assert weaker.error > stronger.error
-    assert skills[0].depth == 1
-    assert skills[-1].depth > 10
-    assert skills[-1].lines > 1
+    levels = [skill(level) for level in range(FULL_STRENGTH)]
+    for weaker, stronger in itertools.pairwise(levels):
+        assert weaker.depth <= stronger.depth and weaker.error > stronger.error
+    assert levels[0].depth == 1 and levels[-1].depth > 10 and levels[-1].lines > 1
 
 
 def test_limits_of_a_go_are_narrowed() -> None:
     """They are never widened; MultiPV may ask for more lines."""
     assert skill_of(FULL_STRENGTH) is None
-    assert limited(SearchLimits(127, 0, 1), skill(0)) == SearchLimits(1, skill(0).nodes, skill(0).lines)
-    assert limited(SearchLimits(3, 500, 90), skill(19)) == SearchLimits(3, 500, 90)
+    assert skills.limited(SearchLimits(127, 0, 1), skill(0)) == SearchLimits(1, skill(0).nodes, skill(0).lines)
+    assert skills.limited(SearchLimits(3, 500, 90), skill(19)) == SearchLimits(3, 500, 90)
 
 
 def test_the_error_repeats_and_is_normal() -> None:
-    numbers = [deviation(f"{seed}") for seed in range(2000)]
-    assert numbers[:5] == [deviation(f"{seed}") for seed in range(5)]
+    numbers = [skills.deviation(f"{seed}") for seed in range(2000)]
+    assert numbers[:5] == [skills.deviation(f"{seed}") for seed in range(5)]
     assert abs(statistics.mean(numbers)) < 0.1
     assert abs(statistics.stdev(numbers) - 1) < 0.1
 
@@ -78,23 +63,18 @@ def choices(level: int, seeds: range, board: Board, best: str, ahead: int) -> in
 
 def test_stronger_levels_find_a_good_move_more_often() -> None:
     found = [choices(level, range(60), Board(), "7g7f", 200) for level in (0, 8, 14, 18)]
-    assert found == sorted(found)
-    assert found[0] < 15
-    assert found[-1] > 55
+    assert found == sorted(found) and found[0] < 15 and found[-1] > 55
 
 
 def test_a_game_is_consistent_and_games_differ() -> None:
     board = Board()
-    moves = [choose_line(CORE, board, lines_for(board), skill(3), seed).move for seed in range(40)]
-    assert moves == [choose_line(CORE, board, lines_for(board), skill(3), seed).move for seed in range(40)]
-    assert len(set(moves)) > 10
+    moves, again = ([choose_line(CORE, board, lines_for(board), skill(3), seed).move for seed in range(40)]
+                    for _ in range(2))  # fmt: skip
+    assert moves == again and len(set(moves)) > 10
 
 
 def opening() -> Board:
-    board = Board()
-    for move in ("7g7f", "3c3d"):
-        board.push(move)
-    return board
+    return Board.from_moves(["7g7f", "3c3d"])
 
 
 def test_loud_moves_are_seen_sooner() -> None:
@@ -103,7 +83,7 @@ def test_loud_moves_are_seen_sooner() -> None:
     assert all(is_loud(board, move) for move in ("8h2b", "8h2b+", "8h3c+"))
     assert not any(is_loud(board, move) for move in ("8h4d", "2g2f"))
     pvs = [("8h2b+",), ("2g2f", "2b8h+"), ("2g2f", "8c8d")]
-    assert visibility(board, pvs[0]) < visibility(board, pvs[1]) < visibility(board, pvs[2]) == 1
+    assert skills.visibility(board, pvs[0]) < skills.visibility(board, pvs[1]) < skills.visibility(board, pvs[2]) == 1
     assert is_loud(Board(MATE), "G*5b")
 
 
@@ -142,9 +122,8 @@ def test_the_lowest_levels_overlook_mates(level: int, least: int, most: int) -> 
 def test_mates_count_by_their_length() -> None:
     """A shorter mate is better, being mated later too; both are beyond any other value."""
     values = [CORE.mate - 1, CORE.mate - 9, 20000, 100, -20000, 8 - CORE.mate, 2 - CORE.mate]
-    seen = [certain(CORE, value) for value in values]
-    assert seen == sorted(seen, reverse=True)
-    assert len(set(seen)) == len(seen)
+    seen = [skills.certain(CORE, value) for value in values]
+    assert seen == sorted(set(seen), reverse=True)
 
 
 def test_the_table_of_the_page() -> None:

@@ -9,32 +9,15 @@ from typing import Any
 
 import pytest
 
-from usi_engine.search.timeman import (
-    EMERGENCY_TIME,
-    INITIAL_LATENESS,
-    MAX_FALL,
-    MIN_FALL,
-    MIN_TIME,
-    LastMove,
-    Lateness,
-    TimeLimits,
-    TimeScale,
-    moves_to_go,
-    read_clock,
-    time_limits,
-)
+from usi_engine.search import timeman
+from usi_engine.search.timeman import LastMove, Lateness, TimeLimits, TimeScale, moves_to_go, read_clock, time_limits
 from usi_engine.usi.options import Options
 from usi_engine.usi.protocol import Go, Times
 
 MAIN_TIMES = (0, 1, 50, 999, 1000, 1001, 5000, 60_000, 600_000, 10_000_000)
 BYOYOMIS = (0, 1, 100, 1000, 5000, 30_000)
-UNUSUAL: list[dict[str, Any]] = [
-    {},
-    {"NetworkDelay2": 0},
-    {"SlowMover": 1000},
-    {"MaxMovesToDraw": 320},
-    {"RoundUpToFullSecond": False},
-]
+UNUSUAL: list[dict[str, Any]] = [{}, {"NetworkDelay2": 0}, {"SlowMover": 1000}, {"MaxMovesToDraw": 320},
+                                 {"RoundUpToFullSecond": False}]  # fmt: skip
 INCREMENTS = (0, 10, 100, 1000, 10_000)
 
 
@@ -49,17 +32,14 @@ def limits_of(times: Times, ply: int = 1, black: bool = True, **set_to: Any) -> 
 @pytest.mark.parametrize("ply", [1, 40, 119, 200, 319, 1000])
 def test_never_overstep(ply: int) -> None:
     """0 < optimum <= maximum < usable time, whatever the clock and the options."""
-    for main, (byoyomi, increment) in itertools.product(
-        MAIN_TIMES, [(b, 0) for b in BYOYOMIS] + [(0, i) for i in INCREMENTS]
-    ):
-        for extra in UNUSUAL:
-            times = Times(main, 1, byoyomi, increment, 1)
-            limits = limits_of(times, ply, **extra)
-            usable = read_clock(times, True).usable
-            assert limits.optimum is not None and limits.maximum is not None
-            assert EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 5, MIN_TIME)
-            for elapsed in (0, limits.optimum, limits.maximum - 1):
-                assert elapsed <= limits.search_end(elapsed) <= limits.maximum
+    extras = [(byoyomi, 0) for byoyomi in BYOYOMIS] + [(0, increment) for increment in INCREMENTS]
+    for main, (byoyomi, increment), options in itertools.product(MAIN_TIMES, extras, UNUSUAL):
+        times = Times(main, 1, byoyomi, increment, 1)
+        limits, usable = limits_of(times, ply, **options), read_clock(times, True).usable
+        assert limits.optimum is not None and limits.maximum is not None
+        assert timeman.EMERGENCY_TIME <= limits.optimum <= limits.maximum <= max(usable - 5, timeman.MIN_TIME)
+        for elapsed in (0, limits.optimum, limits.maximum - 1):
+            assert elapsed <= limits.search_end(elapsed) <= limits.maximum
 
 
 def test_the_side_to_move_counts() -> None:
@@ -83,7 +63,7 @@ def test_increment_below_main_is_in_it_already() -> None:
 def test_movetime() -> None:
     """movetime is used, less the margin for the answer."""
     maxima = [time_limits(Go(movetime=movetime), True, 1, Options()).maximum for movetime in (1000, 100, 0)]
-    assert maxima == [970, 90, MIN_TIME]
+    assert maxima == [970, 90, timeman.MIN_TIME]
 
 
 @pytest.mark.parametrize("go", [Go(), Go(infinite=True), Go(depth=5), Go(Times(1, 1), infinite=True), Go(nodes=5)])
@@ -174,7 +154,7 @@ def time_at(byoyomi: int, lateness: Lateness) -> int:
 @pytest.mark.parametrize(("byoyomi", "usual"), [(100, 90), (200, 185), (1000, 945), (10_000, 8_880)])
 def test_the_usual_margin_is_small_on_short_clocks(byoyomi: int, usual: int) -> None:
     assert time_at(byoyomi, late_by()) == usual
-    lateness = Lateness(INITIAL_LATENESS)
+    lateness = Lateness(timeman.INITIAL_LATENESS)
     assert time_at(byoyomi, lateness) >= usual / 2
     for _ in range(10):
         lateness.record(0.5)
@@ -185,16 +165,10 @@ def test_the_usual_margin_is_small_on_short_clocks(byoyomi: int, usual: int) -> 
 @pytest.mark.parametrize("late", [60, 120, 250, 60_000])
 @pytest.mark.parametrize("before", [2, 50])
 def test_one_late_answer_costs_a_few_moves(byoyomi: int, late: float, before: int) -> None:
-    lateness = late_by(*[0.5] * before)
-    usual = time_at(byoyomi, lateness)
-    lateness.record(late)
-    times = []
-    for _ in range(20):
-        times.append(time_at(byoyomi, lateness))
-        lateness.record(0.5)
+    usual = time_at(byoyomi, late_by(*[0.5] * before))
+    times = [time_at(byoyomi, late_by(*[0.5] * before, late, *[0.5] * after)) for after in range(20)]
     assert byoyomi / 4 <= times[0] < usual
-    assert min(times[9:]) >= usual * 0.75
-    assert times[-1] >= usual * 0.95
+    assert min(times[9:]) >= usual * 0.75 and times[-1] >= usual * 0.95
 
 
 def late_answers(byoyomi: int, delay: Callable[[], float], moves: int) -> tuple[int, float]:
@@ -202,7 +176,7 @@ def late_answers(byoyomi: int, delay: Callable[[], float], moves: int) -> tuple[
 
     Each answer is late by a measured delay, and by a third as much that the engine does not measure.
     """
-    lateness, late, used = Lateness(INITIAL_LATENESS), 0, 0
+    lateness, late, used = Lateness(timeman.INITIAL_LATENESS), 0, 0
     for _ in range(moves):
         given, delayed = time_at(byoyomi, lateness), delay()
         late += given + delayed + delay() / 3 > byoyomi
@@ -222,13 +196,11 @@ def test_punctual_on_a_busy_machine(byoyomi: int) -> None:
     ]
     for delay in busy:
         late, used = late_answers(byoyomi, delay, 2000)
-        assert late <= 6
-        assert used >= byoyomi * 0.25
+        assert late <= 6 and used >= byoyomi * 0.25
 
 
 def test_a_quiet_machine_loses_no_time() -> None:
-    rng = random.Random(12)
-    late, used = late_answers(200, rng.random, 1000)
+    late, used = late_answers(200, random.Random(12).random, 1000)
     assert late == 0 and used >= 180
 
 
@@ -285,7 +257,8 @@ def test_a_falling_value_takes_time() -> None:
     assert level == time_factor("aaaaaa", [20, 20, 30, 50, 70, 90])
     assert time_factor("aaaaaa", [20, 20, 20, 20, 0, -40]) > 2 * level
     assert time_factor("aaaaaa", [-40] * 6, last=LastMove(20)) > 2 * level
-    assert time_factor("a", [-4000], last=LastMove(20)) == pytest.approx(MAX_FALL / MIN_FALL * time_factor("a", [20]))
+    most = timeman.MAX_FALL / timeman.MIN_FALL * time_factor("a", [20])
+    assert time_factor("a", [-4000], last=LastMove(20)) == pytest.approx(most)
     assert level < time_factor("aaaaaa", [20] * 6, last=LastMove()) < 2 * level  # no value of a move before
 
 

@@ -50,15 +50,9 @@ def test_transcript(engine: InProcess, name: str) -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [
-        b"\xef\xbb\xbfusi\r\n",
-        b"usi\r\n",
-        b"  usi  \n",
-        "setoption name BookFile value 定跡.db\nusi\n".encode("cp932"),
-        "setoption name BookFile value 定跡.db\nusi\n".encode(),
-        b"\x00\xff\xfe\nusi\n",
-    ],
-)
+    [b"\xef\xbb\xbfusi\r\n", b"usi\r\n", b"  usi  \n", b"\x00\xff\xfe\nusi\n",
+     *("setoption name BookFile value 定跡.db\nusi\n".encode(encoding) for encoding in ("cp932", "utf-8"))],
+)  # fmt: skip
 def test_bytes(engine: InProcess, data: bytes) -> None:
     """BOM, line ends and encodings make no difference."""
     engine.send_bytes(data)
@@ -86,12 +80,9 @@ def median_seconds(program: Program, go: str, tries: int, after: list[str]) -> f
 
 @pytest.mark.parametrize(
     ("go", "after", "least", "most"),
-    [
-        ("go infinite", ["stop"], 0.0, 0.020),
-        ("go byoyomi 100", [], 0.02, 0.1),
-        ("go btime 0 wtime 0 byoyomi 1000", [], 0.2, 1.0),
-    ],
-)
+    [("go infinite", ["stop"], 0.0, 0.020), ("go byoyomi 100", [], 0.02, 0.1),
+     ("go btime 0 wtime 0 byoyomi 1000", [], 0.2, 1.0)],
+)  # fmt: skip
 def test_answering_time(program: Program, go: str, after: list[str], least: float, most: float) -> None:
     """The answer to a stop is prompt; others come before the flag falls, and use a fifth of the time or more."""
     program.send("setoption name Threads value 2", SMALL_TABLE, "isready")

@@ -21,6 +21,7 @@ from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
 from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
+from tests.csa.server import summary
 from tests.engine.test_book import SBK, apery_book
 from tests.eval.nnue.reference import random_network
 from tests.eval.test_weights_fuzz import SMALL
@@ -57,27 +58,7 @@ APERY_START_KEY = 0xEEBE8EE7E1AD7E15  # of the start position
 BOOKS = {".db": BOOK, ".sbk": SBK, ".bin": apery_book(APERY_START_KEY)}
 GAME = b"b\tscore\tstartpos\t7g7f 30 3c3d -12 2g2f - 8c8d 99999\nsfen\t7g7f:12 3c3d:-5\n"
 CSA_MOVES = "+7776FU\n'** 54\n-3334FU\n'** -30\n+8822UM\n'** 12\n-3122GI\n'** -5\n"
-CSA_LINES = b"""BEGIN Game_Summary
-Protocol_Version:1.2
-Game_ID:x
-Name+:a
-Name-:b
-Your_Turn:+
-To_Move:+
-BEGIN Time
-Time_Unit:1sec
-Total_Time:60
-END Time
-BEGIN Position
-PI
-+
-END Position
-END Game_Summary
-START:x
-+7776FU,T1
-#SENNICHITE
-#DRAW
-"""
+CSA_LINES = f"{summary()}\nSTART:test+1\n+7776FU,T1\n#SENNICHITE\n#DRAW\n".encode()
 NETWORK_PLACES = 3000  # bytes at the beginning of a network that are damaged often
 
 

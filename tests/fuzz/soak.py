@@ -22,15 +22,8 @@ from tests.fuzz.conversation import Talk
 LONGEST = 200  # plies of a game
 ANSWER_SECONDS = 120.0
 OPENING_PLIES = 4  # random
-FIXED = {
-    "Threads": "2",
-    "USI_Ponder": "true",
-    "NetworkDelay": "0",
-    "NetworkDelay2": "0",
-    "MinimumThinkingTime": "0",
-    "RoundUpToFullSecond": "false",
-    "MaxMovesToDraw": str(LONGEST),
-}
+FIXED = {"Threads": "2", "USI_Ponder": "true", "NetworkDelay": "0", "NetworkDelay2": "0", "MinimumThinkingTime": "0",
+         "RoundUpToFullSecond": "false", "MaxMovesToDraw": str(LONGEST)}  # fmt: skip
 CHANGING = {
     "USI_Hash": ["1", "256"],
     "MultiPV": ["1", "1", "1", "2", "5"],
@@ -42,8 +35,6 @@ CHANGING = {
 }
 # Main time, byoyomi and increment in milliseconds.
 CLOCKS = [(0, 30, 0), (0, 100, 0), (1000, 20, 0), (500, 0, 50), (2000, 0, 0)]
-
-
 # Delays in milliseconds: from `stop` to the answer, from `isready` to `readyok`, beyond the clock.
 DELAYS = ("stop", "ready", "overstep")
 
@@ -109,12 +100,11 @@ def milliseconds_since(begun: float) -> float:
     return round((time.monotonic() - begun) * 1000, 1)
 
 
-def opening(rng: random.Random) -> tuple[Board, list[str]]:
-    board, moves = Board(), list[str]()
+def opening(rng: random.Random) -> Board:
+    board = Board()
     for _ in range(OPENING_PLIES):
-        moves.append(rng.choice(board.legal_moves()))
-        board.push(moves[-1])
-    return board, moves
+        board.push(rng.choice(board.legal_moves()))
+    return board
 
 
 def clock_text(left: Sequence[float], byoyomi: int, increment: int) -> str:
@@ -134,13 +124,13 @@ def ending_of(board: Board) -> str:
 
 def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> dict[str, Any]:
     """Play a game with this share of the times of a random clock, the first player as Black."""
-    board, moves = opening(rng)
+    board = opening(rng)
     main, byoyomi, increment = (round(time * share) for time in rng.choice(CLOCKS))
     left = [float(main), float(main)]
     while not (ending := ending_of(board)):
         side = 0 if board.turn == BLACK else 1
         player, begun = players[side], time.monotonic()
-        answer = player.move(moves, clock_text(left, byoyomi, increment))
+        answer = player.move(board.moves(), clock_text(left, byoyomi, increment))
         used = milliseconds_since(begun)
         player.note("overstep", used - left[side] - byoyomi)
         left[side] = max(left[side] - max(used - byoyomi, 0), 0) + increment
@@ -148,11 +138,10 @@ def play(players: Sequence[Player], rng: random.Random, share: float = 1.0) -> d
             ending = answer[1]
             break
         board.push(answer[1])
-        moves.append(answer[1])
-        player.ponder(moves, answer, clock_text(left, byoyomi, increment))
+        player.ponder(board.moves(), answer, clock_text(left, byoyomi, increment))
     for player in players:
         player.stop_pondering()
-    return {"ending": ending, "plies": len(moves), "clock": [main, byoyomi, increment]}
+    return {"ending": ending, "plies": len(board.moves()), "clock": [main, byoyomi, increment]}
 
 
 def soak_game(players: Sequence[Player], number: int, share: float = 1.0) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.positions import HARD_MATE
 from tests.programs import INTERRUPTIBLE
 from usi_engine.mate.command import main
 
@@ -129,9 +130,7 @@ def test_a_limit_out_of_range_is_refused(limit: str) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="sends Ctrl-C as Unix does")
 def test_interrupted_at_once(tmp_path: Path) -> None:
     """Ctrl-C does not wait for the solver, which is running after the line of the easy problem."""
-    easy = "7k1/9/7P1/9/9/9/9/9/9 b G 1"
-    hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
-    (tmp_path / "problems.tsv").write_text(f"{easy}\n{hard}\n", encoding="utf-8")
+    (tmp_path / "problems.tsv").write_text(f"7k1/9/7P1/9/9/9/9/9/9 b G 1\n{HARD_MATE}\n", encoding="utf-8")
     program = [*INTERRUPTIBLE, "mate", str(tmp_path / "problems.tsv"), "--hash", "64"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT) as started:
         assert started.stdout is not None

@@ -162,8 +162,7 @@ def test_proofs_hold_against_every_answer(solver: MateSolver, mate_problems: lis
 
 @pytest.mark.slow
 def test_a_long_proof_holds_against_every_answer() -> None:
-    solver = new_solver(256)
-    assert height_of_proof(solver, Board(BARE_KING), {}) >= 31
+    assert height_of_proof(new_solver(256), Board(BARE_KING), {}) >= 31
 
 
 def test_a_flipped_problem_has_the_same_length(mate_problems: list[MateProblem]) -> None:
@@ -321,8 +320,7 @@ def test_a_deadline_stops_the_search() -> None:
 
 def seconds_to_deadline(megabytes: int) -> float:
     """Return the seconds that a search with 0.3 s takes."""
-    stop = StopToken()
-    solver = MateSolver(megabytes, stop)
+    solver = MateSolver(megabytes, stop := StopToken())
     stop.set_in(0.3)
     begun = time.monotonic()
     assert solver.solve(Board(HARD_MATE), 2_000_000) == ("unknown", [])
@@ -337,8 +335,7 @@ def test_a_deadline_in_the_search_for_the_shortest_line() -> None:
     whole = time.perf_counter() - begun
     seen = set()
     for percent in [*range(2, 110, 3), 3000]:
-        stop = StopToken()
-        solver = MateSolver(16, stop)
+        solver = MateSolver(16, stop := StopToken())
         stop.set_in(whole * percent / 100)
         status, line = solver.solve(board, 0, "shortest")
         seen.add((status, solver.proved_shortest))

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from core_ext.board import Board
+from tests.positions import HARD_MATE
 from usi_engine.mate.problems import MateProblem, is_mate, mates_by_checks, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,14 +63,9 @@ def answer(sfen: str, go: str = "go mate infinite", *options: str) -> str:
 
 def test_go_mate() -> None:
     assert answer(NO_MATE) == "checkmate nomate"
-    hard = "g1+P1k1+P+P+L/1p3P3/+R+p2pp1pl/1NNsg+p2+R/+b+nL+P1+p3/1P3ssP1/2P1+Ps2N/4+P1P1L/+B5G1g b - 1"
-    assert answer(hard, "go mate 300") == "checkmate timeout"
-    assert answer(hard, "go mate nodes 20000") == "checkmate timeout"
-
-
-def test_go_mate_out_of_check() -> None:
-    sfen = "4k4/9/3GP4/9/9/9/9/4r4/4K4 b G 1"
-    assert answer(sfen) == "checkmate nomate"
+    assert answer("4k4/9/3GP4/9/9/9/9/4r4/4K4 b G 1") == "checkmate nomate"  # out of check
+    assert answer(HARD_MATE, "go mate 300") == "checkmate timeout"
+    assert answer(HARD_MATE, "go mate nodes 20000") == "checkmate timeout"
 
 
 FIVE_PLIES = "8k/5G3/7G1/8S/8L/9/9/9/9 b 2r2b2g3s4n3l18p 1"
@@ -77,9 +73,7 @@ FIRST_15_SHORTEST_9 = "7nl/5kP2/3p2g1p/2p1gp3/p6s1/5BP2/PP3P2P/7R1/LNSGK2NL b RB
 
 
 def test_shortest_is_the_default() -> None:
-    """Five plies (test_dfpn proves its lengths by brute force); nine in a game's position whose first mate has
-    fifteen.
-    """
+    """Five plies, and nine in a game's position whose first mate has fifteen."""
     assert len(answer(FIVE_PLIES, "go mate infinite").split()) == 1 + 5
     assert len(answer(FIRST_15_SHORTEST_9, "go mate 60000").split()) == 1 + 9
 
