@@ -237,18 +237,10 @@ def test_ponder(runner: ClientRunner) -> None:
     begin = run.received.index("usinewgame")
     times = "btime 11000 wtime 10000 binc 2000 winc 2000"
     assert [line for line in run.received[begin:] if not line.startswith("go btime")] == [
-        "usinewgame",
-        "position startpos",
-        "position startpos moves 7g7f 3c3d",
-        f"go ponder {times}",
-        "ponderhit",
-        "position startpos moves 7g7f 3c3d 2g2f 8c8d",
-        "go ponder btime 12000 wtime 11000 binc 2000 winc 2000",
-        "stop",
-        "position startpos moves 7g7f 3c3d 2g2f 4c4d",
-        "gameover lose",
-        "quit",
-    ]
+        "usinewgame", "position startpos", "position startpos moves 7g7f 3c3d", f"go ponder {times}", "ponderhit",
+        "position startpos moves 7g7f 3c3d 2g2f 8c8d", "go ponder btime 12000 wtime 11000 binc 2000 winc 2000",
+        "stop", "position startpos moves 7g7f 3c3d 2g2f 4c4d", "gameover lose", "quit",
+    ]  # fmt: skip
     assert run.client.tally == {"lose": 1}
 
 

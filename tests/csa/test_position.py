@@ -31,8 +31,7 @@ def test_moves() -> None:
 
 def test_handicap() -> None:
     position = GamePosition(HANDICAP.splitlines())
-    assert position.turn == "-"
-    assert position.push("-3334FU") == "3c3d"
+    assert (position.turn, position.push("-3334FU")) == ("-", "3c3d")
     assert position.command().startswith("position sfen lnsgkgsnl/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1 m")
 
 

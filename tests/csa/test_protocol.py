@@ -107,11 +107,8 @@ def test_margin(control: TimeControl, words: str) -> None:
 
 @pytest.mark.parametrize(
     ("control", "text"),
-    [
-        (TimeControl(300_000, 0, 10_000), "300 s + 10 s a move"),
-        (TimeControl(600_000, 30_000), "600 s + 30 s byoyomi"),
-        (TimeControl(), "0 s"),
-    ],
-)
+    [(TimeControl(300_000, 0, 10_000), "300 s + 10 s a move"), (TimeControl(600_000, 30_000), "600 s + 30 s byoyomi"),
+     (TimeControl(), "0 s")],
+)  # fmt: skip
 def test_control_as_text(control: TimeControl, text: str) -> None:
     assert str(control) == text

@@ -12,14 +12,10 @@ SFEN = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        ["position", "sfen", *SFEN.split(), "go", "depth", "3"],
-        ["position", "sfen", SFEN, "go", "depth", "3"],
-        ["position", f"sfen {SFEN}", "go", "depth 3"],
-        [f"position sfen {SFEN}", "go", "depth", "3"],
-        ["position", "sfen", *SFEN.split(), "go depth 3"],
-    ],
-)
+    [["position", "sfen", *SFEN.split(), "go", "depth", "3"], ["position", "sfen", SFEN, "go", "depth", "3"],
+     ["position", f"sfen {SFEN}", "go", "depth 3"], [f"position sfen {SFEN}", "go", "depth", "3"],
+     ["position", "sfen", *SFEN.split(), "go depth 3"]],
+)  # fmt: skip
 def test_commands_in_words_in_quotes_or_both(arguments: list[str]) -> None:
     assert commands_of(arguments) == [f"position sfen {SFEN}", "go depth 3"]
 

@@ -87,12 +87,9 @@ def test_windows_widen_until_they_hold(scripted: ScriptedEngine) -> None:
 
 @pytest.mark.parametrize(
     ("option", "printed"),
-    [
-        ("PvInterval value 300", [9]),
-        ("PvInterval value 0", [*range(1, 10), 9]),
-        ("ConsiderationMode value true", [*range(1, 10), 9]),
-    ],
-)
+    [("PvInterval value 300", [9]), *((option, [*range(1, 10), 9]) for option in
+                                      ("PvInterval value 0", "ConsiderationMode value true"))],
+)  # fmt: skip
 def test_printed_depths(scripted: ScriptedEngine, option: str, printed: list[int]) -> None:
     """In a game a fast search prints only its last line."""
     engine = scripted(Script(seconds=lambda depth: 0.0))
@@ -321,13 +318,9 @@ def test_a_mate_is_searched_before_the_search(
 
 @pytest.mark.parametrize(
     ("name", "value", "reason"),
-    [
-        ("NoSuch", "3", "unknown constant 'NoSuch'"),
-        ("LmrMinDepth", "21", "LmrMinDepth"),
-        ("LmrMinDepth", "many", "many"),
-        ("LmrMinDepth", "inf", "infinity"),
-    ],
-)
+    [("NoSuch", "3", "unknown constant 'NoSuch'"), ("LmrMinDepth", "21", "LmrMinDepth"),
+     ("LmrMinDepth", "many", "many"), ("LmrMinDepth", "inf", "infinity")],
+)  # fmt: skip
 def test_a_constant_that_cannot_be_set(real: InProcess, name: str, value: str, reason: str) -> None:
     """One line quotes both; play goes on."""
     before = tunable("LmrMinDepth")
@@ -364,13 +357,9 @@ def test_mate_solver_is_used(scripted: ScriptedEngine, solution: tuple[str, list
 
 @pytest.mark.parametrize(
     ("first", "seconds", "option", "answer"),
-    [
-        (0.0, 0.0, "true", "G*2b"),
-        (0.0, 30.0, "true", "G*2b 2a2b G*2c"),
-        (0.0, 0.0, "false", "G*2b 2a2b G*2c"),
-        (30.0, 0.0, "true", "timeout"),
-    ],
-)
+    [(0.0, 0.0, "true", "G*2b"), (0.0, 30.0, "true", "G*2b 2a2b G*2c"), (0.0, 0.0, "false", "G*2b 2a2b G*2c"),
+     (30.0, 0.0, "true", "timeout")],
+)  # fmt: skip
 def test_a_shorter_mate_is_answered_if_there_is_time(
     scripted: ScriptedEngine, first: float, seconds: float, option: str, answer: str
 ) -> None:

@@ -264,8 +264,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def test_handicaps(run: Run, handicap: str) -> None:
     """White, the engine, moves first."""
     status, printed, _ = run(["--handicap", handicap], "")
-    assert status == 0
-    assert "2. Black> " in printed
+    assert status == 0 and "2. Black> " in printed
     assert f"sfen {HANDICAPS[handicap]} moves " in printed
 
 
@@ -275,9 +274,7 @@ def test_going_on(run: Run) -> None:
     words = next(line for line in printed.splitlines() if line.startswith("To go on: ")).split()[5:]
     assert words[:2] == ["startpos", "moves"]
     status, again, _ = run(words, "")
-    assert status == 0
-    assert "4. White> " in again
-    assert "level 2" in again
+    assert status == 0 and "4. White> " in again and "level 2" in again
 
 
 def test_a_resumed_game_is_saved_to_its_file(run: Run, tmp_path: Path) -> None:
