@@ -154,7 +154,7 @@ def test_a_file_that_is_no_journal_is_kept(tmp_path: Path, capsys: pytest.Captur
     journal = tmp_path / "book.db.journal"
     journal.write_bytes(data)
     assert main(["build", "--out", str(tmp_path / "book.db"), *QUICK]) == 2
-    assert capsys.readouterr().err == f"'{journal}' is no journal of a book; move it or name another --out\n"
+    assert capsys.readouterr().err == f"'{journal}' is not the journal of a book; move it or name another --out\n"
     assert journal.read_bytes() == data
 
 
@@ -242,7 +242,7 @@ def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.C
     """Nor is an input; one line, status 2. A book or an empty file is replaced."""
     record, other = Path(games(tmp_path, "7g7f 3c3d")), tmp_path / "other.usi"
     other.write_text("startpos moves 2g2f\n")
-    for out, message in ((record, "is also read"), (other, "something else than a book"), (tmp_path, "not a regular")):
+    for out, message in ((record, "is also read"), (other, "is not a book"), (tmp_path, "not a regular")):
         before = {path: path.read_bytes() for path in (record, other)}
         assert main(["build", str(record), "--out", str(out), "--min-games", "1"]) == 2
         errors = capsys.readouterr().err
@@ -363,7 +363,7 @@ def test_show(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert main(["show", *START.split(), "--book", str(out)]) == 0
     assert main(["show", "startpos", "moves", "1g1f", "--book", str(out)]) == 1
-    assert "does not hold" in capsys.readouterr().out
+    assert "not in the book" in capsys.readouterr().out
     assert main(["show", "startpos", "moves", "5e5d"]) == 2
     assert "5e5d" in capsys.readouterr().err
     assert main(["show"]) == 0  # the packaged book

@@ -108,7 +108,7 @@ def test_damaged_and_truncated_files_are_refused(saved: Path, tmp_path: Path) ->
     [
         ("null\0character", "null"),
         ("~nosuchuser/some.kpp", "nosuchuser"),
-        (".", "no regular file"),
+        (".", "not a regular file"),
         ("empty.kpp", "empty.kpp': it has no KPP weights"),
         ("none.kpp", r"none\.kpp"),
     ],

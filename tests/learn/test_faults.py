@@ -123,7 +123,7 @@ def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusa
     positions.tofile(corpus / name)
     assert f"{corpus / name}: position 10 is damaged: piece number 40000" in refusal(*train)
     (corpus / name).write_bytes(positions[:9].tobytes())
-    assert f"{corpus / name} holds 9 positions, {CARD} tells of {len(positions)}" in refusal(*train)
+    assert f"{corpus / name} has 9 positions, but {CARD} says {len(positions)}" in refusal(*train)
     (corpus / name).write_bytes(positions[:9].tobytes()[:-1])
     assert f"{corpus / name} is damaged: it ends within position 9" in refusal(*train)
     assert not out.exists()
@@ -292,7 +292,7 @@ def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: R
     notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
     notes.write_text("my notes")
     folder.mkdir()
-    for out, reason in ((notes, "holds something else than weights"), (folder, "not a regular file")):
+    for out, reason in ((notes, "is not a file of weights"), (folder, "not a regular file")):
         assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", "P")
         assert not out.with_name(out.name + ".run").exists()
     assert notes.read_text() == "my notes"

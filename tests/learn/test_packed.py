@@ -174,7 +174,7 @@ def test_weights_are_not_replaced(
     out = tmp_path / "nn.bin"
     out.write_bytes(magic + b"rest")
     assert main(["export", str(games), "--out", str(out)]) == 1
-    assert capsys.readouterr().err == f"--out {out}: holds weights; it is not replaced\n"
+    assert capsys.readouterr().err == f"--out {out}: is a file of weights; it is not replaced\n"
     assert out.read_bytes() == magic + b"rest"
 
 
