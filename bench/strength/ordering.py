@@ -5,8 +5,8 @@
 
 The counting build in build/ does not replace the release build. One thread searches ten positions of games, each from
 a cleared state. Counts cutoffs by a searched move, without singular searches and without cutoffs by TT, reverse
-futility, null move or ProbCut. Depth 0 is quiescence. Columns: mean number of moves tried, including the one that failed high;
-percent of cutoffs: by the first move, with a hash move, by a move of each stage.
+futility, null move or ProbCut. Depth 0 is quiescence. Columns: mean number of moves tried, including the one that
+failed high; percent of cutoffs: by the first move, with a hash move, by a move of each stage.
 """
 
 import importlib

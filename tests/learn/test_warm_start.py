@@ -10,11 +10,7 @@ import pytest
 
 from core_ext.training import SIZES, Trainer
 from tests.learn.helpers import random_game, sums_of
-from usi_engine.evaluation.kpp_file import (
-    Folded,
-    read_folded,
-    save_weights,
-)
+from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus
