@@ -264,9 +264,8 @@ def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
     """Huge scores are clamped; text that is not a number names its line."""
     path = tmp_path / "games.tsv"
     words = " ".join(f"{move} {score}" for move, score in [("7g7f", "9" * 400), ("3c3d", "-" + "9" * 4000)])
-    path.write_text(
-        f"b\tscore\tstartpos\t{words}\nb\tscore\tstartpos\t7g7f 1e5\nb\tscore\tstartpos\t7g7f {'9' * 5000}\n"
-    )
+    games = (words, "7g7f 1e5", f"7g7f {'9' * 5000}")
+    path.write_text("".join(f"b\tscore\tstartpos\t{game}\n" for game in games))
     card = build_corpus([path], tmp_path / "corpus")
     assert (card["broken_games"], card["training"]) == (2, 2)
     assert "line 2: not a score" in card["first_broken"]
@@ -349,6 +348,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from usi_engine.learn.command import main
 sys.exit(main(sys.argv[2:]))
 """
+TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
@@ -368,13 +368,9 @@ def files_below(folder: Path) -> dict[Path, bytes]:
     [
         (100, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # a bucket
         (20000, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # the joined file
-        (10, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the curve
-        (500, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the checkpoint
-        pytest.param(
-            4000,  # the weights
-            ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"],
-            marks=pytest.mark.slow,
-        ),
+        (10, TRAIN),  # the curve
+        (500, TRAIN),  # the checkpoint
+        pytest.param(4000, TRAIN, marks=pytest.mark.slow),  # the weights
         (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),

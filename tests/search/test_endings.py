@@ -108,7 +108,6 @@ def test_declaration_is_that_of_the_twin(rule: str) -> None:
     assert rule == "NoEnteringKing" or sum(seen.values()) - seen[None] > 20
 
 
-# 10 pieces, 28 points with the hand; one pawn of the hand less is a point too few for Black.
 # 10 pieces, 18 points and those of the hand.
 INSIDE = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +11,12 @@ import pytest
 from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from core_ext.network_training import half_kp_shared_rows
 from tests.learn.nnue import reference
+from tests.learn.nnue.test_model import FORMS, Positions, run
 from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
 from usi_engine.learn.nnue.half_kp import set_rows
 from usi_engine.learn.nnue.train import HALF_KP, NetworkPlan, initialise, rounded_network
 
-Positions = npt.NDArray[Any]
-FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
 RATE, DECAY = 5e-4, 200.0  # slow steps kill no unit; the decay of a few of them can be seen
 KINGS, NUMBERS = 81, 1548
 PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
@@ -34,13 +31,6 @@ def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> 
     blocks["weights3"][:24, 0] = random.normal(0, 30, 24)
     trainer.refresh(rounded=False)
     return trainer
-
-
-def run(trainer: NetworkTrainer, phases: tuple[int, ...], positions: Positions, seed: int = 0) -> None:
-    trainer.begin(positions, 600, 0, seed)
-    for phase in phases:
-        with ThreadPoolExecutor(trainer.threads) as pool:
-            list(pool.map(trainer.work, [phase] * trainer.threads, range(trainer.threads)))
 
 
 def learn(trainer: NetworkTrainer, positions: Positions, steps: int = 5, first: int = 1) -> None:
@@ -74,7 +64,7 @@ def definition(trainer: NetworkTrainer, used: npt.NDArray[np.int64]) -> dict[str
     return blocks | {"transformer": np.concatenate([rows, shared[:, -1:]], axis=1)}
 
 
-def compact_views(positions: Positions) -> tuple[npt.NDArray[np.int64], list[tuple[list[int], list[int]]]]:
+def compact_views(positions: Positions) -> tuple[npt.NDArray[np.int64], reference.Views]:
     """Return the features used, ascending, and the views as indices of these."""
     views = reference.half_kp_views(positions)
     used = np.unique(np.concatenate([view for both in views for view in both]))
