@@ -1,7 +1,7 @@
 """Training positions: quiet positions of games, and of positions whose moves have values.
 
 Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), pieces (38 Bonapiece numbers
-from Black's perspective, 0 behind the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
+from Black's perspective, 0 after the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
 perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT if there is a score).
 """
 
@@ -25,7 +25,7 @@ from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_squ
 
 cdef enum:
     POSITIONS_PER_PLY = 2       # at most
-    LAST_PLY = 0xFFFF           # the last one that a training position can hold
+    LAST_PLY = 0xFFFF           # greatest ply of a training position
 
 TRAINING_POSITION = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),

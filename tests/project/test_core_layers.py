@@ -20,7 +20,6 @@ LAYERS = {
         "movegen",
         "see",
         "sfen",
-        "perft",
         "outcome",
         "notation",
         "diagram",

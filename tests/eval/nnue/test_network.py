@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core_ext._nnue_probe import NnueProbe, walk_network
+from core_ext._nnue_probe import NnueProbe
+from core_ext._probe import walk_evaluator
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.reference import Reference, random_network, read_reference
 from tests.eval.test_evaluate import check_counts
@@ -81,7 +82,7 @@ def test_accumulators_after_moves_are_those_of_the_reference(case: str) -> None:
 
 
 def check_walk(case: str, sfen: str, seed: int, count: int) -> None:
-    check_counts(walk_network(to_play(network_file(case)), sfen, seed, count), count)
+    check_counts(walk_evaluator(to_play(network_file(case)), sfen, seed, count), count)
 
 
 @pytest.mark.parametrize("sfen", POSITIONS)
