@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
-from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, GameReader
+from core_ext.corpus import NO_SCORE, TRAINING_POSITION, GameReader
 from core_ext.engine import KppWeights
 from tests.learn.helpers import positions_of
 from usi_engine.learn.corpus.sources import parse_game_line
@@ -64,21 +64,3 @@ def test_a_position_without_score_is_left_out_unless_all_are() -> None:
 def test_illegal_moves_are_rejected() -> None:
     with pytest.raises(ValueError, match="7g7e"):
         GameReader().read_game(START, ["7g7e"], [0], 1, 0, np.zeros(4, TRAINING_POSITION))
-
-
-def test_positions_that_lines_reach() -> None:
-    """The end of each line that is not in check: without a game or result, with score 0."""
-    reader, out = GameReader(), np.zeros(8, TRAINING_POSITION)
-    lines = [["7g7f", "3c3d"], [], ["7g7f", "3c3d", "8h2b+", "8b2b", "B*6e"], ["7g7f", "5a4b", "8h3c+"]]
-    assert reader.read_lines(START, lines, out) == 3
-    assert [int(position["key"]) for position in out[:3]] == [Board.from_moves(line).key for line in lines[:3]]
-    assert {tuple(map(int, values)) for values in out[["score", "result", "game"]][:3]} == {(0, NO_RESULT, 0)}
-    assert reader.read_lines(START, [[]] * 9, out) == 8  # as many as there is room for
-
-
-def test_a_line_with_an_illegal_move_is_refused() -> None:
-    reader, out = GameReader(), np.zeros(8, TRAINING_POSITION)
-    with pytest.raises(ValueError, match="7g7e"):
-        reader.read_lines(START, [["2g2f", "3c3d", "7g7e"]], out)
-    assert reader.read_lines(START, [["2g2f"]], out) == 1
-    assert reader.read_lines("4k4/9/9/9/9/9/9/9/9 b -", [[]], out) == 0
