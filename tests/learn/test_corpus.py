@@ -30,7 +30,7 @@ def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> Non
     assert card["held_out"] == 0
 
 
-def test_no_other_games_are_held_out(teacher: Path, tmp_path: Path) -> None:
+def test_games_of_also_are_not_held_out(teacher: Path, tmp_path: Path) -> None:
     split = build_corpus([teacher], tmp_path / "split", every=5)
     whole = build_corpus([], tmp_path / "whole", every=5, also=[teacher])
     assert split["held_out"] > 0 == whole["held_out"]
@@ -56,7 +56,7 @@ def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path
 def test_the_corpus_does_not_depend_on_the_number_of_processes(
     few_games: Path, tmp_path: Path, leaves: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor on how the file is cut into chunks."""
+    """It does not depend on the size of the chunks either."""
     network, games = tmp_path / "nn.bin", few_games
     write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
     weights = str(network) if leaves else None
@@ -72,7 +72,7 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(
     assert (tmp_path / "one" / TRAINING).read_bytes() == (tmp_path / "three" / TRAINING).read_bytes()
 
 
-def test_what_cannot_be_used_is_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:
+def test_unusable_items_are_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.tsv"
     bad = ["nothing", "b\tscore\tstartpos\t7g7e 5", "b\tscore\tk8/9 b - 1\t7g7f 5", f"{START}\t7g7e:5"]
     path.write_text(teacher.read_text() + "\n".join(bad) + "\n")

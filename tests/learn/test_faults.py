@@ -260,7 +260,7 @@ def test_a_cut_or_damaged_archive_is_named(
             assert str(path) in str(error)
 
 
-def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
+def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     """Huge scores are clamped; text that is not a number names its line."""
     path = tmp_path / "games.tsv"
     words = " ".join(f"{move} {score}" for move, score in [("7g7f", "9" * 400), ("3c3d", "-" + "9" * 4000)])
@@ -287,7 +287,7 @@ def test_foreign_files_are_not_written_to(tmp_path: Path, refusal: Refusal, comm
 
 
 def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    """It is refused before it begins."""
+    """Training is refused before it begins."""
     notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
     notes.write_text("my notes")
     folder.mkdir()
@@ -312,7 +312,7 @@ def test_weights_need_a_name_that_the_engine_takes_for_them(
     assert (out.read_bytes() if out.exists() else b"") == before
 
 
-def test_what_is_read_is_not_written(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
+def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
     packed = tmp_path / "games.psv"
     assert main(["export", str(teacher), "--out", str(packed)]) == 0
     before = packed.read_bytes()
@@ -393,7 +393,7 @@ def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arg
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking")
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_nothing(tmp_path: Path, ending: signal.Signals) -> None:
-    """It is stopped while it waits for games."""
+    """The run is stopped while it waits for games."""
     pipe, folder = tmp_path / "games.tsv", tmp_path / "corpus"
     os.mkfifo(pipe)
     command = [*INTERRUPTIBLE, "learn", "corpus", str(pipe), "--out", str(folder), "--leaves", "none"]
@@ -414,7 +414,7 @@ def test_a_folder_that_cannot_hold_the_buckets(teacher: Path, tmp_path: Path, re
     assert [path.name for path in folder.iterdir()] == ["bucket40.tmp"]
 
 
-def test_a_letter_that_the_output_lacks_fails_no_finished_work(tmp_path: Path) -> None:
+def test_a_letter_that_the_output_encoding_lacks_is_no_error(tmp_path: Path) -> None:
     """Redirected output on Windows may lack Japanese."""
     out = tmp_path / "棋譜.tsv"
     arguments = ["learn", "selfplay", "--games", "1", "--nodes", "20", "--weights", "material", "--out", str(out)]

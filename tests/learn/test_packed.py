@@ -93,7 +93,7 @@ def hcpe3_of(game: ScoredGame, core: Any, candidates: int = 2) -> bytes:
     return data
 
 
-def test_hcpe3_holds_games(tmp_path: Path) -> None:
+def test_hcpe3_games_are_read(tmp_path: Path) -> None:
     lines = [GAME.splitlines()[0].replace("99999", "-5"), GAME.splitlines()[2]]
     made = [parse_game_line(line) for line in lines] * 20
     (tmp_path / "games.hcpe3").write_bytes(b"".join(hcpe3_of(game, rsshogi) for game in made))

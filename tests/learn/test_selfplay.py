@@ -78,7 +78,7 @@ def test_with_a_margin_all_opening_moves_are_random() -> None:
 
 
 class Repeating:
-    """Plays the same game at every first attempt."""
+    """A player that plays the same game at every first attempt."""
 
     def __init__(self, *_: object) -> None: ...
 
@@ -94,7 +94,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
         selfplay("material", ["startpos"], path, games, rules=PlayRules(), threads=1)
     moves = [game.moves[0] for game in read_games(path)]
     first, second, third = Board().legal_moves()[:3]
-    assert moves == [first, second, third, first, first]  # after these there is no other
+    assert moves == [first, second, third, first, first]  # it has no fourth game
     assert [game.scores for game in read_games(path)] == [[number] for number in range(5)]
 
 

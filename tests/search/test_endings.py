@@ -75,7 +75,7 @@ def test_repetition_is_that_of_the_twin(seed: int) -> None:
 
 @cache
 def entered() -> list[str]:
-    """Positions that can just be declared or just not: an entered king, helpers of every kind, handicaps too."""
+    """Return positions near the limits of a declaration: an entered king, helpers of every kind, handicaps too."""
     rng, found = random.Random(7), list[str]()
     for _ in range(700):
         position = Position("9/9/9/9/9/9/9/9/9 b - 1")

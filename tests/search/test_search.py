@@ -218,7 +218,7 @@ def test_lines_are_legal_and_of_several_lengths(worker: Worker) -> None:
     assert len(set(map(tuple, lines))) > len(lines) // 2
 
 
-def test_there_are_no_more_than_asked_for(worker: Worker) -> None:
+def test_there_are_no_more_samples_than_requested(worker: Worker) -> None:
     worker.sample(1, 10)
     first = search(worker, "startpos")
     other = search(worker, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
@@ -253,7 +253,7 @@ def values(sfen: str, nodes: int) -> list[int]:
     return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
 
 
-def test_a_superior_position_is_no_score() -> None:
+def test_a_superior_position_has_no_score_of_its_own() -> None:
     found = values(DELAYED_MATE, 150_000)
     assert len(found) > 6
     assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)

@@ -17,7 +17,7 @@ def table() -> TableProbe:
 
 
 def in_one_bucket(count: int) -> list[int]:
-    """Keys that differ in the lower 32 bits only."""
+    """Return keys that differ only in the lower 32 bits."""
     return [KEY + i * 0x1001 for i in range(count)]
 
 
@@ -119,7 +119,7 @@ def test_generations_wrap_round(table: TableProbe) -> None:
 
 
 def test_a_torn_entry_is_not_found(table: TableProbe) -> None:
-    """The check word of one store with the data word of another, as when two threads write at once."""
+    """The entry has the check word of one store and the data word of another, as if two threads wrote at once."""
     one, two = in_one_bucket(2)
     table.store(one, 11, 100, 1, 5, LOWER, False)
     table.store(two, 22, -100, 2, 9, UPPER, True)
