@@ -8,7 +8,7 @@ play reads it by one table access.
     bytes 12-43   SHA-256 of the header
     header        JSON: features, steps, card, and the name, length and SHA-256 of each block
     blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn` and `pp_turn` (tempo
-                  terms); then, for each zone of king squares, `zone00` to `zone10` and its squares' `kpp00` to `kpp44`
+                  terms); then for each zone of king squares `zone00`, ... and its squares' `kpp00`, ... up to `kpp44`
 
 A king's KPP weights are the sum of its block and its zone's. Training gives most pairs one weight per zone, so most
 words of a king's block are zero. A block of 16-bit words stores all low bytes before all high bytes. OFFSET is
