@@ -37,7 +37,7 @@ class SearchRequest:
 
     @property
     def mate_first(self) -> bool:
-        """Whether a mate search comes first. Under TryRule a king in check may win by its move."""
+        """True if a mate search comes first. Under TryRule a king in check may win by its move."""
         return not self.searchmoves and self.limits.multipv == 1 and self.rules.declaration != "TryRule"
 
 

@@ -67,7 +67,7 @@ class SearchControl:
 
     @property
     def must_wait(self) -> bool:
-        """Whether the answer must wait for `stop` or `ponderhit`."""
+        """True if the answer must wait for `stop` or `ponderhit`."""
         return not self._stopped and (self._pondering or self._infinite)
 
     def stop(self) -> None:

@@ -151,7 +151,7 @@ class Clock:
 
     @property
     def renews(self) -> bool:
-        """Whether each move brings new time."""
+        """True if each move brings new time."""
         return bool(self.byoyomi or self.increment)
 
     @property

@@ -80,7 +80,7 @@ def sort_by_zones(positions: Positions) -> Positions:
 
 @dataclass
 class State:
-    """Progress of the training."""
+    """Progress of a training run."""
 
     positions: int = 0  # trained on, in all epochs
     curve: Curve = field(default_factory=list)

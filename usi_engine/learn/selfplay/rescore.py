@@ -60,7 +60,7 @@ def rescore(
 ) -> tuple[int, SkippedItems]:
     """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again to `rules.nodes`.
 
-    Return the number of games scored now and what cannot be used. SourceError, OSError, WeightsError.
+    Return the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
     return append_games(
