@@ -175,37 +175,3 @@ cdef class GameReader:
                 written += 1
             undo_move(&self.pos)
         return written
-
-    def read_lines(self, sfen: str, lines, positions):
-        """Write the positions at the ends of lines of moves from one position, if not in check; return how many.
-
-        They have game 0, no result and a score of 0, for the caller to replace. Returns 0 if a king is missing.
-        ValueError for an illegal move.
-        """
-        cdef TrainingPosition[::1] out = positions
-        cdef int written = 0
-        if not self._set_up(sfen):
-            return 0
-        for line in lines:
-            if written == out.shape[0]:
-                break
-            written += self._follow(line, &out[written])
-        return written
-
-    cdef int _follow(self, list line, TrainingPosition *out) except -1:
-        """Write the position after these moves, and take them back; return how many positions."""
-        cdef int made = 0, written = 0, move
-        reserve_plies(&self.pos, <int>len(line))
-        try:
-            for text in line:
-                move = parse_move(&self.pos, text)
-                do_move(&self.pos, <Move>move)
-                made += 1
-            if not in_check(&self.pos):
-                write_position(&self.pos, out, 0, UNFINISHED, 0)
-                written = 1
-        finally:
-            while made:
-                undo_move(&self.pos)
-                made -= 1
-        return written

@@ -33,7 +33,7 @@ def append_games(
     out: Path, paths: list[Path], begun: int, work: GameWork, setting: object, *, weights: str, rules: PlayRules,
     threads: int,
 ) -> tuple[int, SkippedItems]:  # fmt: skip
-    """Append to `out` what `work` makes of each game of `paths` after the first `begun`, in their order.
+    """Append to `out` the lines that `work` makes of each game of `paths` after the first `begun`, in order.
 
     Return the number of these games and what cannot be used. SourceError, OSError, WeightsError.
     """

@@ -113,7 +113,7 @@ def game_number(path: Path, line: bytes) -> int:
     found = OFF_GAME_LINE.match(line)
     if found is None:
         quoted = line[:60].decode(errors="replace").rstrip()
-        raise SourceError(f"{path} holds something else than off-game positions: '{quoted}'")
+        raise SourceError(f"{path} is not a file of off-game positions: '{quoted}'")
     return int(found[1])
 
 

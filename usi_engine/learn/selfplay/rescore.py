@@ -58,7 +58,7 @@ def rescore_work(player: Player, task: tuple[int, str, ScoredGame, float]) -> Ga
 def rescore(
     weights: str, paths: list[Path], out: Path, share: float, *, rules: PlayRules, threads: int
 ) -> tuple[int, SkippedItems]:
-    """Append the games of `paths` to `out` until it holds all, a `share` of the positions searched by `rules.nodes`.
+    """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again to `rules.nodes`.
 
     Return the number of games scored now and what cannot be used. SourceError, OSError, WeightsError.
     """
