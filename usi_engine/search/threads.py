@@ -131,7 +131,7 @@ class ThreadPool:
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
     ) -> None:
-        """Allocate TT and workers. MemoryError if the TT and the main worker do not fit; fewer helpers if these do not."""
+        """Allocate TT and workers. MemoryError if TT and main worker do not fit; fewer helpers if these do not."""
         self._core = core
         self._stop = stop
         self._weights = weights
