@@ -17,10 +17,11 @@ from bench.kept import kept_rows, same_conditions
 from bench.strength import duel, nodestime
 from core_ext.board import Board
 from core_ext.engine import tunables
+from tests.bench.helpers import run_line
 from tests.shogi.slow_shogi import START
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import INTERNAL, WeightsError
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.player import Player, PlayRules
 from usi_engine.search import timeman
 
@@ -33,18 +34,18 @@ OPENINGS = [
 pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
-def settings(first: int, second: int) -> tuple[duel.Setting, duel.Setting]:
-    return duel.Setting(first, "material"), duel.Setting(second, "material")
+def points(first: duel.Setting, second: duel.Setting) -> float:
+    """Return the points of the first in six games."""
+    games = duel.Duel((first, second), OPENINGS)
+    return sum(point for number in range(3) for point in games.play_pair(number)["points"])
 
 
 def test_more_nodes_win() -> None:
-    stronger = duel.Duel(settings(400, 8), OPENINGS)
-    points = [point for number in range(3) for point in stronger.play_pair(number)["points"]]
-    assert sum(points) >= 5
+    assert points(duel.Setting(400, "material"), duel.Setting(8, "material")) >= 5
 
 
 def test_constants_reach_their_side_and_the_same_pair_repeats() -> None:
-    alike = duel.Duel(settings(200, 200), [START])
+    alike = duel.Duel((duel.Setting(200, "material"), duel.Setting(200, "material")), [START])
     pair = alike.play_pair(0)
     assert sum(pair["points"]) == 1.0  # a side against itself wins what it loses
     alike.set_constants({"ProbcutMargin": 50, "FutilityBase": 0}, {"ProbcutMargin": 800, "FutilityBase": 800})
@@ -60,25 +61,27 @@ def test_on_a_clock_of_nodes_the_side_without_time_loses(monkeypatch: pytest.Mon
     assert (time.main, time.increment, time.nodes) == (20000, 1, 10)
     usual = {"MOVES_AT_START": 84.0, "MOVES_AT_LEAST": 50.0}
     late = {"MOVES_AT_START": 4000.0, "MOVES_AT_LEAST": 4000.0}
-    both = [duel.Setting(0, "material", constants, time) for constants in (usual, late)]
-    games = duel.Duel((both[0], both[1]), OPENINGS)
-    points = [point for number in range(3) for point in games.play_pair(number)["points"]]
-    assert sum(points) >= 5
+    assert points(*(duel.Setting(0, "material", constants, time) for constants in (usual, late))) >= 5
 
 
-def test_a_record_is_resumed(
+PIECE_VALUES = "--nodes 30 --weights material --weights-b material --processes 1"
+
+
+def test_a_record_is_resumed_and_no_pair_is_played_twice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    openings = tmp_path / "openings.sfen"
+    """Without a book the same opening gives the same game."""
+    openings, kept = tmp_path / "openings.sfen", tmp_path / "pairs.jsonl"
     openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
-    line = f"duel A --games 4 --nodes 30 --weights material --weights-b material --openings {openings} --processes 1"
-    monkeypatch.setattr("sys.argv", [*line.split(), "--keep", str(tmp_path)])
-    duel.run(duel.parse())
-    first = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines()
-    assert [json.loads(text)["pair"] for text in first] == [0, 1]
-    duel.run(duel.parse())
-    assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8").splitlines() == first
+    line = f"duel A {PIECE_VALUES} --openings {openings} --keep {tmp_path}"
+    run_line(duel, monkeypatch, f"{line} --games 4")
+    first = kept.read_text(encoding="utf-8")
+    assert [json.loads(text)["pair"] for text in first.splitlines()] == [0, 1]
+    run_line(duel, monkeypatch, f"{line} --games 4")
+    assert kept.read_text(encoding="utf-8") == first
     assert re.search(r"of 4, score [0-9.]+ % \(.* to .*\), Elo \S+ \(.* to .*\)", capsys.readouterr().out)
+    with pytest.raises(SystemExit, match="2 openings make 4 games, not 5"):
+        run_line(duel, monkeypatch, f"{line} --games 5")
 
 
 def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
@@ -90,19 +93,13 @@ def test_a_line_that_was_cut_short_is_played_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        "duel A --book {none}",
-        "duel A --book-b {none}",
-        "duel A --weights-b {none}",
-        "duel A --openings {none}",
-        "spsa LmrBase:10 --weights {none}",
-    ],
+    ["duel A --book", "duel A --book-b", "duel A --weights-b", "duel A --openings", "spsa LmrBase:10 --weights"],
 )
 def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_path: Path) -> None:
     """The corrected command can use the folder afterwards."""
     none, folder = tmp_path / "none.db", tmp_path / "kept"
-    module, *words = command.format(none=none).split()
-    line = [sys.executable, "-m", f"bench.strength.{module}", *words, "--keep", str(folder)]
+    module, *words = command.split()
+    line = [sys.executable, "-m", f"bench.strength.{module}", *words, str(none), "--keep", str(folder)]
     done = subprocess.run(line, capture_output=True, text=True, check=False, cwd=ROOT, timeout=60)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
     assert str(none) in done.stderr
@@ -111,45 +108,25 @@ def test_a_file_that_is_missing_is_named_and_nothing_is_begun(command: str, tmp_
 
 @pytest.mark.parametrize("change", ["--nodes 31", "--set LmrBase=500", "--weights-b <internal>", "--seed 2"])
 def test_a_record_of_other_conditions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
-    line = f"duel A --games 2 --nodes 30 --weights material --weights-b material --processes 1 --keep {tmp_path}"
-    monkeypatch.setattr("sys.argv", line.split())
-    duel.run(duel.parse())
+    line = f"duel A --games 2 {PIECE_VALUES} --keep {tmp_path}"
+    run_line(duel, monkeypatch, line)
     before = (tmp_path / "pairs.jsonl").read_text(encoding="utf-8")
-    monkeypatch.setattr("sys.argv", f"{line} {change}".split())
     with pytest.raises(SystemExit, match=r"other conditions \(\w+\): name another folder"):
-        duel.run(duel.parse())
+        run_line(duel, monkeypatch, f"{line} {change}")
     assert (tmp_path / "pairs.jsonl").read_text(encoding="utf-8") == before
 
 
 def test_a_record_of_another_build_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
-    same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
+    for _ in range(2):
+        same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
     monkeypatch.setattr("core_ext.__path__", [str(tmp_path)])
     with pytest.raises(SystemExit, match=r"other conditions \(program\)"):
         same_conditions(tmp_path, argparse.Namespace(nodes=1), ())
 
 
-def test_no_pair_is_played_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a book the same opening gives the same game."""
-    openings = tmp_path / "openings.sfen"
-    openings.write_text("startpos moves 7g7f 3c3d\nstartpos moves 2g2f 8c8d\n", encoding="utf-8")
-    monkeypatch.setattr("sys.argv", f"duel A --games 5 --openings {openings} --keep {tmp_path}".split())
-    with pytest.raises(SystemExit, match="2 openings make 4 games, not 5"):
-        duel.run(duel.parse())
-
-
-def test_weights_that_are_missing_end_the_duel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.argv", ["duel", "A", "--weights-b", str(tmp_path / "none.bin"), "--keep", str(tmp_path)])
-    with pytest.raises(WeightsError, match=r"none\.bin'"):
-        duel.run(duel.parse())
-
-
-def test_unknown_constant_is_named() -> None:
+def test_a_constant_of_the_search_is_a_whole_number() -> None:
     with pytest.raises(Exception, match="'NoSuch' is none of"):
         duel.constant("NoSuch=3")
-
-
-def test_a_constant_of_the_search_is_a_whole_number() -> None:
     assert duel.constant("LmrBase=-34") == ("LmrBase", -34)
     assert duel.constant("NEW_ITERATION_SHARE=0.5") == ("NEW_ITERATION_SHARE", 0.5)
     with pytest.raises(ValueError, match=r"0\.5"):
@@ -162,6 +139,5 @@ def test_a_booked_player_searches_after_the_book() -> None:
     booked.new_game()
     first = booked.think(Board())[0]
     assert first in {entry.move for entry in BookPlayer(open_book(INTERNAL), print).moves(Board(), flipped=True)}
-    assert (
-        booked.think(Board("4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1"))[0] == "5f5e"
-    )  # the dragon can be captured for nothing
+    free_dragon = Board("4k4/9/9/9/4+r4/4G4/9/9/4K4 b - 1")
+    assert booked.think(free_dragon)[0] == "5f5e"

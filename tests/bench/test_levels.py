@@ -10,6 +10,7 @@ import pytest
 from bench.strength import levels
 from bench.strength.elo import elo
 from core_ext.board import Board
+from tests.bench.helpers import run_line
 from tests.shogi.slow_shogi import START
 
 
@@ -19,12 +20,10 @@ def players() -> levels.Players:
 
 
 def test_the_capture_player_takes_the_most() -> None:
-    board = Board("4k4/9/9/3p1r3/4G4/9/9/9/4K4 b - 1")
-    assert levels.capture(board, 1) == "5e4d"
+    assert levels.capture(Board("4k4/9/9/3p1r3/4G4/9/9/9/4K4 b - 1"), 1) == "5e4d"
     board = Board("4k4/9/4p4/3R5/9/9/9/9/4K4 b - 1")
     assert levels.gain(board, levels.capture(board, 1)) == levels.PROMOTION
-    moves = {levels.capture(Board(), seed) for seed in range(50)}
-    assert len(moves) > 10
+    assert len({levels.capture(Board(), seed) for seed in range(50)}) > 10
 
 
 def test_a_game_repeats(players: levels.Players) -> None:
@@ -52,30 +51,21 @@ def test_neighbours_come_first_and_every_pair_once() -> None:
 def test_ratings_follow_the_scores() -> None:
     """A score of 75 % is 191 Elo, and differences add up."""
     scores: levels.Score = {(0, -1): [1.0] * 300 + [0.0] * 100, (2, 0): [1.0] * 300 + [0.0] * 100}
-    rated = levels.ratings(scores)
-    assert rated[0] == 0.0
-    assert abs(rated[2] - elo(0.75)) < 2
-    assert abs(rated[-1] + elo(0.75)) < 2
+    assert levels.ratings(scores) == pytest.approx({-1: -elo(0.75), 0: 0.0, 2: elo(0.75)}, abs=2)
 
 
 def test_a_row_has_the_score_against_the_player_before() -> None:
     rows = levels.rows_of({(0, -1): [1.0, 0.5], (2, 0): [1.0, 0.0], (2, -1): [1.0, 1.0]})
-    assert [row.level for row in rows] == [-1, 0, 2]
-    assert rows[0].against_next is None
-    assert rows[1].against_next is not None
-    assert rows[1].against_next.score == 0.75
-    assert [row.games for row in rows] == [4, 4, 4]
-    shown = [row.figures() for row in rows]
-    assert [row["score"] for row in shown] == [None, 75, 50]
+    assert [(row.level, row.games) for row in rows] == [(-1, 4), (0, 4), (2, 4)]
+    assert [row.against_next and row.against_next.score for row in rows] == [None, 0.75, 0.5]
+    assert [row.figures()["score"] for row in rows] == [None, 75, 50]
 
 
 def test_a_round_robin_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["levels", "--levels", "0", "1", "--games", "2", "--neighbours", "2", "--keep", str(tmp_path)]
-    monkeypatch.setattr("sys.argv", words)
-    levels.run(levels.parse())
+    line = f"levels --levels 0 1 --games 2 --neighbours 2 --keep {tmp_path}"
+    run_line(levels, monkeypatch, line)
     record = (tmp_path / "games.jsonl").read_text(encoding="utf-8")
     assert len(record.splitlines()) == 3
-    monkeypatch.setattr("sys.argv", [*words, "--figure", str(tmp_path / "levels.json")])
-    levels.run(levels.parse())
+    run_line(levels, monkeypatch, f"{line} --figure {tmp_path / 'levels.json'}")
     assert (tmp_path / "games.jsonl").read_text(encoding="utf-8") == record
     assert len(json.loads((tmp_path / "levels.json").read_text(encoding="utf-8"))) == 3

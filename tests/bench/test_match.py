@@ -21,13 +21,9 @@ from bench.strength import match
 
 @pytest.mark.parametrize(
     ("text", "limits"),
-    [
-        ("10", {"time": [10000]}),
-        ("10+0.1", {"time": [10000], "inc": [100]}),
-        ("60/1", {"time": [60000], "byoyomi": [1000]}),
-        ("0/0.1", {"byoyomi": [100]}),
-    ],
-)
+    [("10", {"time": [10000]}), ("10+0.1", {"time": [10000], "inc": [100]}), ("0/0.1", {"byoyomi": [100]}),
+     ("60/1", {"time": [60000], "byoyomi": [1000]})],
+)  # fmt: skip
 def test_a_clock_is_read(text: str, limits: dict[str, list[int]]) -> None:
     assert match.clock(text) == limits
 
@@ -58,10 +54,8 @@ def play(folder: Path, games: int, clock: str = "0/0.02") -> subprocess.Complete
     """Play the engine with piece values against itself; games are drawn two plies after the opening."""
     engine = this_engine(folder / "usi_engine")
     command = [sys.executable, "-m", "bench.strength.match", engine, engine, "--name1", "A", "--name2", "B"]
-    for option, value in (("--draw", "26"), ("--clock", clock), ("--games", str(games)), ("--keep", folder / "kept")):
-        command += [option, str(value)]
-    for number in "12":
-        command += [f"--options{number}", "EvalFile:material,USI_Hash:1"]
+    command += ["--draw", "26", "--clock", clock, "--games", str(games), "--keep", str(folder / "kept")]
+    command += [f"--options{number}=EvalFile:material,USI_Hash:1" for number in "12"]
     return subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
 
 

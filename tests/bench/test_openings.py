@@ -8,14 +8,13 @@ import pytest
 
 from bench.strength import openings
 from core_ext.board import Board
-from usi_engine.evaluation.names import MATERIAL
+from tests.bench.helpers import run
 
 
 def made(file: Path, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> list[str]:
     """Write a small file; return its lines."""
-    small = ["--count", "3", "--plies", "6", "--nodes", "40", "--check-nodes", "60", "--weights", MATERIAL]
-    monkeypatch.setattr("sys.argv", ["openings", str(file), *small, *arguments])
-    openings.main()
+    small = ["--count", "3", "--plies", "6", "--nodes", "40", "--check-nodes", "60", "--weights", "material"]
+    run(openings, monkeypatch, str(file), *small, *arguments)
     return file.read_text(encoding="utf-8").splitlines()
 
 

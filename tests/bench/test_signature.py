@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import signature
+from tests.bench.helpers import run
 
 
 @pytest.fixture
@@ -19,7 +20,6 @@ def history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def commit(folder: Path, message: str) -> None:
-    """Make an empty commit."""
     author = ["-c", "user.name=A", "-c", "user.email=a@example.org"]
     subprocess.run(["git", *author, "commit", "--quiet", "--allow-empty", "-m", message], cwd=folder, check=True)
 
@@ -37,6 +37,5 @@ def test_check_fails_if_the_counts_differ(
 ) -> None:
     commit(history, "One\n\nBench: 45")
     monkeypatch.setattr(signature, "recounted", lambda: now)
-    monkeypatch.setattr("sys.argv", ["signature", "--check"])
-    assert signature.main() == expected
+    assert run(signature, monkeypatch, "--check") == expected
     assert f"signature {now}, in the history: 45" in capsys.readouterr().out

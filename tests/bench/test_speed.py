@@ -68,9 +68,7 @@ def test_evaluations_by_a_random_network(monkeypatch: pytest.MonkeyPatch, capsys
     assert found == list(nps.CASES)
 
 
-def test_mates_beside_cshogi(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mates_by_cshogi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A wrong length in the file is printed; a problem without a mate is an error."""
     pytest.importorskip("cshogi")
     file = tmp_path / "problems.tsv"
@@ -79,9 +77,7 @@ def test_mates_beside_cshogi(
     printed = capsys.readouterr().out
     assert f"3 plies in the file, 1 here: {MATE_IN_ONE}" in printed
     assert "1 problems with an illegal position" in printed
-    file.write_text(f"1\t{QUIET}\t-\n", encoding="utf-8")
-    assert run(mate, monkeypatch, str(file)) == 1
-    capsys.readouterr()
-    file.write_text("one\ttwo\n", encoding="utf-8")
-    assert run(mate, monkeypatch, str(file)) == 1
+    for line in (f"1\t{QUIET}\t-\n", "one\ttwo\n"):
+        file.write_text(line, encoding="utf-8")
+        assert run(mate, monkeypatch, str(file)) == 1
     assert "not a length, an sfen and a solution: 'one\ttwo'" in capsys.readouterr().err

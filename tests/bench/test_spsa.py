@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from bench.strength import spsa
+from tests.bench.helpers import run_line
 
 pytestmark = pytest.mark.usefixtures("usual_constants")
 
 
 def test_an_unknown_constant_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("sys.argv", ["spsa", "NoSuch:1", "--keep", "x"])
     with pytest.raises(SystemExit):
-        spsa.parse()
+        run_line(spsa, monkeypatch, "spsa NoSuch:1 --keep x")
     assert "'NoSuch' is none of" in capsys.readouterr().err
 
 
@@ -36,7 +36,6 @@ def test_tuning_plays_its_pairs_and_goes_on(
 ) -> None:
     line = f"spsa LmrScale:4 --nodes 60 --keep {tmp_path} --processes 2 --weights material"
     for pairs in ("3", "5"):
-        monkeypatch.setattr("sys.argv", [*line.split(), "--pairs", pairs])
-        spsa.run(spsa.parse())
+        run_line(spsa, monkeypatch, f"{line} --pairs {pairs}")
         assert json.loads((tmp_path / "state.json").read_text())["done"] == int(pairs)
     assert "3/3" in capsys.readouterr().err

@@ -6,24 +6,13 @@ import re
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 
-from tests.project.pages import (
-    LINK,
-    PAGES,
-    READMES,
-    ROOT,
-    USI,
-    anchors,
-    arguments_of,
-    code,
-    option_rows,
-    prose,
-    read,
-    shell_words,
-)
+from tests.project import pages
+from tests.project.pages import LINK, PAGES, READMES, ROOT, USI, arguments_of, code, option_rows, prose, read
 from usi_engine.__main__ import TOOLS, commands_of
 from usi_engine.book_tool.command import parser as book_parser
 from usi_engine.csa.command import arguments_of as csa_arguments
@@ -66,21 +55,14 @@ def make_targets() -> set[str]:
 @pytest.mark.parametrize("page", PAGES + WORKFLOWS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_make_targets_exist(page: Path) -> None:
     lines = re.findall(r"\brun: (make .*)", read(page)) if page in WORKFLOWS else code(read(page))
-    calls = [words[1:] for words in map(shell_words, lines) if words[:1] == ["make"]]
+    calls = [words[1:] for words in map(pages.shell_words, lines) if words[:1] == ["make"]]
     assert {word for words in calls for word in words if "=" not in word} <= make_targets()
-
-
-def learn_options(command: str) -> set[str]:
-    """Return the options of `usi_engine learn COMMAND`."""
-    chosen = next(action.choices for action in learn_parser()._actions if action.dest == "command")
-    assert chosen is not None
-    found: set[str] = set(dict(chosen)[command]._option_string_actions)
-    return found
 
 
 def check_learn(words: list[str]) -> None:
     if words != ["--help"]:
-        unknown = {word for word in words if word.startswith("--")} - learn_options(words[0])
+        commands: Any = next(action.choices for action in learn_parser()._actions if action.dest == "command")
+        unknown = {word for word in words if word.startswith("--")} - set(commands[words[0]]._option_string_actions)
         assert not unknown, f"usi_engine learn {words[0]} has no {unknown}"
 
 
@@ -153,4 +135,4 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
         name, _, heading = unquote(target).partition("#")
         path = (page.parent / name).resolve() if name else page
         assert path.exists(), target
-        assert not heading or heading in anchors(path), target
+        assert not heading or heading in pages.anchors(path), target

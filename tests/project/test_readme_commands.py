@@ -41,17 +41,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run the command in the folder without input; expand wildcards as a shell does."""
     named = [sorted(map(str, folder.glob(word))) if "*" in word else [word] for word in words]
-    return subprocess.run(
-        [sys.executable, "-m", "usi_engine", *chain.from_iterable(named)],
-        check=False,
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        timeout=300,
-    )
+    command = [sys.executable, "-m", "usi_engine", *chain.from_iterable(named)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(command, check=False, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, encoding="utf-8", timeout=300)  # fmt: skip
 
 
 def test_commands_of_the_readmes_run(folder: Path) -> None:
