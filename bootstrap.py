@@ -98,7 +98,7 @@ def main() -> int:
         return 1
     directory = Path(sys.argv[1])
     if not prepared(directory) and not (install_packages() and prepared(directory)):
-        what = missing() or f"{sys.executable} can make no virtual environment with pip"
+        what = missing() or f"{sys.executable} cannot make a virtual environment with pip"
         print(f"{what}; {ADVICE}", file=sys.stderr)
         return 1
     command = [interpreter(directory), "-m", "pip", "install", "--quiet", "--upgrade", "pip", "wheel", *requirements()]

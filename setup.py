@@ -9,7 +9,7 @@ Environment:
     CORE_EXT_PROBES    1 also builds the test modules (core_ext/_*.pyx), which tests and benches need
     CORE_EXT_SKIP      1 compiles nothing, for an editable installation if `build_ext --inplace` compiles the core
 
-Each combination of profile, target and sanitizer has its own build directory: nothing is recompiled if you switch.
+Each combination of profile, target and sanitizer has its own build directory: switching recompiles nothing.
 """
 
 import ctypes
@@ -26,7 +26,7 @@ from setuptools import Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
 
-# Meaning of the source; the same in every profile.
+# Directives that change the meaning of the source; the same in every profile.
 DIRECTIVES = {
     "language_level": 3,
     "cdivision": True,
@@ -168,7 +168,7 @@ class BuildExt(build_ext):
         super().build_extensions()
 
     def copy_extensions_to_source(self) -> None:
-        """Copy unconditionally: the source tree may hold a newer file of another profile."""
+        """Copy unconditionally: the source tree may contain a newer file of another profile."""
         force, self.force = self.force, True
         super().copy_extensions_to_source()
         self.force = force

@@ -1,42 +1,26 @@
 """Internals of the core for tests and benches: incremental values, and the same values from scratch."""
 
 from libc.stdint cimport uint64_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from core_ext.base.memory cimport release_large
 from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
-from core_ext.eval.evaluate cimport Evaluator, evaluate, evaluate_from_scratch, free_evaluator, init_evaluator
+from core_ext.eval.evaluate cimport *
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
+from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_from_scratch
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
-from core_ext.shogi.movegen cimport (
-    CheckInfo, generate_captures, generate_drops, generate_legal, generate_quiets, has_legal_move, init_check_info,
-    is_legal,
-)
-from core_ext.shogi.position cimport (
-    Dirty, GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
-    REPETITION_SUPERIOR, REPETITION_WIN, allocate_position, copy_position, do_move, do_null, find_dirty,
-    find_repetition, free_position, full_key, reserve_plies, undo_move, undo_null,
-)
-from core_ext.search.history cimport (
-    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories, PAWN_HISTORY_LIMIT,
-    allocate_histories, pawn_slot, update_entry,
-)
-from core_ext.search.movepick cimport (
-    CONTINUATIONS, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move, peek_move,
-)
-from core_ext.search.tt cimport (
-    BUCKET, TTData, TTEntry, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe,
-    tt_store, value_from_table, value_to_table,
-)
+from core_ext.shogi.movegen cimport *
+from core_ext.shogi.position cimport *
+from core_ext.search.history cimport *
+from core_ext.search.movepick cimport *
+from core_ext.search.searcher cimport allocate_histories
+from core_ext.search.tt cimport *
 from core_ext.search.tune cimport Tune, tune
 from core_ext.shogi.see cimport see_at_least
 from core_ext.shogi.sfen cimport format_move, format_square, parse_move, parse_sfen, piece_letters
-from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, Hand, KING, MAX_MOVES, Move, NO_MOVE, NULL_MOVE, PAWN, PIECE_TYPES, SQUARES, WHITE,
-    captured_piece, from_square, int16_t, int32_t, is_drop, is_promotion, moved_piece, to_square, type_of,
-)
+from core_ext.shogi.types cimport *
 
 cdef extern from "base/simd.h" nogil:
     int greatest(const int32_t *pairs, int count) noexcept
@@ -126,10 +110,6 @@ cdef class Probe(Board):
         cdef int word
         return [format_move(<Move>word) for word in range(1 << 16) if is_legal(&self.pos, <Move>word)]
 
-    def word(self, move: str):
-        """Return the 16 bits of a legal move."""
-        return parse_move(&self.pos, move)
-
     def has_legal_move(self):
         return bool(has_legal_move(&self.pos))
 
@@ -165,18 +145,16 @@ def bonapiece_tables():
     return [features.inverse[i] for i in range(BONAPIECES)], [features.mirror[i] for i in range(BONAPIECES)]
 
 
+cdef struct WalkCounts:
+    uint64_t evaluated, wrong
+    uint64_t kings, captures, promotions, drops     # moves by sort
+    uint64_t nulls, undone
+
 cdef struct Walk:
     Position pos
     Evaluator evaluator
     uint64_t state          # of random_word
-    uint64_t evaluated
-    uint64_t wrong
-    uint64_t kings          # numbers of moves by sort
-    uint64_t captures
-    uint64_t promotions
-    uint64_t drops
-    uint64_t nulls
-    uint64_t undone
+    WalkCounts counts
 
 
 cdef uint64_t random_word(uint64_t *state) noexcept nogil:
@@ -187,17 +165,31 @@ cdef uint64_t random_word(uint64_t *state) noexcept nogil:
     return state[0] * <uint64_t>0x2545F4914F6CDD1D
 
 
+cdef bint sums_agree(NnueState *nnue, const Position *pos) noexcept nogil:
+    cdef int16_t from_scratch[COLORS * MAX_WIDTH]
+    cdef const int16_t *sums[COLORS]
+    cdef size_t width = nnue.weights.width
+    accumulate(nnue, pos, sums)
+    accumulate_from_scratch(nnue.weights, pos, from_scratch)
+    return not memcmp(sums[0], from_scratch, 2 * width) and not memcmp(sums[1], from_scratch + width, 2 * width)
+
+
 cdef void check_value(Walk *walk) noexcept nogil:
-    walk.evaluated += 1
-    walk.wrong += evaluate(&walk.evaluator, &walk.pos) != evaluate_from_scratch(&walk.evaluator, &walk.pos)
+    """Compare the value with one from scratch. For a network, compare all sums, and the value every tenth time."""
+    cdef bint network = walk.evaluator.kind == NNUE_EVALUATION
+    walk.counts.evaluated += 1
+    if not network or random_word(&walk.state) % 10 == 0:
+        walk.counts.wrong += evaluate(&walk.evaluator, &walk.pos) != evaluate_from_scratch(&walk.evaluator, &walk.pos)
+    if network:
+        walk.counts.wrong += not sums_agree(&walk.evaluator.nnue, &walk.pos)
 
 
 cdef void count_sorts(Walk *walk, Move move) noexcept nogil:
     cdef int piece = moved_piece(walk.pos.state.move)
-    walk.kings += not is_drop(move) and type_of(piece) == KING
-    walk.captures += captured_piece(walk.pos.state.move) != 0
-    walk.promotions += is_promotion(move)
-    walk.drops += is_drop(move)
+    walk.counts.kings += not is_drop(move) and type_of(piece) == KING
+    walk.counts.captures += captured_piece(walk.pos.state.move) != 0
+    walk.counts.promotions += is_promotion(move)
+    walk.counts.drops += is_drop(move)
 
 
 cdef void step_somewhere(Walk *walk) noexcept nogil:
@@ -208,7 +200,7 @@ cdef void step_somewhere(Walk *walk) noexcept nogil:
     cdef int tries = 3
     if random_word(&walk.state) % 16 == 0 and not some(walk.pos.state.checkers):
         do_null(&walk.pos)
-        walk.nulls += 1
+        walk.counts.nulls += 1
         return
     while True:
         move = moves[random_word(&walk.state) % <uint64_t>(last - moves)]
@@ -221,9 +213,9 @@ cdef void step_somewhere(Walk *walk) noexcept nogil:
 
 
 cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
-    """Walk up and down the tree at random and evaluate only some positions."""
-    cdef int depth = 0
-    while walk.evaluated < positions:
+    """Walk up and down the tree at random. Check most positions for a while, then few, so that updates fall behind."""
+    cdef int depth = 0, one_in = 1
+    while walk.counts.evaluated < positions:
         if depth < plies and has_legal_move(&walk.pos) and (depth == 0 or random_word(&walk.state) % 4):
             step_somewhere(walk)
             depth += 1
@@ -231,12 +223,14 @@ cdef void wander(Walk *walk, uint64_t positions, int plies) noexcept nogil:
             return
         else:
             depth -= 1
-            walk.undone += 1
+            walk.counts.undone += 1
             if walk.pos.state.move == NULL_MOVE:
                 undo_null(&walk.pos)
             else:
                 undo_move(&walk.pos)
-        if random_word(&walk.state) % 3:
+        if random_word(&walk.state) % 64 == 0:
+            one_in = 1 + random_word(&walk.state) % 12
+        if random_word(&walk.state) % one_in == 0:
             check_value(walk)
 
 
@@ -256,10 +250,7 @@ def walk_evaluator(weights, sfen: str, seed: int, positions: int, plies: int = 2
     finally:
         free_evaluator(&walk.evaluator)
         free_position(&walk.pos)
-    return {
-        "evaluated": walk.evaluated, "wrong": walk.wrong, "kings": walk.kings, "captures": walk.captures,
-        "promotions": walk.promotions, "drops": walk.drops, "nulls": walk.nulls, "undone": walk.undone,
-    }
+    return walk.counts
 
 
 def first_greatest(bint portable, const int32_t[:, ::1] pairs):

@@ -18,10 +18,10 @@ from core_ext.shogi.hand cimport hand_count
 from core_ext.mate.mate_in_one cimport mate_in_one, mate_in_three
 from core_ext.shogi.movegen cimport (
     CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, has_legal_move, init_check_info,
+    perft,
 )
 from core_ext.shogi.notation import csa_text, find_csa, find_kif, kif_text
 from core_ext.shogi.outcome import Outcome, Termination
-from core_ext.shogi.perft cimport perft
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
     RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, free_position,

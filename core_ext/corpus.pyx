@@ -1,7 +1,7 @@
 """Training positions: quiet positions of games, and of positions whose moves have values.
 
 Arrays of them have the dtype TRAINING_POSITION: key, game (0: no game, never held out), pieces (38 Bonapiece numbers
-from Black's perspective, 0 behind the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
+from Black's perspective, 0 after the last), ply, score (centipawns for Black, or NO_SCORE), king (both, each from the
 perspective of its colour), side to move, result (1 Black won, -1 White, 0 draw, or NO_RESULT if there is a score).
 """
 
@@ -25,7 +25,7 @@ from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_squ
 
 cdef enum:
     POSITIONS_PER_PLY = 2       # at most
-    LAST_PLY = 0xFFFF           # the last one that a training position can hold
+    LAST_PLY = 0xFFFF           # greatest ply of a training position
 
 TRAINING_POSITION = np.dtype([
     ("key", "<u8"), ("game", "<u4"), ("pieces", "<u2", (LISTED,)), ("ply", "<u2"), ("score", "<i2"),
@@ -174,38 +174,4 @@ cdef class GameReader:
                 write_position(&self.pos, &out[written], -value, UNFINISHED, 0)
                 written += 1
             undo_move(&self.pos)
-        return written
-
-    def read_lines(self, sfen: str, lines, positions):
-        """Write the positions at the ends of lines of moves from one position, if not in check; return how many.
-
-        They have game 0, no result and a score of 0, for the caller to replace. Returns 0 if a king is missing.
-        ValueError for an illegal move.
-        """
-        cdef TrainingPosition[::1] out = positions
-        cdef int written = 0
-        if not self._set_up(sfen):
-            return 0
-        for line in lines:
-            if written == out.shape[0]:
-                break
-            written += self._follow(line, &out[written])
-        return written
-
-    cdef int _follow(self, list line, TrainingPosition *out) except -1:
-        """Write the position after these moves, and take them back; return how many positions."""
-        cdef int made = 0, written = 0, move
-        reserve_plies(&self.pos, <int>len(line))
-        try:
-            for text in line:
-                move = parse_move(&self.pos, text)
-                do_move(&self.pos, <Move>move)
-                made += 1
-            if not in_check(&self.pos):
-                write_position(&self.pos, out, 0, UNFINISHED, 0)
-                written = 1
-        finally:
-            while made:
-                undo_move(&self.pos)
-                made -= 1
         return written

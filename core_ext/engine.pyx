@@ -10,15 +10,13 @@ from core_ext.mate.dfpn cimport Solver, allocate_solver, free_solver, set_root
 from core_ext.eval.kpp import weights as _weights
 from core_ext.eval.nnue import network as _network
 from core_ext.eval import piece_values as _piece_values
-from core_ext.eval.bonapiece cimport (
-    BONAPIECES as _BONAPIECES, HALF_SQUARES as _HALF_SQUARES, PAIRS as _PAIRS,
-)
+from core_ext.eval cimport bonapiece
 from core_ext.base.arithmetic cimport clamp
 from core_ext.base.stop cimport (
     Stop, clear_stop, monotonic_ns, past_deadline, request_stop, set_deadline, stop_requested,
 )
 from core_ext.eval.evaluate cimport Evaluator, evaluate_terms, free_evaluator, init_evaluator
-from core_ext.eval.kpp.weights cimport FV_SCALE as _FV_SCALE, TEMPO_STEP as _TEMPO_STEP
+from core_ext.eval.kpp cimport weights as kpp_weights
 from core_ext.shogi.movegen cimport generate_legal
 from core_ext.shogi.position cimport Position, copy_position
 from core_ext.mate.proof_table cimport proof_table_clear, proof_table_fullness
@@ -32,26 +30,23 @@ from core_ext.mate.mating_line cimport (
 )
 from core_ext.search import tune as _tune
 from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_allocate, tt_clear, tt_free, tt_hashfull,
-    tt_new_search, tt_touch,
+    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_allocate, tt_clear, tt_free, tt_hashfull, tt_new_search, tt_touch,
 )
-from core_ext.shogi.types cimport (
-    INFINITE as _INFINITE, MATE as _MATE, MATE_BOUND as _MATE_BOUND, MAX_DEPTH as _MAX_DEPTH,
-    MAX_EVALUATION as _MAX_EVALUATION, MAX_MOVES, MAX_PLY, Move, SQUARES as _SQUARES,
-)
+from core_ext.shogi cimport types
+from core_ext.shogi.types cimport MAX_MOVES, MAX_PLY, Move
 
-MATE = _MATE
-MATE_BOUND = _MATE_BOUND
-INFINITE = _INFINITE
-MAX_DEPTH = _MAX_DEPTH
-MAX_EVALUATION = _MAX_EVALUATION
+MATE = types.MATE
+MATE_BOUND = types.MATE_BOUND
+INFINITE = types.INFINITE
+MAX_DEPTH = types.MAX_DEPTH
+MAX_EVALUATION = types.MAX_EVALUATION
 
-BONAPIECES = _BONAPIECES
-HALF_SQUARES = _HALF_SQUARES
-PAIRS = _PAIRS
-FV_SCALE = _FV_SCALE
-TEMPO_STEP = _TEMPO_STEP
-SQUARES = _SQUARES
+BONAPIECES = bonapiece.BONAPIECES
+HALF_SQUARES = bonapiece.HALF_SQUARES
+PAIRS = bonapiece.PAIRS
+FV_SCALE = kpp_weights.FV_SCALE
+TEMPO_STEP = kpp_weights.TEMPO_STEP
+SQUARES = types.SQUARES
 
 KppWeights = _weights.KppWeights
 Network = _network.Network
@@ -138,7 +133,7 @@ cdef class Table:
 cdef class RootLine:
     """A root move and its result in the last search of the root.
 
-    value     exact or a bound; -INFINITE if the search did not reach the move, or if it did not beat alpha
+    value     exact or a bound; -INFINITE if the move was not reached or did not beat alpha
     previous  value in the search before, which may have had the same depth; -INFINITE if there is none
     bound     `exact`, `lower` or `upper`: the kind of `value`
     seldepth  greatest ply reached
@@ -231,11 +226,11 @@ cdef class Worker:
         """
         cdef int black = draw_black, white = draw_white
         self._check_idle()
-        if not (-_MATE_BOUND < black < _MATE_BOUND and -_MATE_BOUND < white < _MATE_BOUND):
-            raise ValueError(f"a draw must be worth less than {_MATE_BOUND}, not {draw_black} and {draw_white}")
+        if not (-types.MATE_BOUND < black < types.MATE_BOUND and -types.MATE_BOUND < white < types.MATE_BOUND):
+            raise ValueError(f"a draw must be worth less than {types.MATE_BOUND}, not {draw_black} and {draw_white}")
         self.searcher.declaration = declaration_rule(declaration)
-        self.draws[0] = clamp(black, -_MAX_EVALUATION, _MAX_EVALUATION)
-        self.draws[1] = clamp(white, -_MAX_EVALUATION, _MAX_EVALUATION)
+        self.draws[0] = clamp(black, -types.MAX_EVALUATION, types.MAX_EVALUATION)
+        self.draws[1] = clamp(white, -types.MAX_EVALUATION, types.MAX_EVALUATION)
         self.searcher.max_moves = max_moves
         self.include_all = include_all
 
@@ -279,13 +274,13 @@ cdef class Worker:
         return self.searcher.root_count
 
     cdef void _set_root_moves(self, list chosen):
-        """`chosen`: different legal moves, so there is room for all."""
+        """Set the root moves. `chosen` are different legal moves, so there is room for all."""
         cdef int i
         cdef RootMove *root
         for i, move in enumerate(chosen):
             root = self.searcher.roots + i
             root.move = move
-            root.value = root.previous = -_INFINITE
+            root.value = root.previous = -types.INFINITE
             root.bound = BOUND_EXACT
             root.seldepth = 0
             root.nodes = 0
@@ -303,7 +298,7 @@ cdef class Worker:
         cdef int plies = depth, low = alpha, high = beta, start = first, value
         if not 0 <= start < self.searcher.root_count:
             raise ValueError(f"no root move number {first} of {self.searcher.root_count}")
-        if not (1 <= plies <= _MAX_DEPTH and -_INFINITE <= low < high <= _INFINITE):
+        if not (1 <= plies <= types.MAX_DEPTH and -types.INFINITE <= low < high <= types.INFINITE):
             raise ValueError(f"cannot search to depth {depth} between {alpha} and {beta}")
         self._check_idle()
         self.searcher.node_limit = node_limit

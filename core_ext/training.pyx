@@ -46,7 +46,7 @@ def king_zones():
 cdef class Rendezvous:
     """Memory through which two threads exchange the sums of their shards, for one call of learn_shard by each."""
 
-    cdef RendezvousSlots slots      # zeros, as all that a new object holds
+    cdef RendezvousSlots slots      # zeros at first
 
 
 cdef class Trainer:
@@ -110,7 +110,7 @@ cdef class Trainer:
 
     def learn_shard(self, shard: int, rendezvous: Rendezvous, positions, rates, scale: float = LOGIT,
                     result_share: float = 0):
-        """Do the same, bit for bit, in two threads: one calls this with shard 0, the other with shard 1.
+        """Train as `learn` does, to the same bytes, in two threads: one calls this with shard 0, one with shard 1.
 
         Each waits for the other at every position: if called alone, it never returns. ValueError for another shard.
         """

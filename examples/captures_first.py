@@ -1,7 +1,7 @@
 """A USI engine that looks one move ahead: it mates if it can, else it plays a move that wins the most material.
 
-`python captures_first.py [SEED]`. Static exchange evaluation (SEE) tells what a move wins after all captures on its
-square.
+`python captures_first.py [SEED]`. Static exchange evaluation (SEE) gives what a move wins after all captures on
+its square.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Komadori, a shogi engine that speaks USI.
 
 Python API: `Board`, `Engine`, `analyse`, `load_games` and the types of their results. They and the compiled core
-(`core_ext`) are imported at their first use, so that `usi` is answered at once.
+(`core_ext`) are imported on first use, so that `usi` is answered at once.
 """
 
 from __future__ import annotations

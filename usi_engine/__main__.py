@@ -1,4 +1,4 @@
-"""The program `usi_engine`: USI without arguments, otherwise the arguments are commands."""
+"""The program `usi_engine`: speaks USI without arguments, otherwise runs them as commands."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from usi_engine.game.loop import carry_out, serve
 from usi_engine.usi.output import Writer, escaped
 from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
 
-# Commands, imported when they are called because play does not need them.
+# Commands with a module of their own, imported only when called: play does not need them.
 TOOLS = {
     "analyze": "usi_engine.analysis.analyze",
     "convert": "usi_engine.records.convert",
@@ -75,7 +75,7 @@ def where() -> str:
 
 
 def commands_of(arguments: list[str]) -> list[str]:
-    """Split arguments into commands: a command begins at its first word, or is an argument in quotes."""
+    """Split arguments into commands. One argument may be a whole command, in quotes."""
     commands: list[list[str]] = []
     whole = True
     for argument in arguments:
@@ -88,7 +88,7 @@ def commands_of(arguments: list[str]) -> list[str]:
 
 
 def begins_command(word: str, before: list[str]) -> bool:
-    """Return whether a word begins a command after the words of another; `position` may contain `sfen` and `moves`."""
+    """Return whether a word begins a new command after `before`; `sfen` and `moves` may belong to a `position`."""
     if before[0] == "setoption" or word not in COMMAND_WORDS:
         return False
     if before[0] == "position":
@@ -97,7 +97,7 @@ def begins_command(word: str, before: list[str]) -> bool:
 
 
 def fault_in(commands: list[str]) -> str | None:
-    """Return the fault of the first bad command, None if there is none."""
+    """Return the fault of the first bad command; None if all are good."""
     for command in commands:
         parsed = parse(command)
         if isinstance(parsed, Malformed):
@@ -110,7 +110,7 @@ def fault_in(commands: list[str]) -> str | None:
 
 
 def refused_position(commands: list[str], core: Core) -> str | None:
-    """Return why the first bad position is refused, None if there is none."""
+    """Return why the first bad position is refused; None if all are legal."""
     for parsed in map(parse, commands):
         if isinstance(parsed, SetPosition):
             try:
@@ -179,7 +179,7 @@ def _learn(arguments: list[str]) -> int:
     from usi_engine.learn.command import main as learn  # noqa: PLC0415  (not needed in play)
 
     replace_missing_letters()
-    # An exception, as at Ctrl-C, so that temporary files are removed.
+    # Raise an exception, as Ctrl-C does, so that temporary files are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     return learn(arguments)
 
@@ -211,7 +211,7 @@ def _carry_out(arguments: list[str]) -> int:
 
 
 def _serve_standard_streams() -> None:
-    # Not sys.stdin: the interpreter locks it when it shuts down, and the reader thread may still be blocked in it.
+    # Do not read sys.stdin: the interpreter locks it at shutdown, and the reader thread may still be blocked in it.
     with open(sys.stdin.fileno(), "rb", closefd=False) as source:
         writer = Writer(sys.stdout.buffer)
         if source.isatty():

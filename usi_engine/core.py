@@ -1,4 +1,4 @@
-"""The compiled core, imported at its first use because `usi` must be answered at once."""
+"""The compiled core, imported on first use because `usi` must be answered at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
 
 
 def board_of(core: Core, text: str) -> Board:
-    """Return the board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError, as board_after."""
+    """Return the board of `[position] [sfen] SFEN|startpos [moves ...]`. ValueError as in board_after."""
     position = position_of(text)
     return board_after(core, position.sfen, position.moves)
 

@@ -48,7 +48,7 @@ class Score:
     """The value of a position for its side to move; scores are ordered, greater is better.
 
     `value` is in centipawns, or a mate: 32000 - n if the side to move mates in n plies, n - 32000 if it is mated.
-    `cp` is the value in centipawns, None for a mate; at most 20000, which also stands for a win by rule.
+    `cp` is the value in centipawns, None for a mate; at most 20000, which is also the value of a win by rule.
     `mate` is the number of plies to mate: positive for the side to move, negative against it, 0 if it is mated already,
     None if there is no mate.
     """
@@ -107,14 +107,14 @@ Watch = Callable[[Analysis], None]
 
 
 class Watched(Reporter):
-    """Passes each iteration on and prints nothing."""
+    """A reporter that passes each iteration to `watch` and prints nothing."""
 
     def __init__(self, core: Core, watch: Callable[[SearchResult], None]) -> None:
         super().__init__(Writer(io.BytesIO()), core, 0, lambda: SearchStats(0, 0, 0))
         self._watch = watch
 
     def iteration(self, result: SearchResult) -> None:
-        """Pass it on."""
+        """Pass the iteration on."""
         self._watch(result)
 
     def bound(self, line: Line, multipv: int) -> None:
@@ -125,7 +125,7 @@ class Engine:
     """A search with its TT, threads and evaluation, kept until `close` or the end of a `with` block.
 
     `evaluation` is a value of the option EvalFile (`<internal>`, `kpp`, `material`, the path of a file), a mapping of
-    piece values as for PieceValues, or a loaded evaluation. Any thread may call it, one at a time: a second gets a
+    piece values as for PieceValues, or a loaded evaluation. One thread at a time may call it; a second one gets a
     RuntimeError. WeightsError if the evaluation cannot be read, MemoryError, CoreError, ValueError; RuntimeError if no
     thread can be started.
     """
@@ -168,11 +168,11 @@ class Engine:
 
         Give at least one of them. `multipv`: number of lines. `moves`: the only root moves to search. The TT keeps the
         entries of earlier searches, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError for a limit out of
-        range and an illegal move.
+        range or an illegal move.
         """
         wanted = limits_of(self._core, nodes, depth, time, multipv)
         position = board.copy()  # other threads may change theirs in the meantime
-        with self._alone() as pool:
+        with self._exclusive_pool() as pool:
             outcome = position.outcome(self._options.text("EnteringKingRule"))
             if outcome is not None:
                 return Analysis((), decided_score(self._core, outcome, position), 0, 0, 0.0, outcome)
@@ -195,12 +195,12 @@ class Engine:
 
     def static_value(self, board: Board) -> int:
         """Return the static value in centipawns for the side to move."""
-        with self._alone() as pool:
+        with self._exclusive_pool() as pool:
             return dict(pool.main.evaluate(board))["total"]
 
     def new_game(self) -> None:
         """Forget earlier searches: the next one gives the same result as a new engine's."""
-        with self._alone() as pool:
+        with self._exclusive_pool() as pool:
             pool.new_game()
 
     def stop(self) -> None:
@@ -222,8 +222,8 @@ class Engine:
         self._turn.release()
 
     @contextmanager
-    def _alone(self) -> Iterator[ThreadPool]:
-        """Yield the pool to one thread at a time. RuntimeError if another has it, and after `close`."""
+    def _exclusive_pool(self) -> Iterator[ThreadPool]:
+        """Yield the pool to one thread at a time. RuntimeError if another thread uses it, and after `close`."""
         if not self._turn.acquire(blocking=False):
             raise RuntimeError("the engine is searching in another thread")
         try:

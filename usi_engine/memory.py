@@ -42,7 +42,7 @@ def free_in_machine(proc: Path) -> Iterator[int]:
 
 
 def free_in_containers(proc: Path, cgroups: Path) -> Iterator[int]:
-    """Yield the bytes that each limit leaves of the cgroups (containers, services) that hold this process."""
+    """Yield the bytes left by the limit of each cgroup (container, service) that contains this process."""
     with suppress(OSError, ValueError):
         for line in (proc / "self" / "cgroup").read_text(encoding="utf-8").splitlines():
             _, controllers, path = line.split(":", 2)
@@ -53,7 +53,7 @@ def free_in_containers(proc: Path, cgroups: Path) -> Iterator[int]:
 
 
 def free_in_cgroup(folder: Path) -> Iterator[int]:
-    """Yield the bytes left of the cgroup's limit, if it has one."""
+    """Yield the bytes that are left below the cgroup's limit, if it has one."""
     for limit, usage, freeable in CGROUP_FILES:
         with suppress(OSError, ValueError, KeyError):
             left = int((folder / limit).read_text(encoding="ascii")) - int((folder / usage).read_text(encoding="ascii"))

@@ -1,4 +1,4 @@
-"""Plays whole games with one worker and its own TT, for self-play and the benches."""
+"""Whole games played by one worker with its own TT, for self-play and the benches."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Player:
         self.worker.new_game()
 
     def evaluated(self, board: Board, nodes: int, every: int) -> list[list[str]]:
-        """Return the lines to every `every`-th position that a search evaluates, except those after a null move."""
+        """Return the moves to every `every`-th position that a search evaluates, except those after a null move."""
         self.worker.sample(max(1, every), nodes)
         self.think(board, nodes=nodes)
         lines = self.worker.samples()
@@ -92,7 +92,7 @@ class Player:
         return lines
 
     def think(self, board: Board, moves: Sequence[str] | None = None, nodes: int = 0) -> tuple[str, int]:
-        """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: another limit."""
+        """Return the best move (of `moves` if given) and its value for the side to move; `nodes`: limit of its own."""
         limit = nodes or self.rules.nodes
         self.worker.set_root(board, moves)
         self.table.new_search()
@@ -101,13 +101,13 @@ class Player:
             best = self.worker.lines(1)[0]
             if self.worker.nodes >= limit or abs(best.value) >= MATE_BOUND:
                 break
-        if self.worker.stopped:  # within a depth: take its best move so far, unless it failed low
+        if self.worker.stopped:  # within an iteration: take its best move so far, unless it failed low
             line = self.worker.lines(1)[0]
             best = line if line.value != -INFINITE and line.bound != "upper" else best
         return best.pv[0], best.value if best.value != -INFINITE else 0
 
     def near_best(self, board: Board, margin: int) -> list[str]:
-        """Return the moves at most `margin` centipawns below the best, of the first OPENING_LINES."""
+        """Return the moves at most `margin` centipawns below the best, among the first OPENING_LINES."""
         limit = OPENING_NODES * self.rules.nodes
         lines = min(OPENING_LINES, self.worker.set_root(board))
         self.table.new_search()

@@ -26,7 +26,7 @@ def progress_bar(total: int, name: str) -> Iterator[Callable[[], None]]:
 
 
 class Progress:
-    """Count units, such as games: `total` in this run (0 if unknown), after `begun` in earlier runs."""
+    """A count of units, such as games: `total` in this run (0 if unknown), after `begun` in earlier runs."""
 
     def __init__(self, unit: str, total: int = 0, begun: int = 0, every: float = REPORT_SECONDS) -> None:
         self.unit, self.total, self.begun, self.every = unit, total, begun, every

@@ -34,7 +34,7 @@ Row = tuple[float, ...]  # a number for each column
 
 
 def read(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield length and sfen of each problem. Raises ValueError with a line that is no problem."""
+    """Yield length and sfen of each problem. Raises ValueError, which quotes a line that is not a problem."""
     for line in path.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             fields = line.split("\t")

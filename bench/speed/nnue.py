@@ -1,4 +1,4 @@
-"""Measure evaluations a second by a network in one thread, trying every move of each position of random lines.
+"""Measure evaluations a second of a network in one thread, after every legal move of each position of random lines.
 
     python -m bench.speed.nnue [FILE ...] [--seconds 2]
 

@@ -1,4 +1,4 @@
-"""Measure how well the engine keeps its clocks: time used, late answers, and its caution after a halt of the process.
+"""Measure how well the engine keeps its clocks: time used, late answers, and recovery after a halt of the process.
 
     python -m bench.speed.punctuality [--goes 60] [--options NAME=VALUE ...]
 

@@ -63,7 +63,7 @@ class BookedPlayer:
 
 @dataclass(frozen=True)
 class Setting:
-    """How one side plays."""
+    """The settings of one side."""
 
     nodes: int
     weights: str
@@ -91,7 +91,7 @@ def ranges() -> dict[str, tuple[int, int, int]]:
 
 
 def known_name(name: str, known: Iterable[str]) -> str:
-    """Return the name. Raises ArgumentTypeError with the known names if it is none of them."""
+    """Return the name. Raises ArgumentTypeError, which lists the known names, for any other."""
     if name not in known:
         raise argparse.ArgumentTypeError(f"'{name}' is none of {', '.join(sorted(known))}")
     return name

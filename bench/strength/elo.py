@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean, pvariance
 
 NORMAL_95 = 1.96  # half-width of a 95 % interval in standard deviations
-PRIOR_VARIANCE = 0.25  # one imaginary score of greatest variance, so that a few equal scores are no certainty
+PRIOR_VARIANCE = 0.25  # one imaginary score of greatest variance, so that a few equal scores do not seem certain
 
 
 def elo(score: float) -> float:

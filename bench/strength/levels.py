@@ -115,7 +115,7 @@ def play_pair(players: Players, opening: str, pair: tuple[int, int], number: int
 
 
 def place_of(pair: tuple[int, int], number: int) -> int:
-    """Return the index of the opening and seed of a pair of games; each pair of players starts at another index."""
+    """Return the index of a pair of games' opening and seed; each pair of players starts at another index."""
     return random.Random(f"{pair}").randrange(1 << 16) + number
 
 

@@ -48,7 +48,7 @@ INFO_TIME = re.compile(rb"\binfo\b.* time (\d+)")
 
 @dataclass
 class Punctuality:
-    """How one engine kept its time; slack is the time left when it answered, in milliseconds."""
+    """The timekeeping of one engine; slack is the time left when it answered, in milliseconds."""
 
     moves: int = 0
     oversteps: int = 0
@@ -185,7 +185,7 @@ def games_of(pairs: list[dict[str, Any]]) -> int:
 
 
 def kept_pairs(arguments: argparse.Namespace, conditions: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the pairs of an earlier run. Raises SystemExit if its conditions were others."""
+    """Return the pairs of an earlier run. Raises SystemExit if its conditions differ."""
     path = Path(arguments.keep, FIGURES)
     if not path.exists():
         return []
@@ -260,7 +260,7 @@ def options(text: str, engine: str) -> dict[str, str]:
     """Read `A:1,B:2` and add the engine's options for shogi, one thread and no book. Raises SystemExit."""
     pairs = [pair for pair in f"{SPECIAL_OPTIONS.get(Path(engine).name, '')},{text}".split(",") if pair]
     if wrong := [pair for pair in pairs if ":" not in pair]:
-        raise SystemExit(f"'{wrong[0]}' is no NAME:VALUE")
+        raise SystemExit(f"'{wrong[0]}' is not NAME:VALUE")
     declared = declared_options(program(engine))
     usual = {name: value for name, value in USUAL_OPTIONS.items() if name in declared}
     return usual | dict(pair.split(":", 1) for pair in pairs)
@@ -305,7 +305,7 @@ def clock(text: str) -> dict[str, list[int]]:
     except ValueError:
         main = extra = 0
     if not found or main + extra == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds")
+        raise argparse.ArgumentTypeError(f"'{text}' is not MAIN, MAIN+INCREMENT or MAIN/BYOYOMI in seconds")
     kind = {"+": "inc", "/": "byoyomi"}.get(found[2])
     return {name: [value] for name, value in (("time", main), (kind, extra)) if name and value}
 

@@ -1,12 +1,12 @@
-"""Measure move ordering: which move cuts a node, by depth left and by stage of the move picker.
+"""Measure move ordering: which move causes a cutoff, by depth left and by stage of the move picker.
 
     CORE_EXT_PROFILE=count python setup.py --quiet build
     python -m bench.strength.ordering [--eval material] [--nodes 500000] [--set NAME=VALUE ...]
 
 The counting build in build/ does not replace the release build. One thread searches ten positions of games, each from
-a cleared state. Counts nodes that a searched move cut, without singular searches and without nodes that the TT, reverse
-futility, null move or ProbCut cut before their moves. Depth 0 is quiescence. Columns: mean number of moves tried,
-including the cutting one; percent of cut nodes: by the first move, with a hash move, by a move of each stage.
+a cleared state. Counts cutoffs by a searched move, without singular searches and without cutoffs by TT, reverse
+futility, null move or ProbCut. Depth 0 is quiescence. Columns: mean number of moves tried, including the one that
+failed high; percent of cutoffs: by the first move, with a hash move, by a move of each stage.
 """
 
 import importlib
@@ -39,7 +39,7 @@ STAGES = {1: "hash", 2: "capture", 3: "quiet", 4: "bad capture", 5: "bad quiet",
 SHARES = ("first", "with hash", *STAGES.values())
 DEPTHS = 12  # the last row of the table includes deeper nodes
 
-Cuts = Counter[str]  # nodes cut, and in how many of them a column of the table applies
+Cuts = Counter[str]  # cutoffs, and how many of them count for each column of the table
 
 
 def use_counting_build() -> None:

@@ -8,9 +8,7 @@ weights are 0.
 """
 
 from core_ext.shogi.position cimport DirtyPiece, Position
-from core_ext.shogi.types cimport (
-    COLORS, NO_SQUARE, PIECES, SQUARES, color_of, file_of, int32_t, make_square, rank_of, type_of,
-)
+from core_ext.shogi.types cimport *
 
 cdef enum:
     BONAPIECES = 1548
@@ -45,14 +43,11 @@ cdef inline int bonapiece(int piece, int square, int held) noexcept nogil:
 cdef inline int old_bonapiece(const DirtyPiece *changed) noexcept nogil:
     return bonapiece(changed.old_piece, changed.old_square, changed.old_held)
 
-
 cdef inline int new_bonapiece(const DirtyPiece *changed) noexcept nogil:
     return bonapiece(changed.new_piece, changed.new_square, changed.new_held)
 
-
 cdef inline int inverse_square(int square) noexcept nogil:
     return SQUARES - 1 - square
-
 
 cdef inline int mirror_square(int square) noexcept nogil:
     return make_square(8 - file_of(square), rank_of(square))

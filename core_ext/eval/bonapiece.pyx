@@ -3,10 +3,7 @@
 from core_ext.shogi.bitboard cimport Bitboard, pop, some, without
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Position, occupied
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, PAWN, PRO_LANCE, PRO_KNIGHT, PRO_PAWN, PRO_SILVER,
-    ROOK, SILVER, SQUARES, WHITE, make_piece,
-)
+from core_ext.shogi.types cimport *
 
 
 cdef int number_hands() noexcept:

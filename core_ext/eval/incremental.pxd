@@ -41,7 +41,6 @@ cdef inline int plies_since_sum(const uint64_t *keys, const Position *pos) noexc
 cdef inline bint has_parent(const Position *pos) noexcept nogil:
     return pos.state != pos.states and pos.state.move != NO_MOVE
 
-
 cdef inline void set_number(Change *change, int when, int which, int number) noexcept nogil:
     change.number[when][BLACK][which] = number
     change.number[when][WHITE][which] = features.inverse[number]

@@ -4,9 +4,7 @@ from core_ext.eval.incremental cimport plies_since_sum, slot_of
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, find_dirty, full_key, game_length, state_key
 from core_ext.shogi.see cimport see_value
-from core_ext.shogi.types cimport (
-    BLACK, COLORS, DRAGON, GOLD, KING, PAWN, SQUARES, WHITE, int32_t, make_piece, uint64_t,
-)
+from core_ext.shogi.types cimport BLACK, COLORS, DRAGON, GOLD, KING, PAWN, SQUARES, WHITE, int32_t, make_piece, uint64_t
 
 
 cdef void set_usual_values() noexcept:

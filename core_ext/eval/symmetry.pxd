@@ -26,14 +26,11 @@ cdef struct PairSymmetries:
 cdef inline bint mirrored(int king) noexcept nogil:
     return king >= HALF_SQUARES
 
-
 cdef inline bint on_middle_file(int king) noexcept nogil:
     return MIDDLE_KINGS <= king < HALF_SQUARES
 
-
 cdef inline int smaller(int a, int b) noexcept nogil:
     return a if a < b else b
-
 
 cdef inline int larger(int a, int b) noexcept nogil:
     return a if a > b else b

@@ -1,8 +1,8 @@
-"""Factorized features: general ones, which have weights even if a PP, KP or KPP feature is rare (as in NNUE trainers).
+"""Factorized features: general features, which get trained even if a PP, KP or KPP feature is rare (NNUE trainers).
 
 P: a piece's kind. Relative KP: its kind and its offset from the king. PP by king zone: KPP with the king's square
-reduced to a zone. Relative PP: the kinds of two pieces and the offset between them, wherever they stand. Export adds
-their weights to those of the features that play has (coalescing).
+reduced to a zone. Relative PP: the kinds of two pieces and the offset between them, anywhere on the board. Export
+adds their weights to those of the features that play uses (coalescing).
 """
 
 from core_ext.eval.bonapiece cimport BONAPIECES, HAND_NUMBERS, LISTED, features

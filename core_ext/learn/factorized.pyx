@@ -4,9 +4,7 @@ import numpy as np
 
 from core_ext.eval.bonapiece cimport BONAPIECES, HALF_SQUARES, HAND_NUMBERS, PAIRS, features, pair_index
 from core_ext.eval.symmetry cimport canonical_pair, sign_between
-from core_ext.shogi.types cimport (
-    BISHOP, COLORS, DRAGON, GOLD, HORSE, KNIGHT, LANCE, PAWN, ROOK, SILVER, SQUARES, make_piece,
-)
+from core_ext.shogi.types cimport *
 
 
 cdef void set_kinds() noexcept:

@@ -2,8 +2,8 @@
 
 It has the terms of play and the factorized ones (factorized.pxd). A pair's weight for its king's zone lies in one cache
 line with those for the kings of that zone: training spends most of its time fetching these lines. A value is the sum
-of two shards that share no weight (shards.pxd). A position has two perspectives, one for each king; the terms of
-White's are subtracted.
+of two shards that share no weight (shards.pxd). A position has two perspectives, one for each king; White's terms
+are subtracted.
 
     value for Black = sum P + sum (PP + relative PP)
                     + for each perspective, + or -, sum (KP + relative KP + KKP) + sum (PP by king zone + KPP)

@@ -189,16 +189,22 @@ cdef void update_kpp(KppModel *model, const Example *example, int shard, int col
         update_row(rows + ROW_SIZE * pairs.indices[i], own, gradient, rates.zone, rates.kpp)
 
 
-cdef void update_kp(KppModel *model, const Perspective *perspective, float gradient,
-                    const LearningRates *rates) noexcept nogil:
+cdef void update_kp_term(Parameter *term, const Perspective *perspective, float gradient, float rate) noexcept nogil:
+    """Update KP or KP tempo."""
+    cdef int i
+    if term != NULL:
+        for i in range(perspective.count):
+            update_parameter(term + kp_place(perspective, i), gradient, rate)
+
+
+cdef void update_relative(KppModel *model, const Perspective *perspective, float gradient, float rate) noexcept nogil:
+    """Update relative KP."""
     cdef int i, index
-    for i in range(perspective.count):
-        if model.kp != NULL:
-            update_parameter(model.kp + kp_place(perspective, i), gradient, rates.kp)
-        if model.relative != NULL:
+    if model.relative != NULL:
+        for i in range(perspective.count):
             index = offset_index(perspective.king, perspective.numbers[i])
             if index >= 0:
-                update_parameter(model.relative + index, gradient, rates.kp)
+                update_parameter(model.relative + index, gradient, rate)
 
 
 cdef void update_kkp(KppModel *model, const Perspective *perspective, float gradient,
@@ -207,14 +213,6 @@ cdef void update_kkp(KppModel *model, const Perspective *perspective, float grad
     if model.kkp != NULL:
         for i in range(perspective.count):
             update_parameter(model.kkp + kkp_place(perspective, i), gradient, rates.kkp)
-
-
-cdef void update_kp_tempo(KppModel *model, const Perspective *perspective, float gradient,
-                          const LearningRates *rates) noexcept nogil:
-    cdef int i
-    if model.kp_tempo != NULL:
-        for i in range(perspective.count):
-            update_parameter(model.kp_tempo + kp_place(perspective, i), gradient, rates.kp)
 
 
 cdef void update_pieces(KppModel *model, const Perspective *black, float gradient,
@@ -230,15 +228,17 @@ cdef void update_first_shard(KppModel *model, const Example *example, float erro
     """Update the terms of sum_first_shard."""
     update_kkp(model, &example.perspective[BLACK], error, rates)
     update_kkp(model, &example.perspective[WHITE], -error, rates)
-    update_kp_tempo(model, &example.perspective[BLACK], example.side_sign * error, rates)
-    update_kp_tempo(model, &example.perspective[WHITE], example.side_sign * error, rates)
+    update_kp_term(model.kp_tempo, &example.perspective[BLACK], example.side_sign * error, rates.kp)
+    update_kp_term(model.kp_tempo, &example.perspective[WHITE], example.side_sign * error, rates.kp)
 
 
 cdef void update_second_shard(KppModel *model, const Example *example, float error,
                               const LearningRates *rates) noexcept nogil:
     update_pieces(model, &example.perspective[BLACK], error, rates)
-    update_kp(model, &example.perspective[BLACK], error, rates)
-    update_kp(model, &example.perspective[WHITE], -error, rates)
+    update_kp_term(model.kp, &example.perspective[BLACK], error, rates.kp)
+    update_kp_term(model.kp, &example.perspective[WHITE], -error, rates.kp)
+    update_relative(model, &example.perspective[BLACK], error, rates.kp)
+    update_relative(model, &example.perspective[WHITE], -error, rates.kp)
     if model.tempo != NULL:
         update_parameter(model.tempo + example.source, example.side_sign * error, rates.piece)
 

@@ -14,7 +14,7 @@ cdef struct LeafLine:
     int length
     Move moves[MAX_LEAF_PLIES]
 
-# Search stand pat and the captures and pawn promotions that lose nothing by SEE or, if in check, all evasions. Fill in
+# Search captures and pawn promotions that lose nothing by SEE, with stand pat; in check, search all evasions. Fill in
 # the principal variation; return its value in centipawns for the side to move. The position must have room for
 # MAX_LEAF_PLIES more plies.
 cdef int find_quiescence_leaf(Evaluator *evaluator, Position *pos, LeafLine *line) noexcept nogil

@@ -12,7 +12,7 @@ cdef enum:
 cdef packed struct TrainingPosition:
     uint64_t key
     uint32_t game
-    uint16_t pieces[LISTED]     # Bonapiece numbers from Black's perspective, 0 behind the last
+    uint16_t pieces[LISTED]     # Bonapiece numbers from Black's perspective, 0 after the last
     uint16_t ply
     int16_t score               # centipawns for Black, or UNSCORED
     uint8_t king[2]             # each from the perspective of its colour

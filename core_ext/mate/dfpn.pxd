@@ -10,7 +10,7 @@ from core_ext.mate.proof_table cimport ProofTable, PnResult
 from core_ext.shogi.types cimport Hand, Move, uint8_t, uint32_t, uint64_t
 
 cdef enum:
-    UNLIMITED = 20000       # `remaining` of a search without a limit of plies
+    UNLIMITED = 20000       # `remaining` if the number of plies is not limited
     MAX_MATE_PLY = 4096     # longest line
     MAX_CHILDREN = 1 << 18  # of all nodes on the current line together
 

@@ -20,22 +20,10 @@ from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
-from core_ext.shogi.position cimport (
-    Position, SEEN_SLOTS, allocate_position, board_key_after, copy_position, do_move, free_position, hand_of, in_check,
-    to_move32, undo_move,
-)
-from core_ext.mate.proof_pieces cimport (
-    both_hands, clip_disproof_hand, disproof_hand_before, hand_max, hand_min, interposition_squares, proof_hand_before,
-    with_exclusive_types,
-)
-from core_ext.mate.proof_table cimport (
-    PATH_INDEPENDENT, PROOF_INFINITE, PnResult, proof_table_allocate, proof_table_clear, proof_table_free,
-    proof_table_probe, proof_table_store,
-)
-from core_ext.shogi.types cimport (
-    Hand, KING, MAX_MOVES, Move, Move32, SQUARES, board_move, captured_piece, dropped_type, from_square, is_drop,
-    is_promotion, promotion_move, raw_type, to_square, type_of, uint16_t, uint32_t, uint64_t, uint8_t,
-)
+from core_ext.shogi.position cimport *
+from core_ext.mate.proof_pieces cimport *
+from core_ext.mate.proof_table cimport *
+from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
 
 # Initial proof and disproof numbers; 2 is the weight of a node without heuristics. These and epsilon were tuned by
@@ -495,8 +483,6 @@ cdef void free_solver(Solver *s) noexcept nogil:
     free(s.stack)
     free(s.children)
     proof_table_free(&s.table)
-    s.stack = NULL
-    s.children = NULL
 
 
 cdef int set_root(Solver *s, const Position *pos) except -1 nogil:

@@ -7,21 +7,11 @@ escapes, captures of the checker by pieces that are not pinned, interpositions b
 
 from libc.string cimport memcpy
 
-from core_ext.shogi.bitboard cimport (
-    Bitboard, all_squares, attacks, bishop_attacks, both, count, either, empty, files_without, has, lance_attacks,
-    lowest, many, meet, pop, promotion_targets, rook_attacks, some, tables, without,
-)
+from core_ext.shogi.bitboard cimport *
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, has_legal_move
-from core_ext.shogi.position cimport (
-    Position, State, aligned_sliders, attacked, attackers, diagonal_sliders, do_move, hand_of, occupied, pieces,
-    slide_attackers, slider_blockers, step_attackers, straight_sliders, to_move32, undo_move,
-)
-from core_ext.shogi.types cimport (
-    BISHOP, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN,
-    PIECE_TYPES, PROMOTED, ROOK, Move32, SILVER, SQUARES, board_move, can_promote, drop_move, from_square, is_drop,
-    placed_piece, promotion_move, to_square, type_of, uint64_t,
-)
+from core_ext.shogi.position cimport *
+from core_ext.shogi.types cimport *
 
 cdef enum:
     NO_ORIGIN = NO_SQUARE   # origin of a drop: its bitboard is empty
@@ -33,7 +23,7 @@ cdef Bitboard check_origins[COLORS][SQUARES][PIECE_TYPES]
 cdef struct KingInfo:
     int us
     int king
-    Bitboard occ            # `xray` below lacks the king, which does not shield the squares behind it
+    Bitboard occ            # the `xray` of functions lacks the king, which does not shield squares
     Bitboard neighbours     # the squares next to the king
     Bitboard escapes        # neighbours to which the king could go now
     Bitboard straight       # attacks of a rook and a bishop from its square

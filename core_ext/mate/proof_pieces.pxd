@@ -3,9 +3,7 @@
 from core_ext.shogi.bitboard cimport Bitboard, empty, lowest, many, some, tables
 from core_ext.shogi.hand cimport hand_count, hand_has, hand_one
 from core_ext.shogi.position cimport Position, hand_of
-from core_ext.shogi.types cimport (
-    BLACK, GOLD, Hand, PAWN, Move32, WHITE, captured_piece, dropped_type, is_drop, raw_type, type_of,
-)
+from core_ext.shogi.types cimport *
 
 
 cdef inline Hand both_hands(const Position *pos) noexcept nogil:

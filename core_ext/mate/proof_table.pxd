@@ -1,4 +1,4 @@
-"""Table of the mate search: proof and disproof numbers, and solved nodes with the hands for which they hold."""
+"""Table of the mate search: proof and disproof numbers, and solved nodes with the hands to which they apply."""
 
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.types cimport Hand, uint16_t, uint32_t, uint64_t
@@ -8,7 +8,7 @@ cdef enum:
     PATH_INDEPENDENT = 65535
 
 # `hand` is the attacker's. pn = 0: proved for every hand that covers it (the proof pieces). dn = 0: disproved for every
-# hand that it covers (the disproof pieces). A disproof by a repetition holds only on the path with the hash `path_key`:
+# hand that it covers (the disproof pieces). A disproof by a repetition is valid only on the path of `path_key`:
 # `repetition_depth` is then the depth of the earliest repeated position, and pn and dn are the numbers for other paths.
 cdef struct ProofEntry:
     uint64_t key

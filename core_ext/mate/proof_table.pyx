@@ -1,4 +1,4 @@
-"""Open addressing with linear probing; one run has all entries of a key, whatever their hands."""
+"""Open addressing with linear probing; all entries of a key, with any hands, are in one run."""
 
 from libc.string cimport memset
 
@@ -139,7 +139,7 @@ cdef uint32_t garbage_threshold(const ProofTable *table) noexcept nogil:
 
 
 cdef void rehash(ProofTable *table) noexcept nogil:
-    """Move every entry as near to its home slot as possible, starting behind a free slot so that no run is split.
+    """Move every entry as near to its home slot as possible, starting after a free slot so that no run is split.
     A stop leaves the table unusable until it is cleared (rehash_aborted).
     """
     cdef uint64_t start = 0, step, slot, home

@@ -6,10 +6,7 @@ history.pxd; two more entries belong to the last move after the moves two and fo
 """
 
 from core_ext.base.arithmetic cimport clamp
-from core_ext.search.history cimport (
-    CORRECTIONS, CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_PIECES, CORRECTION_PAWNS,
-    CORRECTION_PIECES, CORRECTION_SLOTS, piece_to_entry, slot_of, update_entry,
-)
+from core_ext.search.history cimport *
 from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
 from core_ext.shogi.bitboard cimport prefetch
@@ -33,7 +30,7 @@ cdef inline int16_t *correction_entry(Searcher *s, const Stack *ss, int key) noe
 
 
 cdef inline int16_t *continuation_correction(const Stack *ss, int plies) noexcept nogil:
-    """Entry of the last move (null moves included) after the move `plies` plies before the node."""
+    """Return the entry of the last move (null moves included) after the move `plies` plies before the node."""
     return piece_to_entry((ss - plies).correction, (ss - 1).move)
 
 
@@ -51,7 +48,7 @@ cdef inline void prefetch_corrections(Searcher *s, const Stack *ss) noexcept nog
 
 
 cdef inline int correction_value(Searcher *s, const Stack *ss) noexcept nogil:
-    """The correction to add to the evaluation, in centipawns."""
+    """Return the correction to add to the evaluation, in centipawns."""
     cdef int error = tune.correction_weight * (correction_entry(s, ss, CORRECTION_HANDS)[0]
                                                + correction_entry(s, ss, CORRECTION_MOVE)[0])
     error += tune.correction_pawns * correction_entry(s, ss, CORRECTION_PAWNS)[0]
@@ -62,7 +59,7 @@ cdef inline int correction_value(Searcher *s, const Stack *ss) noexcept nogil:
 
 
 cdef inline bint has_static_error(Searcher *s, const Node *node, int error) noexcept nogil:
-    """The position is quiet, and the bound of the node's value confirms that the static value is off by `error`."""
+    """Return whether the position is quiet and the bound of the node's value confirms the error of the static value."""
     if node.in_check or is_decisive(node.best_value) or (node.best_move and not is_quiet(&s.pos, node.best_move)):
         return False
     if error < 0:

@@ -3,7 +3,14 @@
 from core_ext.search.searcher cimport Node
 from core_ext.shogi.types cimport NO_MOVE, uint64_t
 
-cdef extern from "search/counts.h" nogil:
+cdef extern from *:
+    """
+    #ifdef CORE_EXT_COUNT       /* the count profile */
+    enum { COUNTING = 1 };
+    #else
+    enum { COUNTING = 0 };      /* the compiler removes the counting */
+    #endif
+    """
     enum:
         COUNTING
 

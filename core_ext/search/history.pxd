@@ -5,10 +5,7 @@ entry stays within its limit.
 """
 
 from core_ext.shogi.position cimport GROUP_PAWNS, Position
-from core_ext.shogi.types cimport (
-    Move, PIECES, PIECE_TYPES, Move32, SQUARES, captured_piece, int16_t, placed_piece, to_square, type_of,
-    uint64_t,
-)
+from core_ext.shogi.types cimport *
 
 cdef enum:
     MOVE_SLOTS = 1 << 14        # origin and destination of a move, drops included
@@ -35,7 +32,7 @@ cdef enum:
     CORRECTION_OTHER_PIECES     # pieces of the opponent except pawns
     CORRECTIONS
 
-# [piece as it stands after the move][destination]
+# [piece after the move][destination]
 cdef struct PieceTo:
     int16_t at[PIECES][SQUARES]
 
@@ -50,30 +47,21 @@ cdef struct Histories:
     PieceTo move_correction[PIECES][SQUARES]    # continuation correction: [piece][destination] of the earlier move
     int16_t hash_move                       # how often the hash move is the best move
 
-# Return cleared histories; `block[0]` receives the pointer for release_large. With `lazy` the memory is provided at
-# first use, otherwise now. MemoryError.
-cdef Histories *allocate_histories(void **block, bint lazy) except NULL
-cdef void clear_histories(Histories *histories) noexcept nogil
-# Clear the low-ply history, for a new root.
-cdef void clear_low_ply_history(Histories *histories) noexcept nogil
-
 
 # ---- entries ----
 
 cdef inline int move_slot(Move move) noexcept nogil:
     return move & (MOVE_SLOTS - 1)
 
-
 cdef inline int16_t *capture_entry(Histories *histories, Move32 move32) noexcept nogil:
     return &histories.capture[placed_piece(move32)][to_square(move32)][type_of(captured_piece(move32))]
-
 
 cdef inline int16_t *piece_to_entry(PieceTo *table, Move32 move32) noexcept nogil:
     return &table.at[placed_piece(move32)][to_square(move32)]
 
 
 cdef inline int slot_of(uint64_t key, int slots) noexcept nogil:
-    """An index below `slots`, a power of two up to 1 << 16, from the upper bits of the key.
+    """Return an index below `slots`, a power of two up to 1 << 16, from the upper bits of the key.
 
     A pawn's step can leave the lowest nine bits unchanged, which would map it to the same pawn history every time.
     """
@@ -81,7 +69,7 @@ cdef inline int slot_of(uint64_t key, int slots) noexcept nogil:
 
 
 cdef inline int pawn_slot(const Position *pos) noexcept nogil:
-    """Index of the pawn history for the pawn structure of both sides."""
+    """Return the index of the pawn history for the pawn structure of both sides."""
     return slot_of(pos.state.group_keys[GROUP_PAWNS], PAWN_HISTORY_SLOTS)
 
 
@@ -94,18 +82,14 @@ cdef inline PieceTo *pawn_history(Histories *histories, const Position *pos) noe
 cdef inline int butterfly_value(const Histories *histories, int side, Move move) noexcept nogil:
     return histories.butterfly[side][move_slot(move)]
 
-
 cdef inline int low_ply_value(const Histories *histories, int ply, Move move) noexcept nogil:
     return histories.low_ply[ply][move_slot(move)] + LOW_PLY_START
-
 
 cdef inline int capture_value(Histories *histories, Move32 move32) noexcept nogil:
     return capture_entry(histories, move32)[0] + CAPTURE_START
 
-
 cdef inline int continuation_value(PieceTo *table, Move32 move32) noexcept nogil:
     return piece_to_entry(table, move32)[0] + CONTINUATION_START
-
 
 cdef inline int pawn_history_value(PieceTo *table, Move32 move32) noexcept nogil:
     return piece_to_entry(table, move32)[0] + PAWN_HISTORY_START
@@ -114,7 +98,7 @@ cdef inline int pawn_history_value(PieceTo *table, Move32 move32) noexcept nogil
 # ---- updates ----
 
 cdef inline int step_to(int value, int bonus, int limit) noexcept nogil:
-    """The change that an update makes to a value."""
+    """Return the change that an update makes to a value."""
     cdef int size
     bonus = limit if bonus > limit else -limit if bonus < -limit else bonus
     size = bonus if bonus > 0 else -bonus
@@ -133,18 +117,14 @@ cdef inline void update_entry_from(int16_t *entry, int start, int bonus, int lim
 cdef inline void update_butterfly(Histories *histories, int side, Move move, int bonus) noexcept nogil:
     update_entry(&histories.butterfly[side][move_slot(move)], bonus, BUTTERFLY_LIMIT)
 
-
 cdef inline void update_low_ply(Histories *histories, int ply, Move move, int bonus) noexcept nogil:
     update_entry_from(&histories.low_ply[ply][move_slot(move)], LOW_PLY_START, bonus, BUTTERFLY_LIMIT)
-
 
 cdef inline void update_capture(Histories *histories, Move32 move32, int bonus) noexcept nogil:
     update_entry_from(capture_entry(histories, move32), CAPTURE_START, bonus, CAPTURE_LIMIT)
 
-
 cdef inline void update_continuation_entry(PieceTo *table, Move32 move32, int bonus) noexcept nogil:
     update_entry_from(piece_to_entry(table, move32), CONTINUATION_START, bonus, CONTINUATION_LIMIT)
-
 
 cdef inline void update_pawn_history(PieceTo *table, Move32 move32, int bonus) noexcept nogil:
     update_entry_from(piece_to_entry(table, move32), PAWN_HISTORY_START, bonus, PAWN_HISTORY_LIMIT)

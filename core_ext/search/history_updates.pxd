@@ -2,16 +2,11 @@
 Stockfish. tune.h has the overall sizes; the constants here weigh the parts of an update against each other."""
 
 from core_ext.base.arithmetic cimport clamp
-from core_ext.search.history cimport (
-    HASH_MOVE_LIMIT, LOW_PLIES, update_butterfly, update_capture, update_continuation_entry, update_entry,
-    update_low_ply, update_pawn_history,
-)
+from core_ext.search.history cimport *
 from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport is_quiet, to_move32
-from core_ext.shogi.types cimport (
-    Move, Move32, NO_MOVE, NULL_MOVE, PAWN, captured_piece, is_promotion, placed_piece, type_of,
-)
+from core_ext.shogi.types cimport *
 
 # Shares of a quiet move's bonus, in 1/1024.
 cdef enum:
@@ -19,6 +14,16 @@ cdef enum:
     PAWN_BONUS_SHARE = 850
     PAWN_MALUS_SHARE = 550
     CONTINUATION_SHARE = 955
+
+# Shares of a continuation bonus by the number of plies back, in 1/1024.
+cdef enum:
+    SHARE_1 = 1157
+    OFFSET_1 = 88               # added to the first share, whatever the bonus
+    SHARE_2 = 648
+    SHARE_3 = 288
+    SHARE_4 = 576
+    SHARE_5 = 140
+    SHARE_6 = 441
 
 # Malus for the hash move after a multi-cut.
 cdef enum:
@@ -58,6 +63,7 @@ cdef enum:
 cdef enum:
     HASH_CUT_OFFSET = 71
     EARLY_MOVES = 4             # the refuted move must be one of these
+    PRIOR_HISTORY_DIVISOR = 32  # of the last move's history score, added to the best move's bonus
 
 
 cdef inline bint is_move(Move32 move32) noexcept nogil:
@@ -65,19 +71,19 @@ cdef inline bint is_move(Move32 move32) noexcept nogil:
 
 
 cdef inline bint keeps_pawns(Move32 move32) noexcept nogil:
-    """For a move that does not capture: no pawn move and no promotion, so the pawn structure stays."""
+    """Return whether a move that does not capture leaves the pawn structure as it is."""
     return type_of(placed_piece(move32)) != PAWN and not is_promotion(move32)
 
 
 cdef inline int history_malus(int depth) noexcept nogil:
-    """Malus, as a positive number, for the moves searched before the best move."""
+    """Return the malus, a positive number, for the moves searched before the best move."""
     return clamp(tune.malus_slope * depth - tune.malus_offset, 0, tune.malus_limit)
 
 
 cdef inline int history_bonus(const Node *node) noexcept nogil:
-    """Bonus for the best move; more for the hash move, and after a move with a good history."""
+    """Return the bonus for the best move; more for the hash move, and after a move with a good history."""
     return (clamp(tune.bonus_slope * node.depth - tune.bonus_offset, 0, tune.bonus_limit)
-            + tune.bonus_hash_move * (node.best_move == node.tt.move) + (node.ss - 1).history // 32)
+            + tune.bonus_hash_move * (node.best_move == node.tt.move) + (node.ss - 1).history // PRIOR_HISTORY_DIVISOR)
 
 
 cdef inline void update_continuation(const Stack *earlier, Move32 move32, int bonus) noexcept nogil:
@@ -86,19 +92,19 @@ cdef inline void update_continuation(const Stack *earlier, Move32 move32, int bo
 
 
 cdef inline void update_continuations(const Stack *ss, Move32 move32, int bonus) noexcept nogil:
-    """Continuation histories of the moves 1 to 6 plies before `ss`; in check of the last two only."""
-    update_continuation(ss - 1, move32, bonus * 1157 // 1024 + 88)
-    update_continuation(ss - 2, move32, bonus * 648 // 1024)
+    """Update the continuation histories of the moves 1 to 6 plies before `ss`; in check, only of the last two."""
+    update_continuation(ss - 1, move32, bonus * SHARE_1 // 1024 + OFFSET_1)
+    update_continuation(ss - 2, move32, bonus * SHARE_2 // 1024)
     if ss.in_check:
         return
-    update_continuation(ss - 3, move32, bonus * 288 // 1024)
-    update_continuation(ss - 4, move32, bonus * 576 // 1024)
-    update_continuation(ss - 5, move32, bonus * 140 // 1024)
-    update_continuation(ss - 6, move32, bonus * 441 // 1024)
+    update_continuation(ss - 3, move32, bonus * SHARE_3 // 1024)
+    update_continuation(ss - 4, move32, bonus * SHARE_4 // 1024)
+    update_continuation(ss - 5, move32, bonus * SHARE_5 // 1024)
+    update_continuation(ss - 6, move32, bonus * SHARE_6 // 1024)
 
 
 cdef inline void update_quiet_histories(Searcher *s, const Node *node, Move move, int bonus) noexcept nogil:
-    """Butterfly, low-ply, pawn and continuation history of a quiet move."""
+    """Update the butterfly, low-ply, pawn and continuation histories of a quiet move."""
     cdef Move32 move32 = to_move32(&s.pos, move)
     update_butterfly(s.histories, s.pos.side, move, bonus)
     if node.ply < LOW_PLIES:
@@ -137,7 +143,7 @@ cdef inline void update_histories(Searcher *s, const Node *node) noexcept nogil:
 
 
 cdef inline void update_hash_move_history(Searcher *s, const Node *node) noexcept nogil:
-    """In non-PV nodes: was the hash move the best move?"""
+    """In non-PV nodes, note whether the hash move was the best move."""
     if not node.pv:
         update_entry(&s.histories.hash_move,
                      tune.hash_move_bonus if node.best_move == node.tt.move else -tune.hash_move_malus, HASH_MOVE_LIMIT)
@@ -150,7 +156,7 @@ cdef inline void update_after_multi_cut(Searcher *s, const Node *node) noexcept 
 
 
 cdef inline int prior_bonus(const Node *node) noexcept nogil:
-    """More the deeper the search, the later the move, and the further the value is below the static values."""
+    """Return a bonus that grows with depth and move number, and if the value is below the static values."""
     cdef const Stack *prior = node.ss - 1
     cdef int scale = SCALE_BASE - prior.history // SCALE_HISTORY
     scale += clamp(SCALE_SLOPE * node.depth, 0, SCALE_DEPTH_LIMIT)

@@ -1,17 +1,13 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
-from core_ext.search.history cimport (
-    Histories, LOW_PLIES, butterfly_value, capture_value, continuation_value, low_ply_value, pawn_history_value,
-)
+from core_ext.search.history cimport *
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport (
     checks_directly, generate_captures, generate_drops, generate_evasions, generate_quiets,
 )
 from core_ext.shogi.position cimport Position, to_move32, in_check
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
-from core_ext.shogi.types cimport (
-    MAX_MOVES, Move, Move32, NO_MOVE, captured_piece, int32_t, is_quiet32, moved_piece, type_of,
-)
+from core_ext.shogi.types cimport *
 
 cdef extern from "base/simd.h" nogil:
     int greatest(const int32_t *pairs, int count) noexcept
@@ -33,25 +29,21 @@ cdef void init_picker(Picker *picker, const Position *pos, Histories *histories,
     picker.threshold = 0
     picker.hash_move = hash_move
     picker.skip_quiets = False
-    picker.start = free_moves
-    picker.current = free_moves
-    picker.end = free_moves
     picker.best = NULL
-    picker.bad_end = free_moves
-    picker.bad_quiets = free_moves
-    picker.last_end = free_moves
+    picker.start = picker.current = picker.end = free_moves
+    picker.bad_end = picker.bad_quiets = picker.last_end = free_moves
 
 
 # ---- scores ----
 
 cdef inline int capture_score(const Picker *picker, Move move) noexcept nogil:
-    """Material gained by capture and promotion, plus capture history."""
+    """Add the material gained by capture and promotion to the capture history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     return tune.capture_weight * capture_gain(move32) + capture_value(picker.histories, move32)
 
 
 cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
-    """Butterfly, continuation, pawn and low-ply history; a bonus for direct checks that lose little by SEE."""
+    """Sum the histories of a quiet move; add a bonus for a direct check that loses little by SEE."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     cdef int i, score = 2 * butterfly_value(picker.histories, picker.pos.side, move)
     score += 2 * pawn_history_value(picker.pawn_history, move32)
@@ -65,7 +57,7 @@ cdef inline int quiet_score(const Picker *picker, Move move) noexcept nogil:
 
 
 cdef inline int evasion_score(const Picker *picker, Move move) noexcept nogil:
-    """Captures first (MVV/LVA), then quiet moves by history."""
+    """Order captures first (MVV/LVA), then quiet moves by history."""
     cdef Move32 move32 = to_move32(picker.pos, move)
     if is_quiet32(move32):
         return (butterfly_value(picker.histories, picker.pos.side, move)

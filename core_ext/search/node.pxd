@@ -11,20 +11,11 @@ from core_ext.search.correction cimport correction_value, prefetch_continuation_
 from core_ext.search.movepick cimport Picker, peek_move
 from core_ext.search.samples cimport sample_position
 from core_ext.search.searcher cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES
-from core_ext.search.tt cimport (
-    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
-)
+from core_ext.search.tt cimport *
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
-from core_ext.shogi.position cimport (
-    NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY, can_declare,
-    do_move, do_null, find_repetition, full_key, has_tried, in_check, is_quiet, key_after, key_after_null, to_move32,
-    try_move,
-)
-from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, MAX_EVALUATION, Move, NO_MOVE, NO_VALUE, NULL_MOVE, Move32, WIN_BY_RULE, is_decisive,
-    is_quiet32, placed_piece, to_square,
-)
+from core_ext.shogi.position cimport *
+from core_ext.shogi.types cimport *
 
 # ---- make a move ----
 
@@ -92,12 +83,8 @@ cdef inline void init_node(Searcher *s, Node *node, int alpha, int beta, int dep
     ss.follows_pv = follows_pv(s, ss, ply)
     node.best_value = -INFINITE
     node.best_move = NO_MOVE
-    node.move_count = 0
-    node.quiet_count = 0
-    node.capture_count = 0
-    ss.move_count = 0
-    ss.history = 0
-    ss.pv_length = 0
+    node.move_count = node.quiet_count = node.capture_count = 0
+    ss.move_count = ss.history = ss.pv_length = 0
     (ss + 2).cutoffs = 0
     (ss + 1).excluded = NO_MOVE
     if node.pv and ply + 1 > s.seldepth:
@@ -111,10 +98,10 @@ cdef inline int draw_value(const Searcher *s) noexcept nogil:
 # ---- end of the game ----
 
 cdef inline int value_by_hand(const Node *node, int repetition) noexcept nogil:
-    """A bound if the board recurs below the root and one side has since given pieces in hand away, else NO_VALUE.
+    """Return a bound if the board recurs below the root and one side has fewer pieces in hand than before.
 
-    The line is no better for that side than its other moves; nothing more is known. So the value is the end of the
-    window that says this. If no other move has a value yet, that end is open and the search goes on.
+    That side has only lost pieces: return beta if it is the opponent, alpha if it is the side to move. Return NO_VALUE
+    if that bound is still open, because no other move has a value yet.
     """
     if repetition == REPETITION_SUPERIOR:
         return node.beta if node.beta < MATE - node.ply else NO_VALUE
@@ -122,7 +109,7 @@ cdef inline int value_by_hand(const Node *node, int repetition) noexcept nogil:
 
 
 cdef inline int repetition_value(Searcher *s, const Node *node) noexcept nogil:
-    """The value of a repetition, by rule or as a bound, or NO_VALUE."""
+    """Return the value of a repetition, by rule or as a bound, or NO_VALUE."""
     cdef int repetition = find_repetition(&s.pos, s.pos.state.since_null)
     if repetition == NO_REPETITION:
         return NO_VALUE
@@ -138,7 +125,7 @@ cdef inline int repetition_value(Searcher *s, const Node *node) noexcept nogil:
 
 
 cdef inline int game_end_value(Searcher *s, const Node *node) noexcept nogil:
-    """The value if a repetition, the move limit or a declaration ends the game, else NO_VALUE."""
+    """Return the value if a repetition, the move limit or a declaration ends the game, else NO_VALUE."""
     cdef int value = repetition_value(s, node)
     if value != NO_VALUE:
         return value
@@ -278,12 +265,12 @@ cdef inline int bound_of(const Node *node) noexcept nogil:
 
 
 cdef inline void inherit_on_pv(Node *node) noexcept nogil:
-    """After a fail low, a node counts as on the PV if its parent does (Stockfish)."""
+    """Count a node as on the PV after a fail low if its parent counts so (Stockfish)."""
     node.ss.on_pv = node.ss.on_pv or (node.ss - 1).on_pv
 
 
 cdef inline int value_without_moves(Node *node) noexcept nogil:
-    """A loss; but a singular search without other moves fails low."""
+    """Return a loss; a singular search without other moves fails low instead."""
     if not node.ss.excluded:
         return node.ply - MATE
     inherit_on_pv(node)

@@ -13,25 +13,24 @@ from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check
 from core_ext.shogi.position cimport to_move32
 from core_ext.shogi.see cimport capture_gain, see_at_least, see_value
-from core_ext.shogi.types cimport (
-    Move, Move32, NO_MOVE, NULL_MOVE, captured_piece, is_decisive, is_loss, is_quiet32, is_win, to_square, type_of,
-)
+from core_ext.shogi.types cimport *
 
 # ---- TT cutoff ----
 
+cdef enum:
+    EXPECTED_CUT_DEPTH = 5      # up to this depth, the node must be expected to fail to the side of the TT value
+
+
 cdef inline bint bound_cuts(const Node *node) noexcept nogil:
-    """The TT value is a bound outside the window."""
+    """Return whether the TT value is a bound outside the window."""
     return (node.tt.bound & (BOUND_LOWER if node.tt_value >= node.beta else BOUND_UPPER)) != 0
 
 
 cdef inline bint tt_cuts(const Node *node) noexcept nogil:
-    """The TT entry is deep enough (one ply more if its value is above beta) and its bound is outside the window.
-
-    Up to depth 5 the node must also be expected to fail to that side.
-    """
+    """Cut if the TT entry is deep enough (one ply more for a value above beta) and its bound is outside the window."""
     if node.pv or node.ss.excluded or node.tt.depth <= node.depth - (node.tt_value <= node.beta):
         return False
-    return bound_cuts(node) and (node.depth > 5 or node.cut == (node.tt_value >= node.beta))
+    return bound_cuts(node) and (node.depth > EXPECTED_CUT_DEPTH or node.cut == (node.tt_value >= node.beta))
 
 
 cdef inline bint quiescence_cuts(const Node *node) noexcept nogil:
@@ -40,11 +39,15 @@ cdef inline bint quiescence_cuts(const Node *node) noexcept nogil:
 
 # ---- hindsight (Stockfish): correct the depth by what the parent's reduction missed ----
 
+cdef enum:
+    HINDSIGHT_DEPTH = 2         # least depth from which a ply is taken
+
+
 cdef inline int hindsight(const Node *node) noexcept nogil:
-    """Plies to add: one if a move was reduced much without making its side worse; one less if a move was reduced and
-    the two static values agree that it loses."""
+    """Return the plies to add: one if a move was reduced much without making its side worse; one less if a move was
+    reduced and both static values say that it loses."""
     cdef int plies = node.prior_reduction >= tune.hindsight_deeper and not node.opponent_worsening
-    if (node.prior_reduction >= tune.hindsight_shallower and node.depth + plies >= 2
+    if (node.prior_reduction >= tune.hindsight_shallower and node.depth + plies >= HINDSIGHT_DEPTH
             and node.ss.static_value + (node.ss - 1).static_value > tune.hindsight_margin):
         plies -= 1
     return plies
@@ -53,7 +56,7 @@ cdef inline int hindsight(const Node *node) noexcept nogil:
 # ---- razoring: the node fails low ----
 
 cdef inline bint razors(const Node *node) noexcept nogil:
-    """The value is so far below alpha that only captures can help: quiescence decides."""
+    """Leave it to quiescence if the value is so far below alpha that only captures can help."""
     return not node.pv and node.value < node.alpha - tune.razor_base - tune.razor_slope * node.depth * node.depth
 
 
@@ -67,7 +70,7 @@ cdef inline int reverse_futility_margin(const Node *node) noexcept nogil:
 
 
 cdef inline bint reverse_futility(const Node *node) noexcept nogil:
-    """The value is so far above beta that the opponent will hardly catch up in the remaining plies."""
+    """Cut if the value is so far above beta that the opponent will hardly catch up in the remaining plies."""
     return (not node.ss.on_pv and node.depth < tune.reverse_futility_depth and node.value >= node.beta
             and node.value - reverse_futility_margin(node) >= node.beta
             and (node.tt.move == NO_MOVE or node.tt_capture) and not is_win(node.value) and not is_loss(node.beta))
@@ -80,7 +83,7 @@ cdef inline int reverse_futility_value(const Node *node) noexcept nogil:
 # ---- internal iterative reduction (E. Schröder): the node is searched one ply less deep ----
 
 cdef inline int iir_reduction(const Node *node) noexcept nogil:
-    """One ply without a hash move: a shallower search is cheaper and stores a move for the next visit."""
+    """Reduce by a ply without a hash move: a shallower search is cheaper and stores a move for the next visit."""
     return (not node.tt.move and node.depth >= tune.iir_depth and not node.all and not node.ss.follows_pv
             and node.prior_reduction <= tune.iir_prior_reduction)
 
@@ -88,8 +91,8 @@ cdef inline int iir_reduction(const Node *node) noexcept nogil:
 # ---- small ProbCut (Stockfish): the TT value beats beta by a margin ----
 
 cdef inline bint small_probcut(const Node *node) noexcept nogil:
-    """A lower bound from a search nearly as deep (at low depths also from quiescence) is far above beta, so the full
-    search most likely reaches beta, too."""
+    """Cut if a lower bound from a search nearly as deep (at low depths also from quiescence) is far above beta: the
+    full search most likely reaches beta, too."""
     return ((node.tt.bound & BOUND_LOWER) and node.tt.depth >= node.depth - tune.small_probcut_depth
             and node.tt_value >= node.beta + tune.small_probcut_margin
             and not is_decisive(node.beta) and not is_decisive(node.tt_value))
@@ -102,22 +105,19 @@ cdef inline int small_probcut_value(const Node *node) noexcept nogil:
 # ---- pruning of moves in the main search (Stockfish) ----
 
 cdef inline void prune_late_quiets(const Node *node, Picker *picker) noexcept nogil:
-    """Late move pruning: skip the quiet moves after the first few, more of which are searched in a deeper node."""
+    """Late move pruning: skip the quiet moves after the first few; a deeper node searches more of them."""
     if node.move_count >= (tune.lmp_base + node.depth * node.depth) // (1 if node.improving else 2):
         picker.skip_quiets = True
 
 
 cdef inline int futility_value(const Node *node, int depth) noexcept nogil:
-    """The most that a quiet move is expected to reach with `depth` plies left."""
+    """Return the most that a quiet move is expected to reach with `depth` plies left."""
     return (node.ss.static_value + tune.futility_base + tune.futility_no_best * (node.best_move == NO_MOVE)
             + tune.futility_slope * depth + tune.futility_above * (node.ss.static_value > node.alpha))
 
 
 cdef inline bint prune_by_futility(Node *node, int depth) noexcept nogil:
-    """Futility pruning: prune a quiet move if the static value is too low for it to reach alpha; the node fails soft.
-
-    Return whether the move is pruned.
-    """
+    """Futility pruning: prune a quiet move that cannot reach alpha; fail soft. Return whether it is pruned."""
     cdef int value
     if node.in_check or depth >= tune.futility_depth:
         return False
@@ -145,8 +145,8 @@ cdef inline bint prune_quiet(Searcher *s, Node *node, const Candidate *candidate
 
 
 cdef inline bint is_hopeless(Searcher *s, const Node *node, const Candidate *candidate, int lmr_depth) noexcept nogil:
-    """A capture that cannot reach alpha even with the captured piece (futility), or a capture or check that loses too
-    much material (SEE)."""
+    """Return whether a capture cannot reach alpha even with the captured piece (futility), or a capture or check loses
+    too much material (SEE)."""
     cdef int history = capture_value(s.histories, candidate.move32), margin
     if not candidate.checks and lmr_depth < tune.capture_futility_depth \
             and (node.ss.static_value + tune.capture_futility_base + tune.capture_futility_slope * lmr_depth
@@ -158,10 +158,7 @@ cdef inline bint is_hopeless(Searcher *s, const Node *node, const Candidate *can
 
 
 cdef inline bint prune_move(Searcher *s, Node *node, Picker *picker, const Candidate *candidate) noexcept nogil:
-    """Prune the move, or also all later quiet moves, once a move is found that does not get mated.
-
-    Return whether the move is pruned.
-    """
+    """Prune the move or all later quiet moves, once one move avoids mate. Return whether the move is pruned."""
     cdef int lmr_depth = candidate.depth - candidate.reduction // 1024
     if is_loss(node.best_value):
         return False
@@ -190,10 +187,10 @@ cdef inline bint prune_futile_capture(Searcher *s, Node *node, Move32 move32) no
 
 
 cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcept nogil:
-    """Prune the move, once a move is found that does not get mated. Return whether it is pruned.
+    """Prune the move, once one move avoids mate. Return whether it is pruned.
 
-    Checks and recaptures are not futile. In check, quiet evasions are searched until one does not get mated. A quiet
-    hash move is pruned as well, but it counts as one of the first moves and may raise the best value.
+    Checks and recaptures are not futile. In check, quiet evasions are searched until one avoids mate. A quiet hash move
+    is pruned as well, but it counts as one of the first moves and may raise the best value.
     """
     cdef Move32 move32 = to_move32(&s.pos, move), last = (node.ss - 1).move
     if is_loss(node.best_value):
@@ -207,7 +204,7 @@ cdef inline bint prune_in_quiescence(Searcher *s, Node *node, Move move) noexcep
 # ---- fail-high averaging (Stockfish): a shallow fail high is unreliable, so its value is moved towards beta ----
 
 cdef inline void average_fail_high(Node *node) noexcept nogil:
-    """In the main search beta weighs as much as one ply of depth."""
+    """Average with beta, which weighs as much as one ply of depth."""
     if node.best_value > node.beta and not is_decisive(node.best_value) and not is_decisive(node.alpha):
         node.best_value = (node.best_value * node.depth + node.beta) // (node.depth + 1)
 
@@ -218,7 +215,7 @@ cdef inline void average_quiescence_fail_high(Node *node) noexcept nogil:
 
 
 cdef inline int stand_pat_value(const Node *node) noexcept nogil:
-    """Value of a quiescence node whose static value reaches beta."""
+    """Return the value of a quiescence node whose static value reaches beta."""
     if is_decisive(node.value) or is_decisive(node.beta):
         return node.value
     return node.value - (node.value - node.beta) * tune.stand_pat_share // 100

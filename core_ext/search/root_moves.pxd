@@ -8,7 +8,7 @@ from core_ext.shogi.types cimport INFINITE, Move
 
 
 cdef inline void update_root_move(Searcher *s, Node *node, RootMove *root, int value) noexcept nogil:
-    """Store the result of a root move. A later move that does not beat alpha has only a bound, so it gets no value."""
+    """Store the result of a root move. A later move that does not beat alpha has only a bound: no value."""
     if node.move_count > 1 and value <= node.alpha:
         root.value = -INFINITE
         return

@@ -12,37 +12,21 @@ from core_ext.base.debug cimport ASSERT
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
-from core_ext.search.depths cimport (
-    base_reduction, full_depth, may_reduce, move_history, pv_depth, reduce_after_alpha, reduced_depth, reduction,
-    unreduced_depth,
-)
+from core_ext.search.depths cimport *
 from core_ext.search.history cimport pawn_history
-from core_ext.search.history_updates cimport (
-    update_after_multi_cut, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
-    update_histories, update_prior_move,
-)
+from core_ext.search.history_updates cimport *
 from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move,
 )
-from core_ext.search.node cimport (
-    add_tried_move, bound_of, check_stop, find_mate, game_end_value, inherit_on_pv, init_candidate, init_node,
-    make_move, make_null, mate_node, prefetch_next, probe_table, set_picker_histories, set_static_value, store_node,
-    update_best, value_without_moves,
-)
-from core_ext.search.pruning cimport (
-    average_fail_high, average_quiescence_fail_high, hindsight, iir_reduction, prune_in_quiescence, prune_move,
-    quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, small_probcut_value,
-    stand_pat_value, tt_cuts,
-)
+from core_ext.search.node cimport *
+from core_ext.search.pruning cimport *
 from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
-from core_ext.search.searcher cimport Candidate, Node, RootMove, STACK_OFFSET, Searcher
+from core_ext.search.searcher cimport Candidate, Node, REDUCTIONS, RootMove, STACK_OFFSET, Searcher
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport init_check_info
 from core_ext.shogi.position cimport is_quiet, to_move32, undo_move, undo_null
-from core_ext.shogi.types cimport (
-    INFINITE, MATE, MAX_DEPTH, MAX_PLY, Move, NO_MOVE, NO_VALUE, NULL_MOVE, is_decisive, is_loss, uint64_t,
-)
+from core_ext.shogi.types cimport *
 
 # Depths of TT entries of quiescence, and of entries that hold only a static value or a stand-pat bound. Neither is deep
 # enough for tt_cuts; small ProbCut accepts both at low depths.
@@ -53,7 +37,7 @@ cdef enum:
 # ---- null move ----
 
 cdef inline bint may_null_move(const Searcher *s, const Node *node) noexcept nogil:
-    """The position is good enough before moving. Shogi has almost no zugzwang, so a move does not make it worse.
+    """Return whether the position is good enough before a move. Shogi has almost no zugzwang.
 
     Only in cut nodes, so never twice in a row: the node after a null move is not a cut node.
     """
@@ -99,7 +83,7 @@ cdef inline int probcut_beta(const Node *node) noexcept nogil:
 
 
 cdef inline bint may_probcut(const Node *node, int raised_beta) noexcept nogil:
-    """Not if the TT value is below the raised beta."""
+    """Return whether to try ProbCut: not if the TT value is below the raised beta."""
     if node.depth < tune.probcut_depth or is_decisive(node.beta):
         return False
     return not (node.tt.bound and node.tt_value < raised_beta)
@@ -149,16 +133,23 @@ cdef bint try_probcut(Searcher *s, Node *node, int *value) noexcept nogil:
 
 # ---- singular extension (Anantharaman, Campbell, Hsu) and multi-cut (Björnsson) ----
 
+cdef enum:
+    SINGULAR_STEP = 55          # the margin below the TT value is in 1/55 centipawn per ply
+    TRUST_UNIT = 131072         # of the hash move history, times tune.singular_hash_move
+    LIKELY_CUT = -3             # extension if the hash move is not singular: the TT value reaches beta
+    CUT_NODE = -2               # or the node is a cut node
+
+
 cdef inline bint may_be_singular(const Searcher *s, const Node *node, Move move) noexcept nogil:
-    """The hash move, if the TT has a lower bound from a search nearly as deep as this one."""
+    """Return whether the move is the hash move and the TT has a lower bound from a search nearly as deep."""
     return (move == node.tt.move and not node.ss.excluded and node.depth >= tune.singular_depth + node.ss.on_pv
             and node.ply < 2 * s.root_depth and not is_decisive(node.tt_value) and (node.tt.bound & BOUND_LOWER)
             and node.tt.depth >= node.depth - tune.singular_hash_depth)
 
 
 cdef inline int singular_beta(const Node *node) noexcept nogil:
-    return (node.tt_value
-            - (tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)) * node.depth // 55)
+    cdef int margin = tune.singular_margin + tune.singular_margin_pv * (node.ss.on_pv and not node.pv)
+    return node.tt_value - margin * node.depth // SINGULAR_STEP
 
 
 cdef int search_alternatives(Searcher *s, const Node *node, Move move, int beta) noexcept nogil:
@@ -171,12 +162,12 @@ cdef int search_alternatives(Searcher *s, const Node *node, Move move, int beta)
 
 
 cdef inline int extension_by_margins(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
-    """One to three plies for a singular move, by how far the alternatives fall short of it.
+    """Return one to three plies for a singular move, by how far the alternatives fall short of it.
 
-    More readily if the static value is unreliable, and if hash moves have lately been best.
+    Extend more readily if the static value is unreliable and if hash moves have often been best.
     """
     cdef bint quiet = not node.tt_capture, late = node.ply > s.root_depth
-    cdef int trust = tune.singular_hash_move * s.histories.hash_move // 131072
+    cdef int trust = tune.singular_hash_move * s.histories.hash_move // TRUST_UNIT
     shortfall += tune.singular_error * node.error // 1024
     return (1 + (shortfall + trust > tune.double_margin + tune.double_pv * node.pv - tune.double_quiet * quiet
                  - tune.double_late * late)
@@ -185,12 +176,12 @@ cdef inline int extension_by_margins(const Searcher *s, const Node *node, int sh
 
 
 cdef inline int singular_extension(const Searcher *s, const Node *node, int shortfall) noexcept nogil:
-    """Plies for the hash move: positive if it is singular, negative if the node will likely be cut anyway."""
+    """Return plies for the hash move: positive if it is singular, negative if the node will likely be cut anyway."""
     if shortfall > 0:
         return extension_by_margins(s, node, shortfall)
     if node.tt_value >= node.beta:
-        return -3
-    return -2 if node.cut else 0
+        return LIKELY_CUT
+    return CUT_NODE if node.cut else 0
 
 
 cdef inline bint extend_hash_move(Searcher *s, Node *node, Candidate *candidate) noexcept nogil:
@@ -268,7 +259,7 @@ cdef inline void begin_move(Searcher *s, Node *node, Move move, Candidate *candi
 
 
 cdef inline void finish_move(Node *node, const Candidate *candidate, int value) noexcept nogil:
-    """After a move that did not cut the node."""
+    """Update the node after a move that did not cut it."""
     if candidate.move == node.best_move:
         reduce_after_alpha(node, value)
     else:
@@ -432,8 +423,8 @@ cdef int quiesce_moves(Searcher *s, Node *node) noexcept nogil:
 
 
 cdef int quiescence(Searcher *s, int alpha, int beta, int ply) noexcept nogil:
-    """Search captures and pawn promotions; in check, captures that lose little, and quiet evasions until one does not
-    get mated."""
+    """Search captures and pawn promotions; in check, captures that lose little, and quiet evasions until one
+    avoids mate."""
     cdef Node node
     cdef Move mate
     cdef int value = 0
@@ -474,7 +465,7 @@ cdef void init_search(Searcher *s, int depth) noexcept nogil:
     """Initialise the reductions, and the stack before the root."""
     cdef int i
     cdef double scale = tune.lmr_scale / 128.0
-    for i in range(1, 256):
+    for i in range(1, REDUCTIONS):
         s.reductions[i] = <int>(scale * log(i))
     for i in range(STACK_OFFSET):
         s.stack[i].move = NO_MOVE

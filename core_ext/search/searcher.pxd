@@ -12,10 +12,11 @@ from core_ext.shogi.types cimport MAX_PLY, Move, Move32, uint64_t
 cdef enum:
     STACK_OFFSET = 6        # stack entries before the root, so that `ss - 6` exists at every ply
     TRIED_MOVES = 32        # moves that a node lists for the history updates
+    REDUCTIONS = 256        # depths and move numbers with a reduction of their own
 
 cdef struct RootMove:
     Move move
-    int value               # of the last search; -INFINITE if a later move that did not beat alpha
+    int value               # in the last search; -INFINITE for a later move that did not beat alpha
     int previous            # value in the search before
     int bound               # of `value`, as in tt.pxd
     bint searched           # in this search of the root
@@ -81,7 +82,7 @@ cdef struct Searcher:
     ScoredMove *move_memory
     ScoredMove *free_moves  # first free element of move_memory
     Samples samples
-    int reductions[256]     # lmr_scale / 128 * log(i); the product of two is in 1/1024 ply
+    int reductions[REDUCTIONS]  # lmr_scale / 128 * log(i); the product of two is in 1/1024 ply
     Stack stack[MAX_PLY + STACK_OFFSET + 2]
 
 cdef struct Node:
@@ -121,10 +122,13 @@ cdef struct Candidate:
     int extension
     int reduction           # base_reduction of the move, in 1/1024 ply
 
+# Return cleared histories; `block[0]` receives the pointer for release_large. With `lazy` the memory is provided at
+# first use, otherwise now. MemoryError.
+cdef Histories *allocate_histories(void **block, bint lazy) except NULL
 # Allocate everything except evaluator, table and stop. `lazy` as in allocate_histories. MemoryError.
 cdef int allocate_searcher(Searcher *s, bint lazy) except -1
 cdef void free_searcher(Searcher *s) noexcept nogil
-# Sample the next searches. MemoryError.
+# Sample every `every`-th position of the next searches, at most `room`. MemoryError.
 cdef int allocate_samples(Searcher *s, int every, int room) except -1
 # Clear the histories, for a new game.
 cdef void clear_searcher(Searcher *s) noexcept nogil

@@ -3,10 +3,18 @@
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
-from core_ext.base.memory cimport release_large
-from core_ext.search.history cimport allocate_histories, clear_histories, clear_low_ply_history
+from core_ext.base.memory cimport allocate_large, clear_large, release_large, touch_large
 from core_ext.shogi.position cimport allocate_position, free_position
 from core_ext.shogi.types cimport MAX_MOVES
+
+
+cdef Histories *allocate_histories(void **block, bint lazy) except NULL:
+    cdef Histories *histories = <Histories *>allocate_large(sizeof(Histories), block)
+    if histories == NULL:
+        raise MemoryError("no memory for the move histories")
+    if not lazy:
+        touch_large(histories, sizeof(Histories))
+    return histories
 
 
 cdef int allocate_searcher(Searcher *s, bint lazy) except -1:
@@ -27,11 +35,7 @@ cdef void free_searcher(Searcher *s) noexcept nogil:
     free(s.roots)
     free(s.move_memory)
     free(s.samples.sample)
-    s.samples.sample = NULL
-    s.histories = NULL
-    s.histories_block = NULL
-    s.roots = NULL
-    s.move_memory = NULL
+    memset(s, 0, sizeof(Searcher))
 
 
 cdef int allocate_samples(Searcher *s, int every, int room) except -1:
@@ -46,13 +50,13 @@ cdef int allocate_samples(Searcher *s, int every, int room) except -1:
 
 
 cdef void clear_searcher(Searcher *s) noexcept nogil:
-    clear_histories(s.histories)
+    clear_large(s.histories, sizeof(Histories))
 
 
 cdef void new_root(Searcher *s) noexcept nogil:
     # Cutoffs of the first two plies are counted over all iterations; init_node resets those of the other plies.
     s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0
-    clear_low_ply_history(s.histories)
+    clear_large(s.histories.low_ply, sizeof(s.histories.low_ply))
     s.last_pv_length = 0
     s.nodes = 0
     s.samples.count = 0

@@ -59,13 +59,12 @@ cdef void tt_store(TranspositionTable *table, uint64_t key, Move move, int value
 
 
 cdef inline TTEntry *tt_bucket(const TranspositionTable *table, uint64_t key) noexcept nogil:
-    """The upper 32 bits of the key reach every bucket of a table of up to 256 GB."""
+    """Return the bucket by the upper 32 bits of the key, enough for a table of 256 GB."""
     return table.entries + ((key >> 32) * table.buckets >> 32) * BUCKET
 
 
 cdef inline void tt_prefetch(const TranspositionTable *table, uint64_t key) noexcept nogil:
     prefetch(tt_bucket(table, key))
-
 
 cdef inline void tt_probe(const TranspositionTable *table, uint64_t key, TTData *data) noexcept nogil:
     cdef const TTEntry *entry = tt_bucket(table, key)
@@ -86,10 +85,8 @@ cdef inline void tt_probe(const TranspositionTable *table, uint64_t key, TTData 
 cdef inline int stored_depth(uint64_t data) noexcept nogil:
     return <int>(data >> 48 & 0xFF) - DEPTH_OFFSET
 
-
 cdef inline int stored_generation(uint64_t data) noexcept nogil:
     return <int>(data >> 59)
-
 
 cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
     data.hit = True
@@ -104,7 +101,6 @@ cdef inline void tt_unpack(uint64_t word, TTData *data) noexcept nogil:
 # Decisive values count plies from the root in the search, and from the position itself in the table.
 cdef inline int value_to_table(int value, int ply) noexcept nogil:
     return value + ply if is_win(value) else value - ply if is_loss(value) else value
-
 
 cdef inline int value_from_table(int value, int ply) noexcept nogil:
     return value - ply if is_win(value) else value + ply if is_loss(value) else value

@@ -49,16 +49,17 @@ cdef int tt_hashfull(const TranspositionTable *table) noexcept nogil:
 
 cdef enum:
     AGE_PLIES = 8       # depth that an entry loses with each new generation
-    DEEPER_PLIES = 4    # an entry deeper by this is kept
+    DEEPER_PLIES = 4    # an entry deeper by this is kept, unless the new result is exact
+    ON_PV_PLIES = 2     # and by this more if the new result is on the PV
 
 cdef inline int replace_value(const TranspositionTable *table, uint64_t data) noexcept nogil:
-    """Depth minus age; the entry with the least value is replaced."""
+    """Return depth minus age; the entry with the least value is replaced."""
     cdef int age = (table.generation - stored_generation(data)) & (GENERATIONS - 1)
     return stored_depth(data) - AGE_PLIES * age
 
 
 cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t key) noexcept nogil:
-    """The position's own or an empty entry, whichever comes first; else the one with the least replace_value."""
+    """Return the position's own or an empty entry, whichever comes first; else the one with the least replace_value."""
     cdef TTEntry *entry = tt_bucket(table, key)
     cdef TTEntry *chosen = entry
     cdef uint64_t data
@@ -74,8 +75,8 @@ cdef inline TTEntry *entry_to_replace(const TranspositionTable *table, uint64_t 
 
 cdef inline bint is_deeper(const TranspositionTable *table, uint64_t data, int depth, int bound,
                            bint on_pv) noexcept nogil:
-    """The entry is from this search and so much deeper that a bound does not replace it."""
-    return (bound != BOUND_EXACT and stored_depth(data) >= depth + DEEPER_PLIES + 2 * on_pv
+    """Return whether the entry is from this search and so much deeper that a bound does not replace it."""
+    return (bound != BOUND_EXACT and stored_depth(data) >= depth + DEEPER_PLIES + ON_PV_PLIES * on_pv
             and stored_generation(data) == table.generation)
 
 

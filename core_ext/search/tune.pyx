@@ -12,7 +12,7 @@ cdef extern from "search/tune.h" nogil:
 
 
 cdef str text_name(const char *field):
-    """The name in options and reports: NullMargin for `null_margin`."""
+    """Return the name in options and reports: NullMargin for `null_margin`."""
     return "".join([part.capitalize() for part in field.decode().split("_")])
 
 

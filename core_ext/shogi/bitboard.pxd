@@ -9,9 +9,7 @@ occupancy by rank. A table of 9 x 128 words maps this occupancy to the attacked 
 of the diagonal selects the squares. These are chess's kindergarten bitboards (G. McCarthy, 2006) in groups of nine.
 """
 
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, DRAGON, HORSE, KING, LANCE, PIECE_TYPES, ROOK, SQUARES, file_of, rank_of, uint16_t, uint64_t,
-)
+from core_ext.shogi.types cimport *
 
 cdef extern from "base/simd.h" nogil:
     int lowest_bit(uint64_t word) noexcept
@@ -71,7 +69,6 @@ cdef inline Bitboard make(uint64_t low, uint64_t high) noexcept nogil:
 cdef inline Bitboard empty() noexcept nogil:
     return make(0, 0)
 
-
 cdef inline Bitboard all_squares() noexcept nogil:
     return make(LOW_MASK, HIGH_MASK)
 
@@ -99,10 +96,8 @@ cdef inline Bitboard without(Bitboard a, Bitboard b) noexcept nogil:
 cdef inline bint some(Bitboard a) noexcept nogil:
     return (a.low | a.high) != 0
 
-
 cdef inline bint meet(Bitboard a, Bitboard b) noexcept nogil:
     return ((a.low & b.low) | (a.high & b.high)) != 0
-
 
 cdef inline bint same(Bitboard a, Bitboard b) noexcept nogil:
     return a.low == b.low and a.high == b.high
@@ -115,7 +110,6 @@ cdef inline bint many(Bitboard a) noexcept nogil:
 
 cdef inline int count(Bitboard a) noexcept nogil:
     return count_bits(a.low) + count_bits(a.high)
-
 
 cdef inline bint has(Bitboard a, int square) noexcept nogil:
     return meet(a, tables.square[square])
@@ -176,7 +170,6 @@ cdef inline Bitboard file_attacks(int square, Bitboard occupied) noexcept nogil:
 
 cdef inline Bitboard rook_attacks(int square, Bitboard occupied) noexcept nogil:
     return either(rank_attacks(square, occupied), file_attacks(square, occupied))
-
 
 cdef inline Bitboard lance_attacks(int color, int square, Bitboard occupied) noexcept nogil:
     return both(file_attacks(square, occupied), tables.forward[color][square])

@@ -1,9 +1,6 @@
 """The tables of bitboard.pxd, computed from the rules of movement."""
 
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, DRAGON, GOLD, HORSE, KING, KNIGHT, LANCE, NO_SQUARE, PAWN, PIECE_TYPES, PRO_PAWN, PRO_SILVER, ROOK,
-    SILVER, SQUARES, WHITE, file_of, make_square, rank_of, relative_rank, uint16_t, uint64_t,
-)
+from core_ext.shogi.types cimport *
 
 # Steps as (file, rank) from Black's perspective: forward is rank - 1.
 _FORWARD = [(0, -1)]

@@ -22,7 +22,6 @@ cdef enum:
 cdef inline int hand_count(Hand hand, int piece_type) noexcept nogil:
     return (hand >> hand_shift[piece_type]) & hand_field[piece_type]
 
-
 cdef inline bint hand_has(Hand hand, int piece_type) noexcept nogil:
     return (hand & <Hand>hand_field[piece_type] << hand_shift[piece_type]) != 0
 

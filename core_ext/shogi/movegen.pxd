@@ -7,9 +7,7 @@ the promotion (except to avoid a drop-pawn mate). Generators write dominated mov
 
 from core_ext.shogi.bitboard cimport Bitboard, has, tables
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport (
-    Move, Move32, PIECE_TYPES, from_square, is_drop, placed_piece, to_square, type_of,
-)
+from core_ext.shogi.types cimport *
 
 cdef struct CheckInfo:
     Bitboard squares[PIECE_TYPES]   # from which a piece of each type gives check
@@ -29,6 +27,8 @@ cdef Move *generate_checks(const Position *pos, Move *out, bint include_all) noe
 # The legal moves, and moves that leave the king in check or mate by a pawn drop.
 cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint include_all) noexcept nogil
 
+# Count the leaves of the tree of all legal moves `depth` plies below. There must be room for `depth` plies.
+cdef uint64_t perft(Position *pos, int depth) noexcept nogil
 # Return whether 16 bits from any source are a legal move, dominated or not.
 cdef bint is_legal(const Position *pos, Move move) noexcept nogil
 cdef bint has_legal_move(const Position *pos) noexcept nogil

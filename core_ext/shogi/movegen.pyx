@@ -1,21 +1,10 @@
 """Move generation. One source serves both colours; the C compiler specialises it for each constant `us`."""
 
-from core_ext.shogi.bitboard cimport (
-    Bitboard, LOW_SQUARES, all_squares, attacks, bishop_attacks, both, either, empty, files_without, has, lowest,
-    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, store_sums, tables,
-    without,
-)
+from core_ext.shogi.bitboard cimport *
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
-from core_ext.shogi.position cimport (
-    Position, attacked, attackers, find_checkers, hand_of, in_check, occupied, pieces, slide_attackers, step_attackers,
-    to_move32,
-)
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, DRAGON, DROP_ORIGIN, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, MAX_MOVES, Move, NO_SQUARE, PAWN,
-    PIECE_TYPES, PROMOTED, PROMOTION, ROOK, SILVER, WHITE, can_promote, color_of, dropped_type, from_square,
-    in_promotion_zone, is_drop, is_promotion, to_square, type_of, uint64_t,
-)
+from core_ext.shogi.position cimport *
+from core_ext.shogi.types cimport *
 
 
 # ---- writing moves ----
@@ -266,9 +255,8 @@ cdef Move *generate_quiets(const Position *pos, Move *out, bint include_all) noe
 
 
 cdef Move *generate_drops(const Position *pos, Move *out) noexcept nogil:
-    if pos.side == BLACK:
-        return drops_to(pos, out, BLACK, empty_squares(pos))
-    return drops_to(pos, out, WHITE, empty_squares(pos))
+    cdef Bitboard free = empty_squares(pos)
+    return drops_to(pos, out, BLACK, free) if pos.side == BLACK else drops_to(pos, out, WHITE, free)
 
 
 cdef inline Move *evasions(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
@@ -283,9 +271,7 @@ cdef inline Move *evasions(const Position *pos, Move *out, int us, bint include_
 
 cdef Move *generate_evasions(const Position *pos, Move *out, bint include_all) noexcept nogil:
     ASSERT(in_check(pos))
-    if pos.side == BLACK:
-        return evasions(pos, out, BLACK, include_all)
-    return evasions(pos, out, WHITE, include_all)
+    return evasions(pos, out, BLACK, include_all) if pos.side == BLACK else evasions(pos, out, WHITE, include_all)
 
 
 cdef inline Move *non_evasions(const Position *pos, Move *out, int us, bint include_all) noexcept nogil:
@@ -324,6 +310,25 @@ cdef Move *generate_pseudo_legal(const Position *pos, Move *out, bint include_al
 cdef bint has_legal_move(const Position *pos) noexcept nogil:
     cdef Move moves[MAX_MOVES]
     return generate_legal(pos, moves, True) != moves
+
+
+cdef uint64_t perft(Position *pos, int depth) noexcept nogil:
+    """Count the moves of the last ply without making them."""
+    cdef Move moves[MAX_MOVES]
+    cdef Move *last
+    cdef Move *move = moves
+    cdef uint64_t leaves = 0
+    if depth == 0:
+        return 1
+    last = generate_legal(pos, moves, True)
+    if depth == 1:
+        return last - moves
+    while move != last:
+        do_move(pos, move[0])
+        leaves += perft(pos, depth - 1)
+        undo_move(pos)
+        move += 1
+    return leaves
 
 
 # ---- checks ----
@@ -450,7 +455,7 @@ cdef bint is_pseudo_legal(const Position *pos, Move move) noexcept nogil:
 
 
 cdef bint leaves_king_safe(const Position *pos, Move move) noexcept nogil:
-    """Return whether a pseudo-legal board move leaves the own king unattacked."""
+    """Return whether a pseudo-legal board move leaves the king of the side to move unattacked."""
     cdef int us = pos.side, origin = from_square(move), target = to_square(move), king = pos.king[us]
     cdef Bitboard checkers = pos.state.checkers
     if king == NO_SQUARE:

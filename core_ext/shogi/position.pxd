@@ -1,17 +1,11 @@
 """A position with the game before it: pieces, hands, keys, checkers, pinned pieces; do and undo.
 
-A Position owns a stack of States, one per ply; `state` points to the current one. undo_move pops the State, which holds
+A Position owns a stack of States, one per ply; `state` points to the current one. undo_move pops the State, which has
 what the move alone cannot restore, and moves the pieces back.
 """
 
-from core_ext.shogi.bitboard cimport (
-    Bitboard, bishop_attacks, both, count, either, empty, lance_attacks, many, pop, rook_attacks, some, tables,
-)
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, COLORS, DRAGON, GOLD, GOLDS, HORSE, Hand, KING, KNIGHT, LANCE, Move, Move32, NO_SQUARE, PAWN,
-    PIECE_TYPES, ROOK, SILVER, SQUARES, WHITE, captured_piece, dropped_type, from_square, is_drop, is_quiet32,
-    make_move32, make_piece, moved_piece, placed_piece, raw_type, to_square, type_of, uint8_t, uint16_t, uint64_t,
-)
+from core_ext.shogi.bitboard cimport *
+from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
 
 cdef enum:
@@ -84,8 +78,8 @@ cdef void do_move(Position *pos, Move move) noexcept nogil
 cdef void undo_move(Position *pos) noexcept nogil
 cdef void do_null(Position *pos) noexcept nogil
 cdef void undo_null(Position *pos) noexcept nogil
-# Find the enemy pieces that check the king of `us`, and the blockers: pieces of either colour that alone stand between
-# it and a slider.
+# Find the enemy pieces that check the king of `us`, and the blockers: pieces of either colour that alone block
+# a slider's line to it.
 cdef void find_checkers(const Position *pos, int us, Bitboard *checkers, Bitboard *blockers) noexcept nogil
 cdef void find_dirty(const State *state, Dirty *dirty) noexcept nogil
 cdef Repetition find_repetition(const Position *pos, int limit) noexcept nogil
@@ -98,10 +92,8 @@ cdef bint has_tried(const Position *pos, int color) noexcept nogil
 cdef inline Bitboard occupied(const Position *pos) noexcept nogil:
     return either(pos.color[0], pos.color[1])
 
-
 cdef inline Bitboard pieces(const Position *pos, int color, int piece_type) noexcept nogil:
     return both(pos.color[color], pos.kind[piece_type])
-
 
 cdef inline uint64_t state_key(const State *state) noexcept nogil:
     return state.board_key ^ state.hand_key
@@ -114,7 +106,6 @@ cdef inline uint64_t full_key(const Position *pos) noexcept nogil:
 
 cdef inline bint in_check(const Position *pos) noexcept nogil:
     return some(pos.state.checkers)
-
 
 cdef inline Hand hand_of(const Position *pos, int color) noexcept nogil:
     return pos.state.hand[color]
@@ -178,7 +169,6 @@ cdef inline Bitboard step_attackers(const Position *pos, int square, int by) noe
 
 cdef inline Bitboard diagonal_sliders(const Position *pos) noexcept nogil:
     return either(pos.kind[BISHOP], pos.kind[HORSE])
-
 
 cdef inline Bitboard straight_sliders(const Position *pos) noexcept nogil:
     return either(pos.kind[ROOK], pos.kind[DRAGON])

@@ -3,16 +3,10 @@
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from core_ext.shogi.bitboard cimport (
-    Bitboard, both, count, differ, either, empty, has, pop, same, some, tables, without,
-)
+from core_ext.shogi.bitboard cimport Bitboard, both, count, differ, either, empty, has, pop, same, some, tables, without
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_one
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, COLORS, GOLD, GOLDS, Hand, KING, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, ROOK, Move32, SQUARES,
-    WHITE, board_move, captured_piece, color_of, dropped_type, from_square, is_drop, make_piece, make_square,
-    moved_piece, moves_like_gold, placed_piece, raw_type, to_square, type_of, uint64_t,
-)
+from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
 
 

@@ -1,9 +1,7 @@
 """Static exchange evaluation: the material balance of a move after the best captures on its square."""
 
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport (
-    Move, Move32, captured_piece, is_promotion, moved_piece, placed_piece, type_of,
-)
+from core_ext.shogi.types cimport Move, Move32, captured_piece, is_promotion, moved_piece, placed_piece, type_of
 
 cdef extern from *:
     """

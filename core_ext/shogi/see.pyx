@@ -4,12 +4,8 @@ X-ray attackers join when pieces leave their lines. Pinned pieces do not capture
 """
 
 from core_ext.shogi.bitboard cimport Bitboard, both, either, empty, meet, pop, some, tables, without
-from core_ext.shogi.position cimport (
-    Position, aligned_sliders, occupied, slider_blockers, step_attackers, to_move32,
-)
-from core_ext.shogi.types cimport (
-    BLACK, KING, Move, Move32, NO_SQUARE, WHITE, from_square, is_drop, placed_piece, to_square, type_of,
-)
+from core_ext.shogi.position cimport Position, aligned_sliders, occupied, slider_blockers, step_attackers, to_move32
+from core_ext.shogi.types cimport *
 
 cdef extern from *:
     """

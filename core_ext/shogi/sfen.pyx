@@ -3,11 +3,7 @@
 from core_ext.shogi.hand cimport hand_count, hand_one
 from core_ext.shogi.movegen cimport is_legal
 from core_ext.shogi.position cimport Position, attacked, begin_game, clear_position, occupied, put_piece
-from core_ext.shogi.types cimport (
-    BISHOP, BLACK, COLORS, GOLD, KING, KNIGHT, LANCE, Move, NO_SQUARE, PAWN, PROMOTED, ROOK, SILVER, SQUARES, WHITE,
-    board_move, can_promote, color_of, drop_move, dropped_type, file_of, from_square, is_drop, is_promotion, make_piece,
-    make_square, promotion_move, rank_of, raw_type, to_square, type_of,
-)
+from core_ext.shogi.types cimport *
 
 _LETTERS = {PAWN: "P", LANCE: "L", KNIGHT: "N", SILVER: "S", GOLD: "G", BISHOP: "B", ROOK: "R", KING: "K"}
 _TYPES = {letter: piece_type for piece_type, letter in _LETTERS.items()}

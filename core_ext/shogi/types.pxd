@@ -1,4 +1,4 @@
-"""Basic types: colours, pieces, squares, moves, values. There is no run-time module."""
+"""Basic types: colours, pieces, squares, moves, values. Most modules cimport all of them."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -69,10 +69,8 @@ cdef inline bint is_decisive(int value) noexcept nogil:
 cdef inline int type_of(int piece) noexcept nogil:
     return piece & 15
 
-
 cdef inline int color_of(int piece) noexcept nogil:
     return piece >> 4
-
 
 cdef inline int make_piece(int color, int piece_type) noexcept nogil:
     return color << 4 | piece_type
@@ -86,7 +84,6 @@ cdef inline int raw_type(int piece_type) noexcept nogil:
 cdef inline bint moves_like_gold(int piece_type) noexcept nogil:
     return (0x1E80 >> piece_type) & 1   # GOLD and PRO_PAWN .. PRO_SILVER
 
-
 cdef inline bint can_promote(int piece_type) noexcept nogil:
     return PAWN <= piece_type <= ROOK
 
@@ -98,7 +95,6 @@ cdef inline int make_square(int file, int rank) noexcept nogil:
 
 cdef inline int file_of(int square) noexcept nogil:
     return square // 9
-
 
 cdef inline int rank_of(int square) noexcept nogil:
     return square % 9
@@ -112,18 +108,14 @@ cdef inline int relative_rank(int color, int square) noexcept nogil:
 cdef inline bint in_promotion_zone(int color, int square) noexcept nogil:
     return relative_rank(color, square) < 3
 
-
 cdef inline Move board_move(int origin, int target) noexcept nogil:
     return <Move>(origin << 7 | target)
-
 
 cdef inline Move promotion_move(int origin, int target) noexcept nogil:
     return <Move>(PROMOTION | origin << 7 | target)
 
-
 cdef inline Move drop_move(int piece_type, int target) noexcept nogil:
     return <Move>((DROP_ORIGIN + piece_type) << 7 | target)
-
 
 cdef inline int to_square(Move32 move) noexcept nogil:
     return move & 127
@@ -137,22 +129,17 @@ cdef inline int from_square(Move32 move) noexcept nogil:
 cdef inline bint is_drop(Move32 move) noexcept nogil:
     return ((move >> 7) & 127) > DROP_ORIGIN
 
-
 cdef inline int dropped_type(Move32 move) noexcept nogil:
     return ((move >> 7) & 127) - DROP_ORIGIN
-
 
 cdef inline bint is_promotion(Move32 move) noexcept nogil:
     return (move & PROMOTION) != 0
 
-
 cdef inline Move32 make_move32(Move move, int piece, int captured) noexcept nogil:
     return move | <Move32>piece << 16 | <Move32>captured << 21
 
-
 cdef inline int moved_piece(Move32 move) noexcept nogil:
     return (move >> 16) & 31
-
 
 cdef inline int captured_piece(Move32 move) noexcept nogil:
     return (move >> 21) & 31
@@ -164,7 +151,7 @@ cdef inline int placed_piece(Move32 move) noexcept nogil:
 
 
 cdef inline bint is_quiet32(Move32 move) noexcept nogil:
-    """Neither a capture nor a pawn promotion: a move that generate_captures leaves out."""
+    """Return whether a move is neither a capture nor a pawn promotion: generate_captures leaves it out."""
     if captured_piece(move):
         return False
     return is_drop(move) or not (is_promotion(move) and type_of(moved_piece(move)) == PAWN)

@@ -30,7 +30,7 @@ def test_a_clock_is_read(text: str, limits: dict[str, list[int]]) -> None:
 
 @pytest.mark.parametrize("text", ["", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"])
 def test_a_wrong_clock_is_quoted(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}' is no MAIN")):
+    with pytest.raises(argparse.ArgumentTypeError, match=re.escape(f"'{text}' is not MAIN")):
         match.clock(text)
 
 
@@ -39,7 +39,7 @@ def test_an_engine_of_any_name_plays_on_one_thread_without_a_book(tmp_path: Path
     engine = this_engine(tmp_path / "other-build")
     assert match.options("MultiPV:2", engine) == {"Threads": "1", "USI_OwnBook": "false", "MultiPV": "2"}
     assert match.options("Threads:2", engine)["Threads"] == "2"
-    with pytest.raises(SystemExit, match="'Threads=2' is no NAME:VALUE"):
+    with pytest.raises(SystemExit, match="'Threads=2' is not NAME:VALUE"):
         match.options("Threads=2", engine)
 
 

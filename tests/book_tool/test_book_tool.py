@@ -154,7 +154,7 @@ def test_a_file_that_is_no_journal_is_kept(tmp_path: Path, capsys: pytest.Captur
     journal = tmp_path / "book.db.journal"
     journal.write_bytes(data)
     assert main(["build", "--out", str(tmp_path / "book.db"), *QUICK]) == 2
-    assert capsys.readouterr().err == f"'{journal}' is no journal of a book; move it or name another --out\n"
+    assert capsys.readouterr().err == f"'{journal}' is not the journal of a book; move it or name another --out\n"
     assert journal.read_bytes() == data
 
 
@@ -180,7 +180,7 @@ def test_a_book_from_games(tmp_path: Path, out: Path, capsys: pytest.CaptureFixt
 
 
 def test_searched_moves_of_games(tmp_path: Path, out: Path) -> None:
-    """With --nodes these and the engine's own move are valued, and the margin excludes bad ones."""
+    """With --nodes the search values them and its own move, and the margin excludes bad moves."""
     text = games(tmp_path, *["7g7f 3c3d 8h2b+ 3a2b"] * 2, *["7g7f 3c3d 8h3c+ 2b3c"] * 2)
     assert main(["build", text, "--out", str(out), *QUICK]) == 0
     entry = YaneuraOuBook(str(out)).probe(after("7g7f", "3c3d"))
@@ -239,10 +239,10 @@ def test_nothing_can_be_done(out: Path, capsys: pytest.CaptureFixture[str], word
 
 
 def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nor is an input; one line, status 2. A book or an empty file is replaced."""
+    """An input is not replaced either: one line, status 2. A book or an empty file is replaced."""
     record, other = Path(games(tmp_path, "7g7f 3c3d")), tmp_path / "other.usi"
     other.write_text("startpos moves 2g2f\n")
-    for out, message in ((record, "is also read"), (other, "something else than a book"), (tmp_path, "not a regular")):
+    for out, message in ((record, "is also read"), (other, "is not a book"), (tmp_path, "not a regular")):
         before = {path: path.read_bytes() for path in (record, other)}
         assert main(["build", str(record), "--out", str(out), "--min-games", "1"]) == 2
         errors = capsys.readouterr().err
@@ -258,13 +258,13 @@ def test_a_file_that_is_no_book_is_not_replaced(tmp_path: Path, capsys: pytest.C
 
 
 def build(out: Path, positions: int) -> bytes:
-    """Build a book of so many positions."""
+    """Build a book of this many positions."""
     assert main(["build", "--out", str(out), "--positions", str(positions), "--plies", "6", *QUICK]) == 0
     return out.read_bytes()
 
 
 class Searched:
-    """Counts searches; Ctrl-C comes at the one after `last`."""
+    """A record of all searches; the one after `last` raises KeyboardInterrupt."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, last: int = 10**6) -> None:
         self.sfens: list[str] = []
@@ -279,7 +279,7 @@ class Searched:
         monkeypatch.setattr(Analyst, "lines", counted)
 
 
-def test_a_stopped_build_goes_on(
+def test_a_stopped_build_continues(
     tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The book is that of an uninterrupted run, and nothing is searched twice."""
@@ -352,7 +352,7 @@ def test_ctrl_c(out: Path) -> None:
 
 
 def test_show(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A row for each move; status 1 if there is none, 2 for a bad position or book."""
+    """Print a row for each move; status 1 if there is none, 2 for a bad position or book."""
     out.write_text(f"#YANEURAOU-DB2016 1.00\nsfen {START}\n7g7f 3c3d 30 20 3\n2g2f none 25 9 1\n9g9f none -80 9 5\n")
     assert main(["show", "--book", str(out)]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -363,7 +363,7 @@ def test_show(out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert main(["show", *START.split(), "--book", str(out)]) == 0
     assert main(["show", "startpos", "moves", "1g1f", "--book", str(out)]) == 1
-    assert "does not hold" in capsys.readouterr().out
+    assert "not in the book" in capsys.readouterr().out
     assert main(["show", "startpos", "moves", "5e5d"]) == 2
     assert "5e5d" in capsys.readouterr().err
     assert main(["show"]) == 0  # the packaged book

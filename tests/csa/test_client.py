@@ -114,7 +114,7 @@ def test_cut_line_and_resumed_game(runner: ClientRunner) -> None:
     assert run.gameovers() == ["unknown", "win"]
     assert run.goes()[-1] == "go btime 9000 wtime 8000 binc 2000 winc 2000"
     assert [str(entry.move) for entry in Record.from_csa_str(run.record()).moves] == ["7g7f", "3c3d", "2g2f"]
-    assert any("the line was cut during test+1" in note for note in run.notes)
+    assert any("the connection was cut during test+1" in note for note in run.notes)
 
 
 def test_cut_line_keeps_the_record(runner: ClientRunner) -> None:

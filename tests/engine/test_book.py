@@ -178,7 +178,7 @@ def test_a_bad_line_costs_one_message(tmp_path: Path, line: str) -> None:
 def test_a_pipe_is_no_book(tmp_path: Path, suffix: str) -> None:
     """Opening it would block until a writer opens it."""
     os.mkfifo(tmp_path / f"pipe{suffix}")
-    with pytest.raises(BookError, match="no regular file"):
+    with pytest.raises(BookError, match="not a regular file"):
         open_book(str(tmp_path / f"pipe{suffix}"))
 
 

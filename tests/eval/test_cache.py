@@ -80,7 +80,7 @@ def test_other_weights_have_another_file_and_the_oldest_are_removed(cache_folder
     assert len(list(cache_folder.iterdir())) == cache.KEPT_FILES
 
 
-def test_without_a_folder_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_or_platformdirs_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("KOMADORI_CACHE", str(tmp_path / "file" / "below"))
     path = cache.cache_file(b"weights")
@@ -88,6 +88,9 @@ def test_without_a_folder_there_is_no_cache(tmp_path: Path, monkeypatch: pytest.
     cache.keep(Arrays(b"abc"), path)
     assert not cache.fetch(Arrays(bytes(3)), path)
     monkeypatch.setenv("KOMADORI_CACHE", "")
+    assert cache.cache_file(b"weights") is None
+    monkeypatch.delenv("KOMADORI_CACHE")
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
     assert cache.cache_file(b"weights") is None
 
 
@@ -99,9 +102,3 @@ def test_the_folder_on_linux(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert cache.cache_folder() == tmp_path / ".cache" / "komadori"
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert cache.cache_folder() == tmp_path / "xdg" / "komadori"
-
-
-def test_without_platformdirs_there_is_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("KOMADORI_CACHE", raising=False)
-    monkeypatch.setitem(sys.modules, "platformdirs", None)
-    assert cache.cache_file(b"weights") is None

@@ -36,18 +36,11 @@ from usi_engine.evaluation.names import KPP, MATERIAL, PACKAGED, WeightsError
 
 def some_weights() -> Folded:
     return Folded(
-        piece=np.arange(BONAPIECES, dtype=np.int32),
-        tempo=7,
-        kp=np.arange(HALF_SQUARES * BONAPIECES).astype(np.int16),
-        pp=np.zeros(PAIRS, np.int16),
-        kkp=np.zeros(HALF_SQUARES * SQUARES * BONAPIECES, np.int16),
-        kkp_step=4,
-        kpp=np.zeros(HALF_SQUARES * PAIRS, np.int16),
-        kpp_step=4,
+        piece=np.arange(BONAPIECES, dtype=np.int32), tempo=7, kp=np.arange(HALF_SQUARES * BONAPIECES).astype(np.int16),
+        pp=np.zeros(PAIRS, np.int16), kkp=np.zeros(HALF_SQUARES * SQUARES * BONAPIECES, np.int16), kkp_step=4,
+        kpp=np.zeros(HALF_SQUARES * PAIRS, np.int16), kpp_step=4, pp_tempo=np.zeros(PAIRS, np.int16), tempo_step=4,
         kp_tempo=np.zeros(HALF_SQUARES * BONAPIECES, np.int16),
-        pp_tempo=np.zeros(PAIRS, np.int16),
-        tempo_step=4,
-    )
+    )  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +63,7 @@ def test_a_file_comes_back_as_it_was_saved(saved: Path) -> None:
 
 
 def test_the_kings_of_a_zone_come_back_as_they_were_packed() -> None:
-    """Their differences wrap."""
+    """Their differences wrap. Zones are those of training."""
     rng, kings = np.random.default_rng(2), KINGS_OF_ZONE[1]
     kpp = np.zeros((HALF_SQUARES, PAIRS), np.int16)
     for king in kings:
@@ -79,9 +72,6 @@ def test_the_kings_of_a_zone_come_back_as_they_were_packed() -> None:
     unpacked = dict(unpack_zone(pack_zone(1, kpp), 1))
     assert list(unpacked) == kings
     assert all((unpacked[king] == kpp[king]).all() for king in kings)
-
-
-def test_zones_are_those_of_training() -> None:
     assert [king_zone(king) for king in range(HALF_SQUARES)] == list(king_zones()[:HALF_SQUARES])
 
 
@@ -94,9 +84,8 @@ def test_tempo_pairs_in_other_steps_are_refused(saved: Path, tmp_path: Path) -> 
 
 def test_damaged_and_truncated_files_are_refused(saved: Path, tmp_path: Path) -> None:
     data, path = saved.read_bytes(), tmp_path / "damaged.kpp"
-    damaged = [
-        data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :] for place in (0, 9, 40, 3000, len(data) - 5)
-    ]
+    places = (0, 9, 40, 3000, len(data) - 5)
+    damaged = [data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :] for at in places]
     for content in damaged + [data[:length] for length in (0, 5, 200, 4000)]:
         path.write_bytes(content)
         with pytest.raises(WeightsError):
@@ -108,7 +97,7 @@ def test_damaged_and_truncated_files_are_refused(saved: Path, tmp_path: Path) ->
     [
         ("null\0character", "null"),
         ("~nosuchuser/some.kpp", "nosuchuser"),
-        (".", "no regular file"),
+        (".", "not a regular file"),
         ("empty.kpp", "empty.kpp': it has no KPP weights"),
         ("none.kpp", r"none\.kpp"),
     ],
@@ -171,6 +160,7 @@ def test_jobs_run_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_packaged_weights_are_small_and_have_a_card() -> None:
     assert PACKAGED[KPP].stat().st_size < 15_000_000
     assert read_blocks(read_file(KPP))[0]["card"]["corpus"]["training"] > 1_000_000
+    assert load_weights(MATERIAL) is None
 
 
 def test_reading_takes_no_more_memory_than_the_file() -> None:
@@ -179,7 +169,3 @@ def test_reading_takes_no_more_memory_than_the_file() -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert size < peak < 1.5 * size
-
-
-def test_material_has_no_weights() -> None:
-    assert load_weights(MATERIAL) is None

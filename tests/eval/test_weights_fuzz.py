@@ -23,15 +23,9 @@ FIELDS = ("features", "tempo", "kkp_step", "kpp_step", "turn_step", "card", "blo
 
 
 def small_header(blocks: dict[str, bytes]) -> dict[str, Any]:
-    return {
-        "features": FEATURES,
-        "tempo": 7,
-        "kkp_step": 8,
-        "kpp_step": 8,
-        "turn_step": 4,
-        "card": {"note": "small"},
-        "blocks": [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()],
-    }
+    table = [[name, len(block), hashlib.sha256(block).hexdigest()] for name, block in blocks.items()]
+    numbers = {"tempo": 7, "kkp_step": 8, "kpp_step": 8, "turn_step": 4}
+    return {"features": FEATURES, **numbers, "card": {"note": "small"}, "blocks": table}
 
 
 BLOCKS = {"piece": compress(bytes(4 * BONAPIECES)), "kp": compress(bytes(8)), "pp": b"no block"}

@@ -61,7 +61,7 @@ def positions_of(games: Iterable[ScoredGame], room: int = 20000) -> Positions:
 
 
 def noisy(terms: Sequence[str], seed: int = 1) -> Trainer:
-    """A trainer whose weights are small random numbers."""
+    """Return a trainer whose weights are small random numbers."""
     trainer = Trainer(terms)
     rng = np.random.default_rng(seed)
     for name in terms:

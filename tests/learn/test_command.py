@@ -50,14 +50,10 @@ def test_an_unsupported_processor_is_an_error_of_one_line(
     assert capsys.readouterr().err == "this processor lacks AVX2\n"
 
 
-@pytest.mark.parametrize(
-    ("command", "again"),
-    [
-        ("export", "begins anew"),
-        ("train", "resumes from the last checkpoint"),
-        ("rescore", "resumes where the file ends"),
-    ],
-)
+AGAIN = {"export": "begins anew", "train": "resumes from the last checkpoint", "rescore": "resumes where the file ends"}
+
+
+@pytest.mark.parametrize(("command", "again"), AGAIN.items())
 def test_a_stopped_command_says_what_it_does_again(
     command: str, again: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ def test_a_book_gives_the_quiet_positions_after_its_moves(tmp_path: Path) -> Non
     assert card["held_out"] == 0
 
 
-def test_no_other_games_are_held_out(teacher: Path, tmp_path: Path) -> None:
+def test_games_of_also_are_not_held_out(teacher: Path, tmp_path: Path) -> None:
     split = build_corpus([teacher], tmp_path / "split", every=5)
     whole = build_corpus([], tmp_path / "whole", every=5, also=[teacher])
     assert split["held_out"] > 0 == whole["held_out"]
@@ -45,17 +45,18 @@ def test_the_corpus_is_split_by_game_deduplicated_and_reproducible(teacher: Path
     keys = np.concatenate([training["key"], held["key"]])
     assert len(keys) == len(set(keys)) > 1000
     assert not set(training["game"]) & set(held["game"])
-    assert cards[0]["games"] == 120
-    assert cards[0]["training"] == len(training)
+    assert (cards[0]["games"], cards[0]["training"]) == (120, len(training))
     assert 0 < len(held) < len(training)
     assert list(training["key"]) != sorted(training["key"])
+    build_corpus([teacher, teacher], tmp_path / "other", every=5, seed=4)
+    assert (tmp_path / "one" / TRAINING).read_bytes() != (tmp_path / "other" / TRAINING).read_bytes()
 
 
 @pytest.mark.parametrize("leaves", [None, "nn.bin"])
 def test_the_corpus_does_not_depend_on_the_number_of_processes(
     few_games: Path, tmp_path: Path, leaves: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor on how the file is cut into chunks."""
+    """It does not depend on the size of the chunks either."""
     network, games = tmp_path / "nn.bin", few_games
     write_network(network, random_network(Architecture("K+P", 128, 8, 8)))
     weights = str(network) if leaves else None
@@ -71,7 +72,7 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(
     assert (tmp_path / "one" / TRAINING).read_bytes() == (tmp_path / "three" / TRAINING).read_bytes()
 
 
-def test_what_cannot_be_used_is_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:
+def test_unusable_items_are_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.tsv"
     bad = ["nothing", "b\tscore\tstartpos\t7g7e 5", "b\tscore\tk8/9 b - 1\t7g7f 5", f"{START}\t7g7e:5"]
     path.write_text(teacher.read_text() + "\n".join(bad) + "\n")
@@ -103,9 +104,3 @@ def test_nothing_to_train_with_leaves_the_old_corpus(
     with pytest.raises(SourceError, match=f"no position to train with for {re.escape(str(folder))}(: )?{reason}"):
         build_corpus([games], folder, every=every)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
-
-
-def test_another_seed_shuffles_otherwise(teacher: Path, tmp_path: Path) -> None:
-    for seed in (1, 2):
-        build_corpus([teacher], tmp_path / str(seed), seed=seed)
-    assert (tmp_path / "1" / TRAINING).read_bytes() != (tmp_path / "2" / TRAINING).read_bytes()

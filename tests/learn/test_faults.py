@@ -123,7 +123,7 @@ def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusa
     positions.tofile(corpus / name)
     assert f"{corpus / name}: position 10 is damaged: piece number 40000" in refusal(*train)
     (corpus / name).write_bytes(positions[:9].tobytes())
-    assert f"{corpus / name} holds 9 positions, {CARD} tells of {len(positions)}" in refusal(*train)
+    assert f"{corpus / name} has 9 positions, but {CARD} says {len(positions)}" in refusal(*train)
     (corpus / name).write_bytes(positions[:9].tobytes()[:-1])
     assert f"{corpus / name} is damaged: it ends within position 9" in refusal(*train)
     assert not out.exists()
@@ -260,13 +260,12 @@ def test_a_cut_or_damaged_archive_is_named(
             assert str(path) in str(error)
 
 
-def test_scores_of_any_size_are_taken(tmp_path: Path) -> None:
+def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     """Huge scores are clamped; text that is not a number names its line."""
     path = tmp_path / "games.tsv"
     words = " ".join(f"{move} {score}" for move, score in [("7g7f", "9" * 400), ("3c3d", "-" + "9" * 4000)])
-    path.write_text(
-        f"b\tscore\tstartpos\t{words}\nb\tscore\tstartpos\t7g7f 1e5\nb\tscore\tstartpos\t7g7f {'9' * 5000}\n"
-    )
+    games = (words, "7g7f 1e5", f"7g7f {'9' * 5000}")
+    path.write_text("".join(f"b\tscore\tstartpos\t{game}\n" for game in games))
     card = build_corpus([path], tmp_path / "corpus")
     assert (card["broken_games"], card["training"]) == (2, 2)
     assert "line 2: not a score" in card["first_broken"]
@@ -288,11 +287,11 @@ def test_foreign_files_are_not_written_to(tmp_path: Path, refusal: Refusal, comm
 
 
 def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    """It is refused before it begins."""
+    """Training is refused before it begins."""
     notes, folder = tmp_path / "notes.txt", tmp_path / "folder"
     notes.write_text("my notes")
     folder.mkdir()
-    for out, reason in ((notes, "holds something else than weights"), (folder, "not a regular file")):
+    for out, reason in ((notes, "is not a file of weights"), (folder, "not a regular file")):
         assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", "P")
         assert not out.with_name(out.name + ".run").exists()
     assert notes.read_text() == "my notes"
@@ -313,7 +312,7 @@ def test_weights_need_a_name_that_the_engine_takes_for_them(
     assert (out.read_bytes() if out.exists() else b"") == before
 
 
-def test_what_is_read_is_not_written(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
+def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refusal) -> None:
     packed = tmp_path / "games.psv"
     assert main(["export", str(teacher), "--out", str(packed)]) == 0
     before = packed.read_bytes()
@@ -349,6 +348,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from usi_engine.learn.command import main
 sys.exit(main(sys.argv[2:]))
 """
+TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
@@ -368,13 +368,9 @@ def files_below(folder: Path) -> dict[Path, bytes]:
     [
         (100, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # a bucket
         (20000, ["corpus", "GAMES", "--out", "CORPUS", "--leaves", "none"]),  # the joined file
-        (10, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the curve
-        (500, ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]),  # the checkpoint
-        pytest.param(
-            4000,  # the weights
-            ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"],
-            marks=pytest.mark.slow,
-        ),
+        (10, TRAIN),  # the curve
+        (500, TRAIN),  # the checkpoint
+        pytest.param(4000, TRAIN, marks=pytest.mark.slow),  # the weights
         (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
@@ -397,7 +393,7 @@ def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arg
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking")
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_nothing(tmp_path: Path, ending: signal.Signals) -> None:
-    """It is stopped while it waits for games."""
+    """The run is stopped while it waits for games."""
     pipe, folder = tmp_path / "games.tsv", tmp_path / "corpus"
     os.mkfifo(pipe)
     command = [*INTERRUPTIBLE, "learn", "corpus", str(pipe), "--out", str(folder), "--leaves", "none"]
@@ -418,7 +414,7 @@ def test_a_folder_that_cannot_hold_the_buckets(teacher: Path, tmp_path: Path, re
     assert [path.name for path in folder.iterdir()] == ["bucket40.tmp"]
 
 
-def test_a_letter_that_the_output_lacks_fails_no_finished_work(tmp_path: Path) -> None:
+def test_a_letter_that_the_output_encoding_lacks_is_no_error(tmp_path: Path) -> None:
     """Redirected output on Windows may lack Japanese."""
     out = tmp_path / "棋譜.tsv"
     arguments = ["learn", "selfplay", "--games", "1", "--nodes", "20", "--weights", "material", "--out", str(out)]

@@ -44,7 +44,7 @@ def test_another_file_is_not_overwritten(teacher: Path, tmp_path: Path, capsys: 
     other = tmp_path / "other.tsv"
     other.write_bytes(teacher.read_bytes())
     assert main(["off-game", str(teacher), "--out", str(other), "--weights", "material"]) == 1
-    assert "something else than off-game positions" in capsys.readouterr().err
+    assert "is not a file of off-game positions" in capsys.readouterr().err
     assert other.read_bytes() == teacher.read_bytes()
 
 

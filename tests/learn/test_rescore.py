@@ -11,7 +11,6 @@ from core_ext.board import Board
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
-from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.selfplay.rescore import line_of, rescore, rescored
 from usi_engine.player import Player, PlayRules
 
@@ -49,15 +48,11 @@ def test_positions_outside_the_share_keep_their_score(few_games: Path) -> None:
     assert rescored(player, 1, game, 0.0) == game
 
 
-def test_a_random_move_stays_without_score() -> None:
+def test_a_random_move_stays_without_score_unless_all_are() -> None:
     game = parse_game_line("b\tscore\tstartpos\t7g7f - 3c3d 5 2g2f -")
     scores = rescored(Player(None, RULES), 1, game, 1.0).scores
     assert (scores[0], scores[1] is None, scores[2]) == (None, False, None)
-
-
-def test_a_game_without_scores_gets_them() -> None:
-    game = ScoredGame(Board().sfen(), ["7g7f", "3c3d"], [None, None], 1)
-    assert None not in rescored(Player(None, RULES), 1, game, 1.0).scores
+    assert None not in rescored(Player(None, RULES), 1, replace(game, scores=[None] * 3), 1.0).scores
 
 
 def test_a_line_is_written_as_it_is_read() -> None:
@@ -74,8 +69,6 @@ def test_a_game_with_an_illegal_move_stays_and_is_named(tmp_path: Path, capsys: 
     assert main(command) == 0
     assert f"2 not used; the first: {path}, line 1: illegal move '7g7f'" in capsys.readouterr().err
     found = out.read_text().splitlines()
-    assert found[0] == lines[0]
-    assert len(found) == 2
-    assert found[1] != lines[2]
+    assert len(found) == 2 and found[0] == lines[0] and found[1] != lines[2]
     assert main(command) == 0
     assert out.read_text().splitlines() == found

@@ -51,17 +51,12 @@ def test_random_moves_are_sprinkled_over_the_game() -> None:
     games = [Player(None, rules).play("startpos", number) for number in range(6)]
     found = [ply for game in games for ply in random_plies(game)]
     plies = sum(len(game.words) // 2 for game in games)
-    assert 0.15 < len(found) / plies < 0.35
-    assert max(found) > 30
+    assert 0.15 < len(found) / plies < 0.35 and max(found) > 30
 
 
-def test_no_random_moves_unless_asked_for() -> None:
+def test_no_random_moves_unless_asked_for_or_in_a_decided_position() -> None:
     game = Player(None, PlayRules(nodes=40, longest=40, random_plies=6)).play("startpos", 1)
-    assert random_plies(game)
-    assert max(random_plies(game)) < 6
-
-
-def test_no_random_moves_in_a_decided_position() -> None:
+    assert random_plies(game) and max(random_plies(game)) < 6
     rules = PlayRules(nodes=40, longest=12, random_plies=0, later_random_share=1.0, later_random_score=300)
     assert len(random_plies(Player(None, rules).play("startpos", 1))) == 12
     assert not random_plies(Player(None, rules).play("4k4/9/9/9/9/9/9/9/4K4 b 2R2B4G 1", 1))
@@ -83,7 +78,7 @@ def test_with_a_margin_all_opening_moves_are_random() -> None:
 
 
 class Repeating:
-    """Plays the same game at every first attempt."""
+    """A player that plays the same game at every first attempt."""
 
     def __init__(self, *_: object) -> None: ...
 
@@ -99,7 +94,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
         selfplay("material", ["startpos"], path, games, rules=PlayRules(), threads=1)
     moves = [game.moves[0] for game in read_games(path)]
     first, second, third = Board().legal_moves()[:3]
-    assert moves == [first, second, third, first, first]  # after these there is no other
+    assert moves == [first, second, third, first, first]  # it has no fourth game
     assert [game.scores for game in read_games(path)] == [[number] for number in range(5)]
 
 

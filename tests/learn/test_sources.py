@@ -25,7 +25,7 @@ def test_a_huge_score_is_clamped() -> None:
     assert parse_game_line(f"b\tscore\tstartpos\t7g7f 5 3c3d -{'9' * 20}").scores == [5, -LARGEST_SCORE]
 
 
-def test_lines_that_are_no_games_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
+def test_lines_that_are_not_games_are_counted_and_the_first_is_named(tmp_path: Path) -> None:
     game = "b\tscore\tstartpos\t7g7f"
     lines = [f"{game} 1", "no game", f"{START}\t7g7f:5", game, "d\t-\tstartpos\t"]
     path = tmp_path / "games.tsv"
@@ -88,8 +88,8 @@ def test_sbinpack_scores_are_the_movers(tmp_path: Path) -> None:
     assert all((game.scores, game.moves) == ([54, -30, 12], MOVES) for game in games)
 
 
-def test_a_faulty_csa_game_costs_none_of_the_others(tmp_path: Path) -> None:
-    """It is named by its number; empty parts and comments between two `/` are not games."""
+def test_a_faulty_csa_game_does_not_affect_the_others(tmp_path: Path) -> None:
+    """Its number is named; empty parts and comments between two `/` are not games."""
     good = "V2.2\nPI\n+\n+7776FU\n-3334FU\n%TORYO\n"
     path = tmp_path / "games.csa"
     path.write_text("/\n".join([good, good.replace("7776", "7775"), "\n' a comment\n", "\n", good]))
@@ -99,7 +99,7 @@ def test_a_faulty_csa_game_costs_none_of_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ending", [".csa", ".kif", ".sbinpack"])
-def test_text_that_is_no_record_is_a_fault(tmp_path: Path, ending: str) -> None:
+def test_text_that_is_not_a_record_is_a_fault(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"game{ending}"
     path.write_text("What is this?\n+7776FU\n")
     assert [type(item) for item in items_of(path)] == [Fault]

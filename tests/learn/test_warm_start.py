@@ -10,11 +10,7 @@ import pytest
 
 from core_ext.training import SIZES, Trainer
 from tests.learn.helpers import random_game, sums_of
-from usi_engine.evaluation.kpp_file import (
-    Folded,
-    read_folded,
-    save_weights,
-)
+from usi_engine.evaluation.kpp_file import Folded, read_folded, save_weights
 from usi_engine.evaluation.names import KPP, WeightsError
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import build_corpus
@@ -48,8 +44,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "corpus"
 
 
-def test_what_was_exported_comes_back(package: Folded) -> None:
-    """Terms that the file lacks start at zero, whatever the trainer held before."""
+def test_exported_weights_are_read_back(package: Folded) -> None:
+    """Terms that the file lacks start at zero, whatever the trainer had before."""
     trainer = Trainer(tuple(SIZES))
     for name in ("kkp", "relative", "relative_pp"):
         trainer.parameters(name)[:, 0] = 1
@@ -59,9 +55,9 @@ def test_what_was_exported_comes_back(package: Folded) -> None:
 
 
 @pytest.mark.slow  # a file of few weights: tests/eval/test_weights.py
-def test_a_file_holds_what_was_saved(tmp_path: Path, package: Folded) -> None:
+def test_saved_weights_are_read_back(tmp_path: Path, package: Folded) -> None:
     path = tmp_path / "again.kpp"
-    few = replace(package, kpp=np.zeros_like(package.kpp))  # to compress all of them takes half a minute
+    few = replace(package, kpp=np.zeros_like(package.kpp))  # compressing all of them takes half a minute
     save_weights(path, few, {})
     assert same(read_folded(str(path)), few)
 

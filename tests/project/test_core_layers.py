@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
     "base": "arithmetic debug memory processor stop",
-    "shogi": "types hand bitboard zobrist position movegen see sfen perft outcome notation diagram",
+    "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.layers nnue.features "
     "nnue.accumulator nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces dfpn mating_line",

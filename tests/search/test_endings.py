@@ -75,7 +75,7 @@ def test_repetition_is_that_of_the_twin(seed: int) -> None:
 
 @cache
 def entered() -> list[str]:
-    """Positions that can just be declared or just not: an entered king, helpers of every kind, handicaps too."""
+    """Return positions near the limits of a declaration: an entered king, helpers of every kind, handicaps too."""
     rng, found = random.Random(7), list[str]()
     for _ in range(700):
         position = Position("9/9/9/9/9/9/9/9/9 b - 1")
@@ -108,7 +108,6 @@ def test_declaration_is_that_of_the_twin(rule: str) -> None:
     assert rule == "NoEnteringKing" or sum(seen.values()) - seen[None] > 20
 
 
-# 10 pieces, 28 points with the hand; one pawn of the hand less is a point too few for Black.
 # 10 pieces, 18 points and those of the hand.
 INSIDE = "1+R+B1K4/GGGG5/+P+P+P+P5/9/9/9/9/9/4k4 b {} 1"
 

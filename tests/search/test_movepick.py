@@ -14,7 +14,7 @@ from tests.shogi.slow_shogi import Position
 
 SEEDS = range(7)
 PURPOSES = ("main", "quiescence", "probcut")
-STAGES = [False, True, False, True]  # of the main search without the hash move: whether they are quiet
+STAGES = [False, True, False, True]  # whether each stage of the main search after the hash move is quiet
 
 
 @cache
@@ -103,7 +103,7 @@ def test_the_first_of_the_greatest_is_found(count: int, portable: bool) -> None:
     rng = np.random.default_rng(count)
     for greatest in (1, 3, 1000, 2**31):
         pairs = rng.integers(-greatest, greatest, (count, 2), np.int64).astype(np.int32)
-        pairs[:, 1] = rng.integers(2**30, 2**31, count)  # what does not count is greater
+        pairs[:, 1] = rng.integers(2**30, 2**31, count)  # the second column must be ignored
         assert first_greatest(portable, pairs) == pairs[:, 0].argmax()
     least = np.full((count, 2), [-(2**31), 5], np.int32)
     assert first_greatest(portable, least) == 0
@@ -111,7 +111,7 @@ def test_the_first_of_the_greatest_is_found(count: int, portable: bool) -> None:
 
 @pytest.mark.parametrize("purpose", PURPOSES)
 def test_peeking_changes_nothing(purpose: str) -> None:
-    """It is the next move unless the picker then holds it back or a stage begins."""
+    """The peeked move is the next one unless the picker then skips it or a new stage begins."""
     announced = kept = 0
     for seed in SEEDS:
         plain, peeking = PickerProbe(seed), PickerProbe(seed)

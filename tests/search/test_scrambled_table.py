@@ -1,4 +1,4 @@
-"""A table that several threads write, or that holds random data: no entry mixes two stores, no move is illegal."""
+"""A table written by several threads or filled with random data: no entry mixes two stores, no move is illegal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ POSITIONS = [
 ]
 
 
-def test_several_threads_never_find_what_none_stored() -> None:
+def test_several_threads_find_only_stored_entries() -> None:
     table = Table(1)
     with ThreadPoolExecutor(4) as pool:
         # Sixteen keys of one bucket: every store races with others.

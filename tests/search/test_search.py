@@ -6,23 +6,11 @@ import time
 import pytest
 
 from core_ext.board import Board
-from core_ext.engine import (
-    INFINITE,
-    MATE,
-    MATE_BOUND,
-    MAX_DEPTH,
-    MAX_EVALUATION,
-    StopToken,
-    Table,
-    Worker,
-    set_tunable,
-    tunable,
-)
+from core_ext.engine import INFINITE, MATE, MATE_BOUND, MAX_DEPTH, MAX_EVALUATION, StopToken, Table, Worker
 from tests.conftest import MateProblem, NewWorker, deepen
 from tests.shogi.slow_shogi import START
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.game.bench import count_nodes
 from usi_engine.search.iterative import iterative_deepening
 from usi_engine.search.report import score_text
 
@@ -49,9 +37,7 @@ def test_principal_variation_is_legal_and_leads_with_the_root_move(worker: Worke
         board = Board(MIDDLE_GAME)
         for move in line.pv:
             board.push(move)
-    best = worker.lines()[0]
-    assert len(best.pv) >= 3
-    assert best.bound == "exact"
+    assert len(worker.lines()[0].pv) >= 3 and worker.lines()[0].bound == "exact"
 
 
 def test_values_outside_the_window_are_bounds(worker: Worker) -> None:
@@ -65,9 +51,7 @@ def test_later_root_moves_can_be_searched_alone(worker: Worker) -> None:
     best = worker.lines()[0].pv[0]
     worker.search(5, -INFINITE, INFINITE, first=1)
     first, second = worker.lines(2)
-    assert first.pv[0] == best
-    assert second.pv[0] != best
-    assert second.value > -INFINITE
+    assert first.pv[0] == best != second.pv[0] and second.value > -INFINITE
 
 
 def test_root_moves_that_no_node_generates_are_searched(worker: Worker) -> None:
@@ -79,6 +63,12 @@ def test_root_moves_that_no_node_generates_are_searched(worker: Worker) -> None:
 
 
 def test_only_the_given_root_moves_are_searched(worker: Worker) -> None:
+    """A move that is named several times counts once."""
+    assert worker.set_root(Board(), ["7g7f"] * 700) == 1
+    assert worker.set_root(Board(), ["2g2f", "7g7f"] * 2000) == 2
+    assert [line.pv for line in worker.lines(9)] == [["2g2f"], ["7g7f"]]
+    with pytest.raises(ValueError, match="7g7e"):
+        worker.set_root(Board(), ["7g7f", "7g7e"])
     assert worker.set_root(Board(), ["9g9f", "1g1f"]) == 2
     worker.search(3, -INFINITE, INFINITE)
     assert {line.pv[0] for line in worker.lines(9)} == {"9g9f", "1g1f"}
@@ -100,8 +90,7 @@ def test_same_nodes_after_new_game() -> None:
 def test_node_limit_is_exact(worker: Worker) -> None:
     for limit in (20_000, *range(6_000, 7_000, 10)):  # one search in thirty stops within a singular search
         deepen(worker, MIDDLE_GAME, 60, limit)
-        assert worker.stopped
-        assert worker.nodes == limit
+        assert (worker.stopped, worker.nodes) == (True, limit)
 
 
 def test_the_tree_does_not_explode(worker: Worker) -> None:
@@ -116,8 +105,7 @@ def test_a_past_deadline_stops_at_once(new_worker: NewWorker) -> None:
     stop.set_in(-1)
     assert stop.is_set()
     worker.search(60, -INFINITE, INFINITE)
-    assert worker.stopped
-    assert worker.nodes <= 1
+    assert worker.stopped and worker.nodes <= 1
     stop.clear()
     assert not stop.is_set()
     worker.search(2, -INFINITE, INFINITE)
@@ -212,25 +200,6 @@ def test_depths_and_windows_are_checked(worker: Worker, board: Board) -> None:
             worker.search(depth, alpha, beta, first)
 
 
-@pytest.mark.usefixtures("usual_constants")
-def test_tunables_change_the_search() -> None:
-    base, changed, restored = (count_with_lmr_base(value) for value in (tunable("LmrBase"), 1500, tunable("LmrBase")))
-    assert base == restored != changed
-
-
-def count_with_lmr_base(value: int) -> int:
-    set_tunable("LmrBase", value)
-    return count_nodes(load_core(), None, [MIDDLE_GAME], 8)
-
-
-def test_root_moves_named_many_times_count_once(worker: Worker) -> None:
-    assert worker.set_root(Board(), ["7g7f"] * 700) == 1
-    assert worker.set_root(Board(), ["2g2f", "7g7f"] * 2000) == 2
-    assert [line.pv for line in worker.lines(9)] == [["2g2f"], ["7g7f"]]
-    with pytest.raises(ValueError, match="7g7e"):
-        worker.set_root(Board(), ["7g7f", "7g7e"])
-
-
 # ---- samples of evaluated positions ----
 
 
@@ -249,7 +218,7 @@ def test_lines_are_legal_and_of_several_lengths(worker: Worker) -> None:
     assert len(set(map(tuple, lines))) > len(lines) // 2
 
 
-def test_there_are_no_more_than_asked_for(worker: Worker) -> None:
+def test_there_are_no_more_samples_than_requested(worker: Worker) -> None:
     worker.sample(1, 10)
     first = search(worker, "startpos")
     other = search(worker, "4k4/9/9/9/9/9/9/3R5/4K4 b - 1")
@@ -284,7 +253,7 @@ def values(sfen: str, nodes: int) -> list[int]:
     return [worker.lines(1)[0].value for _ in iterative_deepening(load_core(), worker, MAX_DEPTH, nodes)]
 
 
-def test_a_superior_position_is_no_score() -> None:
+def test_a_superior_position_has_no_score_of_its_own() -> None:
     found = values(DELAYED_MATE, 150_000)
     assert len(found) > 6
     assert all(abs(value) <= MAX_EVALUATION or abs(value) >= MATE_BOUND for value in found)

@@ -17,7 +17,7 @@ def table() -> TableProbe:
 
 
 def in_one_bucket(count: int) -> list[int]:
-    """Keys that differ in the lower 32 bits only."""
+    """Return keys that differ only in the lower 32 bits."""
     return [KEY + i * 0x1001 for i in range(count)]
 
 
@@ -26,12 +26,8 @@ def stored_depths(table: TableProbe, keys: list[int]) -> dict[int, int]:
     return {key: data[3] for key, data in found.items() if data}
 
 
-def test_nothing_is_found_in_an_empty_table(table: TableProbe) -> None:
-    assert table.probe(KEY) is None
-    assert table.probe(0) is None
-
-
 def test_every_field_comes_back(table: TableProbe) -> None:
+    assert table.probe(KEY) is table.probe(0) is None  # the table is empty
     rng = random.Random(1)
     for _ in range(5000):
         table.new_search()
@@ -123,15 +119,14 @@ def test_generations_wrap_round(table: TableProbe) -> None:
 
 
 def test_a_torn_entry_is_not_found(table: TableProbe) -> None:
-    """The check word of one store with the data word of another, as when two threads write at once."""
+    """The entry has the check word of one store and the data word of another, as if two threads wrote at once."""
     one, two = in_one_bucket(2)
     table.store(one, 11, 100, 1, 5, LOWER, False)
     table.store(two, 22, -100, 2, 9, UPPER, True)
     (first_check, first_data), (second_check, second_data), *_ = table.bucket(one)
     table.write(one, 0, first_check, second_data)
     table.write(one, 1, second_check, first_data)
-    assert table.probe(one) is None
-    assert table.probe(two) is None
+    assert table.probe(one) is table.probe(two) is None
 
 
 def test_any_flipped_bit_is_noticed(table: TableProbe) -> None:

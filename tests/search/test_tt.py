@@ -1,4 +1,4 @@
-"""The transposition table through the search: what a search stores there and what the next search gains from it."""
+"""The transposition table through the search: entries that a search stores, and their effect on the next search."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_a_table_is_filled_by_a_search_and_cleared_in_parts() -> None:
     assert 0 < filled <= 1000
     table.clear(2, 3)
     table.clear(1, 3)
-    assert table.hashfull() == filled  # it looks at the first part
+    assert table.hashfull() == filled  # hashfull samples the first part
     table.clear(0, 3)
     assert table.hashfull() == 0
     for part, parts in ((-1, 3), (3, 3), (0, 0)):
@@ -67,7 +67,7 @@ def one_ply(table: Table, worker: Worker, board: Board) -> int:
 
 
 def test_quiescence_does_not_set_the_pv_flag() -> None:
-    """The flag would keep reverse futility pruning away from the position in every later search."""
+    """The flag would disable reverse futility pruning in the position in every later search."""
     table, board = Table(4), Board()
     one_ply(table, new_worker(table), board)
     assert table_entry(table, board)[ON_PV]

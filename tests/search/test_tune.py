@@ -7,6 +7,9 @@ import pytest
 
 from core_ext._probe import tune_fields
 from core_ext.engine import set_tunable, tunable, tunables
+from tests.positions import MIDGAME
+from usi_engine.core import load_core
+from usi_engine.game.bench import count_nodes
 
 CORE = Path(__file__).resolve().parents[2] / "core_ext"
 ROW = re.compile(r"X\((\w+), (-?\d+), (-?\d+), (-?\d+)\)")
@@ -30,9 +33,6 @@ def test_the_list_is_the_headers() -> None:
     expected = [(text_name(field), default, default, *bounds) for field, default, *bounds in LISTED]
     assert tunables() == expected
     assert len(set(FIELDS)) == len(FIELDS) > 60
-
-
-def test_defaults_are_within_their_ranges() -> None:
     assert not [name for name, _, default, least, greatest in tunables() if not least <= default <= greatest]
 
 
@@ -49,6 +49,14 @@ def test_setting_one_changes_that_one_alone() -> None:
             changed = {other for other, now, standard, *_ in tunables() if now != standard}
             assert changed == ({name} if value != default else set())
         set_tunable(name, default)
+
+
+def test_a_constant_changes_the_search() -> None:
+    counts = []
+    for value in (tunable("LmrBase"), 1500, tunable("LmrBase")):
+        set_tunable("LmrBase", value)
+        counts.append(count_nodes(load_core(), None, [MIDGAME], 8))
+    assert counts[0] == counts[2] != counts[1]
 
 
 def test_a_name_is_the_field_that_the_search_reads() -> None:

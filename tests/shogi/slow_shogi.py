@@ -1,4 +1,4 @@
-"""The rules of shogi a second time, written from the rulebook and slow on purpose: the oracle of the tests.
+"""A second implementation of the rules of shogi, written from the rulebook and slow on purpose: the tests' oracle.
 
 Nothing here is shared with the core: squares are (file, rank) pairs from 1 to 9, pieces are sfen letters (`P` Black's
 pawn, `+r` White's dragon), a board is a dictionary, and a move is legal when making it leaves one's own king
@@ -61,7 +61,7 @@ def on_board(square: Square) -> bool:
 
 
 def ranks_from_far_edge(color: str, square: Square) -> int:
-    """1 for the last rank."""
+    """Return the rank as the side sees it: 1 is the last rank."""
     return square[1] if color == "b" else 10 - square[1]
 
 
@@ -135,7 +135,7 @@ class Position:
         return text or "-"
 
     def core(self) -> str:
-        """The sfen without its move number: what repetition compares."""
+        """The sfen without its move number, which repetition compares."""
         return f"{self._board_text()} {self.turn} {self._hand_text()}"
 
     def sfen(self) -> str:
@@ -144,7 +144,7 @@ class Position:
     # ---- attacks ---------------------------------------------------------------------------------------------------
 
     def reach(self, square: Square) -> Iterator[Square]:
-        """Squares that the piece on `square` attacks, own pieces included."""
+        """Return the squares that the piece on `square` attacks, own pieces included."""
         piece = self.board[square]
         forward = 1 if piece.isupper() else -1
         for file, rank in STEPS.get(piece.upper(), []):
@@ -188,7 +188,7 @@ class Position:
                 yield from self._spellings(square, target, piece.upper())
 
     def _spellings(self, origin: Square, target: Square, kind: str) -> Iterator[str]:
-        """The move without and with promotion, as far as each is allowed."""
+        """Return the move without and with promotion, if allowed."""
         text = name(origin) + name(target)
         if not stuck(self.turn, kind, target):
             yield text
@@ -206,7 +206,7 @@ class Position:
                     yield f"{kind}*{name(target)}"
 
     def after(self, move: str) -> Position:
-        """The position after a move that the pieces can make; a king left in check is not noticed."""
+        """Return the position after a pseudo-legal move; a king left in check is not noticed."""
         following = Position.__new__(Position)
         following.board = dict(self.board)
         following.hands = {color: Counter(hand) for color, hand in self.hands.items()}

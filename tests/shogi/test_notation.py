@@ -50,30 +50,23 @@ def test_every_text_is_read_back(start: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sfen", "text", "move"),
+    ("sfen", "texts", "move"),
     [
-        ("startpos", "７六歩(77)", "7g7f"),
-        ("startpos", "▲７六歩", "7g7f"),
-        ("startpos", "☗7六歩", "7g7f"),
-        ("startpos", "76歩", "7g7f"),
-        ("startpos", " ７六　歩（77） ", "7g7f"),
-        ("startpos", "２六歩(27)", "2g2f"),
-        ("startpos", "５八玉", "5i5h"),
-        ("startpos", "５八王", "5i5h"),
-        ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", "△５七杏", "5f5g"),
-        ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", "▽５七成香(56)", "5f5g"),
-        ("8k/9/9/9/4+R4/9/9/9/K8 b - 1", "５一竜", "5e5a"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", "５二銀成", "5c5b+"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", "５二銀不成", "5c5b"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", "５二銀", "5c5b"),
-        ("8k/9/9/9/9/9/9/9/K8 b S 1", "５二銀", "S*5b"),
-        ("8k/9/4S4/9/9/9/9/9/K8 b S 1", "５二銀打", "S*5b"),
-        (GOLDS, "５八金(69)", "6i5h"),
-        (GOLDS, "５八金打", "G*5h"),
+        ("startpos", ["７六歩(77)", "▲７六歩", "☗7六歩", "76歩", " ７六　歩（77） "], "7g7f"),
+        ("startpos", ["２六歩(27)"], "2g2f"),
+        ("startpos", ["５八玉", "５八王"], "5i5h"),
+        ("4k4/9/9/9/9/4+l4/9/9/K8 w - 1", ["△５七杏", "▽５七成香(56)"], "5f5g"),
+        ("8k/9/9/9/4+R4/9/9/9/K8 b - 1", ["５一竜"], "5e5a"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", ["５二銀成"], "5c5b+"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b - 1", ["５二銀不成", "５二銀"], "5c5b"),
+        ("8k/9/9/9/9/9/9/9/K8 b S 1", ["５二銀"], "S*5b"),
+        ("8k/9/4S4/9/9/9/9/9/K8 b S 1", ["５二銀打"], "S*5b"),
+        (GOLDS, ["５八金(69)"], "6i5h"),
+        (GOLDS, ["５八金打"], "G*5h"),
     ],
 )
-def test_kif_as_people_write_it(sfen: str, text: str, move: str) -> None:
-    assert Board(sfen).parse_kif(text) == move
+def test_kif_as_people_write_it(sfen: str, texts: list[str], move: str) -> None:
+    assert {text: Board(sfen).parse_kif(text) for text in texts} == dict.fromkeys(texts, move)
 
 
 def test_the_square_of_the_move_before() -> None:
@@ -83,37 +76,27 @@ def test_the_square_of_the_move_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parse", "sfen", "text", "reason"),
+    ("parse", "reason", "texts"),
     [
-        (Board.parse_csa, "startpos", "", "not a CSA move"),
-        (Board.parse_csa, "startpos", "7g7f", "not a CSA move"),
-        (Board.parse_csa, "startpos", "+7776FUx", "not a CSA move"),
-        (Board.parse_csa, "startpos", "+７７76FU", "not a CSA move"),
-        (Board.parse_csa, "startpos", "+7775FU", "illegal move"),
-        (Board.parse_csa, "startpos", "+7776TO", "illegal move"),
-        (Board.parse_csa, "startpos", "-3334FU", "illegal move"),
-        (Board.parse_csa, "startpos", "+7776XX", "illegal move"),
-        (Board.parse_kif, "startpos", "", "not a KIF move"),
-        (Board.parse_kif, "startpos", "7g7f", "not a KIF move"),
-        (Board.parse_kif, "startpos", "同　歩(77)", "not a KIF move"),
-        (Board.parse_kif, "startpos", "７六歩(77)x", "not a KIF move"),
-        (Board.parse_kif, "startpos", "０六歩", "not a KIF move"),
-        (Board.parse_kif, "startpos", "△７六歩(77)", "a move of the other side"),
-        (Board.parse_kif, "startpos", "７六歩(76)", "illegal move"),
-        (Board.parse_kif, "startpos", "７六歩成(77)", "illegal move"),
-        (Board.parse_kif, "startpos", "７六と(77)", "illegal move"),
-        (Board.parse_kif, "startpos", "７六歩打", "illegal move"),
-        (Board.parse_kif, GOLDS, "５八金", "ambiguous move"),
+        (Board.parse_csa, "not a CSA move", ["", "7g7f", "+7776FUx", "+７７76FU"]),
+        (Board.parse_csa, "illegal move", ["+7775FU", "+7776TO", "-3334FU", "+7776XX"]),
+        (Board.parse_kif, "not a KIF move", ["", "7g7f", "同　歩(77)", "７六歩(77)x", "０六歩"]),
+        (Board.parse_kif, "a move of the other side", ["△７六歩(77)"]),
+        (Board.parse_kif, "illegal move", ["７六歩(76)", "７六歩成(77)", "７六と(77)", "７六歩打"]),
     ],
 )
-def test_other_texts_are_refused(parse: Callable[[Board, str], str], sfen: str, text: str, reason: str) -> None:
-    board = Board(sfen)
-    with pytest.raises(ValueError) as refusal:
-        parse(board, text)
-    assert reason in str(refusal.value) and f"'{text}'" in str(refusal.value)
+def test_other_texts_are_refused(
+    board: Board, parse: Callable[[Board, str], str], reason: str, texts: list[str]
+) -> None:
+    for text in texts:
+        with pytest.raises(ValueError) as refusal:
+            parse(board, text)
+        assert reason in str(refusal.value) and f"'{text}'" in str(refusal.value)
 
 
 def test_an_ambiguous_text_names_the_moves() -> None:
+    with pytest.raises(ValueError, match=r"ambiguous move.*'５八金'"):
+        Board(GOLDS).parse_kif("５八金")
     with pytest.raises(ValueError, match=r"4i5h, 6i5h|6i5h, 4i5h"):
         Board(GOLDS).push_kif("５八金")
 

@@ -14,7 +14,7 @@ DirtyPiece = tuple[str, str, int, str, str, int]
 
 @pytest.mark.parametrize("seed", positions.SEEDS)
 def test_pushing_and_popping(seed: int) -> None:
-    """The state and Dirty after each move; two positions differ by exactly what Dirty records."""
+    """The state and Dirty after each move; Dirty records exactly the difference of two positions."""
     game = positions.scenes(seed)
     probe, states = Probe(game[0].position.sfen()), []
     for position, _, _, move in game:

@@ -13,7 +13,7 @@ TAKING = ["P", "L", "N", "+P", "+L", "+N", "S", "+S", "G", "B", "R", "+B", "+R",
 
 
 def slow_see(position: Position, move: str) -> int:
-    """Each side may stop; the least valuable piece captures first; later promotions are ignored."""
+    """Return the value of a move: each side may stop, cheap pieces capture first, later promotions are ignored."""
     target = to_square(move[2:4])
     captured = position.board.get(target)
     gain = VALUES[captured.upper()] if captured else 0
@@ -30,7 +30,7 @@ def scene_of(board: dict[Square, str]) -> Position:
 
 
 def pinned_off(position: Position, side: str, target: Square) -> set[Square]:
-    """The pieces of a side without which its king would be attacked and that are not on a line with it and `target`."""
+    """Return the pinned pieces of a side, except those whose pin is on the line to `target`."""
     king, board = position.king(side), position.board
     if king is None:
         return set()
@@ -46,7 +46,7 @@ def pinned_off(position: Position, side: str, target: Square) -> set[Square]:
 
 
 def best_recapture(board: dict[Square, str], target: Square, side: str) -> int:
-    """The gain of `side` by captures on `target`; 0 if it does better not to capture."""
+    """Return the gain of `side` by captures on `target`; 0 if capturing loses."""
     scene = scene_of(board)
     attackers = scene.attackers(target, side)
     pinned = pinned_off(scene, side, target) if attackers else set()

@@ -1,4 +1,4 @@
-"""Searches positions one by one, each from a cleared state, so the order does not matter."""
+"""Search of single positions, each from a cleared state, so their order does not matter."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The number of lines; the moves to search, all if empty; `effort` multiplies the limits."""
+    """Number of lines, root moves to search (empty: all), factor of the limits (`effort`)."""
 
     lines: int = 1
     moves: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class Wanted:
 
 
 class Analyst:
-    """Evaluates positions. WeightsError or MemoryError if the evaluation cannot be loaded."""
+    """An engine that evaluates positions. WeightsError or MemoryError if the evaluation cannot be loaded."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

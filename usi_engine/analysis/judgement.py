@@ -1,8 +1,8 @@
 """The quality of moves: probabilities of winning, losses, grades.
 
 The probability at a value of v centipawns is 1 / (1 + exp(-v / 600)): the scale on which the evaluation is trained
-(docs/learning.md), and ShogiHome's default. A move loses the mover's probability by the best line minus the probability
-after the move, at least 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50 percentage
+(docs/learning.md), and ShogiHome's default. The loss of a move is the mover's probability with the best line minus that
+after the move: at least 0, and 0 for the search's own move. The grades and their bounds (5, 10, 20 and 50 percentage
 points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪手.
 """
 
@@ -36,8 +36,8 @@ GRADES = (
 
 @dataclass(frozen=True)
 class Evaluated:
-    """A searched position. Values are for the side to move: centipawns, and plies to mate (negative: is mated; 0: is
-    mated now; None: no mate). `pv` is the best line in USI, empty if the game is over.
+    """A searched position. Values are for the side to move: centipawns, and plies to mate (negative: side to move
+    is mated; 0: already; None: no mate). `pv` is the best line in USI, empty if the game is over.
     """
 
     value: int

@@ -1,6 +1,6 @@
 """An analysed game as KIF with comments that GUIs draw as a graph.
 
-The comments after a move tell the result of the search in the position after it; values are Black's. There are two
+The comments after a move give the search result of the position after it; values are Black's. There are two
 forms, one comment line each (`*` begins a comment in KIF):
 
 - ShogiGUI: `**解析 0 ○ 候補1 時間 00:01.5 深さ 12 ノード数 300000 評価値 120 読み筋 △３四歩(33) ▲２六歩(27)`.

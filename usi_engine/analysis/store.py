@@ -53,7 +53,7 @@ class Store:
                     path.unlink(missing_ok=True)
             with contextlib.suppress(OSError):
                 for line in path.read_text(encoding="utf-8").splitlines():
-                    self._take(line)
+                    self._add_line(line)
 
     def get(self, ply: int) -> Evaluated | None:
         """Return the kept result, if there is one."""
@@ -66,7 +66,7 @@ class Store:
             with contextlib.suppress(OSError), self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([ply, asdict(result)]) + "\n")
 
-    def _take(self, line: str) -> None:
+    def _add_line(self, line: str) -> None:
         """Add the result of a line of the file; a damaged line is skipped."""
         with contextlib.suppress(ValueError, TypeError, KeyError):
             ply, fields = json.loads(line)

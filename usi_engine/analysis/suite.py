@@ -36,12 +36,12 @@ NAME = re.compile(r"\bid\s+\"?([^\";]+)")
 
 
 class SuiteError(ValueError):
-    """A line that has no problem; the text quotes it."""
+    """A line without a valid problem; the text quotes it."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A position, the moves that solve it (or, with `avoid`, those that do not), a name."""
+    """A position, the moves that solve it (with `avoid`: that do not solve it), and a name."""
 
     board: Board
     moves: tuple[str, ...]
@@ -60,7 +60,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The move of the search. Depth and seconds from which on its choice was right, 0 if it is wrong."""
+    """The move that a search chose, and the depth and seconds since which its choice was right; 0 if it is wrong."""
 
     problem: Problem
     move: str
@@ -70,19 +70,19 @@ class Attempt:
 
     @property
     def found(self) -> bool:
-        """True if the last choice was right."""
+        """True if the chosen move is right."""
         return self.problem.solved_by(self.move)
 
 
 class Finding:
-    """Follows the iterations of a search and remembers since when its choice has been right."""
+    """The depth and seconds since which the choice of a running search has been right; 0 if it is wrong."""
 
     def __init__(self, problem: Problem) -> None:
         self._problem, self._begun = problem, time.monotonic()
         self.depth, self.seconds = 0, 0.0
 
     def iteration(self, result: Analysis) -> None:
-        """Take a finished depth, or the last choice."""
+        """Update from the result of a finished depth, or from the last result."""
         if not self._problem.solved_by(result.move or ""):
             self.depth, self.seconds = 0, 0.0
         elif not self.depth:

@@ -43,6 +43,6 @@ class AperyBook:
         return Entry(sorted_moves([self._move(row) for row in rows]))
 
     def _move(self, row: Any) -> BookMove:
-        # Invalid bits become a text that is not a legal move, such as `none`.
+        # Invalid bits become text that is not a legal move, such as `none`.
         text = str(self._rsshogi.AperyMove(int(row["move"])).to_move())
         return BookMove(text, "", int(row["value"]), 0, int(row["count"]))

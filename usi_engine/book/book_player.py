@@ -1,4 +1,4 @@
-"""Play from a book: look up the position or the flipped one, skip illegal moves, choose."""
+"""Book moves for play: look up the position or the flipped one, skip illegal moves, choose."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PACKAGED = DATA / "book.db"
 
 
 def open_book(name: str) -> Book:
-    """Open the book that a BookFile names: .sbk, .bin, or any other suffix for YaneuraOu's format. BookError."""
+    """Open the book that BookFile names: .sbk, .bin, or any other suffix for YaneuraOu's format. BookError."""
     try:
         path = str(PACKAGED if name == INTERNAL else Path(name).expanduser())
     except RuntimeError as error:  # no such user
@@ -42,7 +42,7 @@ def open_book(name: str) -> Book:
 
 
 class BookPlayer:
-    """Chooses moves from a book. Calls `tell` with one sentence about the first fault in the book."""
+    """A book to choose moves from. `tell` gets one sentence about the first fault in it."""
 
     def __init__(self, book: Book, tell: Callable[[str], None]) -> None:
         self._book, self._tell, self._told = book, tell, False
@@ -64,7 +64,7 @@ class BookPlayer:
     def _probe(self, sfen: str) -> tuple[BookMove, ...]:
         entry = self._book.probe(sfen)
         if entry.bad_line:
-            self._fault(entry.bad_line)
+            self._report_fault(entry.bad_line)
         return entry.moves
 
     def _legal(self, board: Board, moves: Iterable[BookMove]) -> list[BookMove]:
@@ -73,10 +73,10 @@ class BookPlayer:
             if board.is_legal(move.move):
                 found.append(move)
             else:
-                self._fault(move.move)
+                self._report_fault(move.move)
         return found
 
-    def _fault(self, text: str) -> None:
+    def _report_fault(self, text: str) -> None:
         if not self._told:
             self._told = True
             self._tell(f"book '{self._book.path}': lines that cannot be played are skipped, such as '{text[:QUOTED]}'")

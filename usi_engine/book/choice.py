@@ -14,7 +14,7 @@ NARROW_SHARE = 0.1  # NarrowBook skips moves that were played in a smaller share
 
 @dataclass(frozen=True)
 class Rules:
-    """The options for one side. A move may be `margin` centipawns below the best one, and not below `least`."""
+    """The options for one side. A move may be at most `margin` centipawns below the best one, but not below `least`."""
 
     last_ply: int
     margin: int

@@ -54,7 +54,7 @@ def check_file(path: str, most_bytes: int) -> None:
     try:
         size = Path(path).stat().st_size
         if not Path(path).is_file():
-            raise BookError(f"book '{path}' is no regular file")
+            raise BookError(f"book '{path}' is not a regular file")
     except OSError as error:
         raise BookError(f"book '{path}' cannot be read: {error.strerror}") from error
     except ValueError as error:  # a path with a null character

@@ -132,7 +132,7 @@ def read_move_lines(file: BinaryIO, key: bytes) -> bytes:
 
 
 def key_of(sfen: bytes) -> bytes:
-    """Return the `position_key` of bytes, of which only the first LONGEST_POSITION count."""
+    """Return the `position_key` of the first LONGEST_POSITION bytes."""
     return position_key(sfen[:LONGEST_POSITION].decode("latin-1")).encode("latin-1")
 
 

@@ -44,10 +44,10 @@ def add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("games", nargs="*", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     build.add_argument("--out", type=Path, required=True, help="the book; FILE.journal keeps the results of searches")
     build.add_argument("--plies", type=whole(1), default=16, help="length of the lines in plies (16)")
-    build.add_argument("--min-games", type=whole(1), default=2, help="use moves played in so many games (2)")
-    build.add_argument("--positions", type=whole(1), help="grow the book by search to so many (1000 without games)")
+    build.add_argument("--min-games", type=whole(1), default=2, help="use moves played in this many games or more (2)")
+    build.add_argument("--positions", type=whole(1), help="grow the book by search to this size (1000 without games)")
     build.add_argument(
-        "--lines", type=whole(1), default=4, help="moves that a search values; more get more nodes or time (4)"
+        "--lines", type=whole(1), default=4, help="moves that a search values; more moves get more nodes or time (4)"
     )
     build.add_argument("--margin", type=whole(1), default=40, help="greatest loss of a move, in centipawns (40)")
     build.add_argument("--start", default="startpos", help="the position to grow from: an sfen")
@@ -86,18 +86,18 @@ def check_out(out: Path, games: Sequence[Path]) -> None:
     with out.open("rb") as file:
         first = file.read(len(BOM + MARK))
     if first and not first.removeprefix(BOM).startswith(MARK):
-        raise BookError(f"--out {out}: holds something else than a book; it is not replaced")
+        raise BookError(f"--out {out}: is not a book; it is not replaced")
 
 
 def show(args: argparse.Namespace) -> int:
     """Print the moves of a position; return 1 if the book lacks it. BookError; ValueError for a bad position."""
     rows = table(args.book, board_of(load_core(), " ".join(args.position)))
-    print("\n".join(rows) if rows else "the book does not hold this position")
+    print("\n".join(rows) if rows else "this position is not in the book")
     return 0 if rows else 1
 
 
 class RecordReader:
-    """Reads the games of files, counts them and prints each fault on standard error."""
+    """A reader of game files that counts games and prints each fault on standard error."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths, self.count, self.faults = paths, 0, 0

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 # Cost of a move in the order of expansion, in centipawns; greater values make the book broader and shallower.
 PLY_COST = 10
-# Positions expanded at a time, at least and as a share of the book; then all values are backed up again.
+# Positions expanded per round: the minimum, and the share of the book. After a round all values are backed up again.
 ROUND, ROUND_SHARE = 16, 1 / 100
-# (last move number, factor): the first entries that apply multiply the number of lines.
+# (last move number, factor): the first entry that applies multiplies the number of lines.
 WIDER = ((2, 4), (6, 2))
 
 
@@ -66,7 +66,7 @@ class GrowthPlan:
 
 
 class Searcher:
-    """Searches positions, unless the journal holds the result."""
+    """A search of positions that reuses the results in the journal."""
 
     def __init__(self, core: Core, analyst: Analyst, journal: Journal, lines: int) -> None:
         self._core, self._analyst, self._journal, self._lines = core, analyst, journal, lines
@@ -80,7 +80,7 @@ class Searcher:
         """Return the position with its best moves or, if `counts` names moves, with these and the best move."""
         board, lines = self._core.board(sfen), self._journal.get(sfen)
         wanted = tuple(counts or ())
-        if lines is None or not is_complete(lines, board, wanted, 0 if counts else self._width(board.ply)):
+        if lines is None or not is_complete(lines, board, wanted, 0 if counts else self._line_count(board.ply)):
             lines = self._search(board, wanted)
             self._journal.put(sfen, lines)
             self._progress.add(1, 1)
@@ -88,17 +88,17 @@ class Searcher:
 
     def _search(self, board: Board, wanted: tuple[str, ...]) -> tuple[Line, ...]:
         if not wanted:
-            return self._analyst.lines(board, self._wanted(self._width(board.ply)))
+            return self._analyst.lines(board, self._request(self._line_count(board.ply)))
         best = self._analyst.lines(board, Wanted())
         moves = tuple(dict.fromkeys([*wanted, *(line.move for line in best)]))
-        return self._analyst.lines(board, self._wanted(len(moves), moves))
+        return self._analyst.lines(board, self._request(len(moves), moves))
 
-    def _width(self, ply: int) -> int:
+    def _line_count(self, ply: int) -> int:
         """Return the number of lines, which is greater near the start of the game."""
         return self._lines * next((factor for last, factor in WIDER if ply <= last), 1)
 
-    def _wanted(self, lines: int, moves: tuple[str, ...] = ()) -> Wanted:
-        """Ask for the same effort for each line, whatever their number."""
+    def _request(self, lines: int, moves: tuple[str, ...] = ()) -> Wanted:
+        """Return a request with the same effort for each line, whatever their number."""
         return Wanted(lines, moves, effort=math.ceil(lines / self._lines))
 
 

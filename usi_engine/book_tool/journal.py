@@ -1,6 +1,6 @@
 """The journal of an unfinished book: a line of JSON for each position searched, so that a stopped run can continue.
 
-The first line holds the settings that the results depend on. A run with the same settings takes its results from the
+The first line has the settings that the results depend on. A run with the same settings takes its results from the
 journal, so the book is the same as that of an uninterrupted run, and a longer run continues a shorter one.
 """
 
@@ -27,7 +27,7 @@ class Journal:
         lines = path.read_text(encoding="ascii", errors="replace").splitlines() if path.exists() else []
         if lines:
             check_settings(path, parsed(lines[0]), dict(settings))
-        complete = [line for line in lines[1:] if self._take(line)]
+        complete = [line for line in lines[1:] if self._add_line(line)]
         write_text(path, "\n".join([json.dumps(dict(settings)), *complete, ""]))  # without a line cut off by a kill
 
     def __len__(self) -> int:
@@ -44,8 +44,8 @@ class Journal:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([sfen, words]) + "\n")
 
-    def _take(self, text: str) -> bool:
-        """Take the result in a line; return False if the line is damaged, as when it is not ASCII."""
+    def _add_line(self, text: str) -> bool:
+        """Take the result in a line; return False if the line is damaged (for example not ASCII)."""
         try:
             text.encode("ascii")
             sfen, words = json.loads(text)
@@ -59,7 +59,7 @@ class Journal:
 def check_settings(path: Path, found: Any, settings: dict[str, str | int | float]) -> None:
     """Raise BookError unless the file holds these settings."""
     if not isinstance(found, dict):
-        raise BookError(f"'{path}' is no journal of a book; move it or name another --out")
+        raise BookError(f"'{path}' is not the journal of a book; move it or name another --out")
     if found != settings:
         raise BookError(f"'{path}' was made with other settings; delete it or name another --out")
 

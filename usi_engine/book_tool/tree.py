@@ -1,7 +1,7 @@
 """The positions of an unfinished book: a graph whose values are backed up from the deepest positions.
 
 A short search errs by tens of centipawns, more than opening moves differ, and pure minimax picks the errors. So the
-value of a move is the mean of its own search's and that of the positions after it.
+value of a move is the mean of its own search value and the value backed up from the positions after it.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class Tree:
     def frontier(self, start: str, last_ply: int, margin: int, ply_cost: int) -> list[tuple[int, str]]:
         """Return (cost, sfen) of the positions outside the tree that moves within `margin` lead to, cheapest first.
 
-        Move numbers go up to `last_ply`. A path costs the losses of its moves against the best, and `ply_cost` a move,
-        in centipawns.
+        Move numbers go up to `last_ply`. The cost of a path in centipawns is the sum of what its moves lose against the
+        best ones, plus `ply_cost` for each move.
         """
         values = {position_key(sfen): moves for sfen, moves in self.moves().items()}
         queue, seen, found = [(0, start)], set[str](), list[tuple[int, str]]()

@@ -29,7 +29,7 @@ class SessionError(Exception):
     """A server that cannot be used; one line."""
 
 
-class LineCut(Exception):
+class ConnectionLost(Exception):
     """The end of a session, after which another may begin; the text is the reason if it is unusual."""
 
 
@@ -50,7 +50,7 @@ class Settings:
     password: str
     games: int = 0
     ponder: bool = False
-    margin: float = 0.0  # taken off the times that the engine is told
+    margin: float = 0.0  # subtracted from the times sent to the engine
     records: Path = Path("csa-games")
     keep_alive: float = 60.0
     pause: float = 1.0  # before a new connection; doubled after each that fails
@@ -58,14 +58,14 @@ class Settings:
 
 
 class Client:
-    """Plays until `games` games have ended. `note` takes lines for the user."""
+    """A client that plays until `games` games have ended. `note` gets messages for the user."""
 
     def __init__(self, settings: Settings, note: Callable[[str], None], log: TrafficLog | None = None) -> None:
         self._settings, self._note, self._log = settings, note, log or TrafficLog()
         self._events: queue.Queue[tuple[Connection | None, protocol.Event | Cut | EngineEvent | Interrupted]]
         self._events = queue.Queue()
         self._leaving = threading.Event()
-        self._failures, self._known = 0, False  # failed sessions in a row; whether a login was ever accepted
+        self._failures, self._was_accepted = 0, False  # failed sessions in a row; whether a login was ever accepted
         self.tally: Counter[str] = Counter()
 
     def post(self, event: EngineEvent) -> None:
@@ -79,13 +79,13 @@ class Client:
 
     def run(self, engine: Engine) -> None:
         """Play with an engine that is started and posts here. SessionError, EngineError."""
-        while not self._done():
+        while not self._is_done():
             try:
                 with contextlib.closing(self._connect()) as line:
                     self._line = line
                     self._log_in()
                     self._play_games(engine)
-            except LineCut as cut:
+            except ConnectionLost as cut:
                 self._pause(str(cut))
 
     def summary(self) -> str:
@@ -95,17 +95,17 @@ class Client:
         return f"{total} game{'s' * (total != 1)}" + (": " + ", ".join(parts) if parts else "")
 
     @property
-    def _place(self) -> str:
+    def _address(self) -> str:
         return f"{self._settings.host}:{self._settings.port}"
 
-    def _done(self) -> bool:
+    def _is_done(self) -> bool:
         ended = sum(self.tally.values()) - self.tally[CUT]
         return self._leaving.is_set() or 0 < self._settings.games <= ended
 
     def _pause(self, reason: str) -> None:
         """Wait before the next session. SessionError if no login was ever accepted."""
-        if not self._known:
-            raise SessionError(reason or f"{self._place} closed the line during the login")
+        if not self._was_accepted:
+            raise SessionError(reason or f"{self._address} closed the connection during the login")
         seconds = min(self._settings.pause * 2 ** min(self._failures, MOST_DOUBLINGS), LONGEST_PAUSE)
         self._failures += 1
         if reason and not self._leaving.is_set():
@@ -120,10 +120,10 @@ class Client:
             address = (settings.host, settings.port)
             return Connection(address, lambda *item: self._events.put(item), settings.keep_alive, self._log)
         except OSError as error:
-            raise LineCut(f"no connection to {self._place}: {error}") from None
+            raise ConnectionLost(f"no connection to {self._address}: {error}") from None
 
     def _next(self, seconds: float = math.inf) -> protocol.Event | EngineEvent | Interrupted:
-        """Return the next event. LineCut at the end of the connection, or if nothing comes for so long."""
+        """Return the next event. ConnectionLost if the connection ends or nothing comes for `seconds`."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self._line.tick()
@@ -132,9 +132,9 @@ class Client:
                 if line not in (None, self._line):
                     continue  # from an older connection
                 if isinstance(event, Cut):
-                    raise LineCut
+                    raise ConnectionLost
                 return event
-        raise LineCut(f"{self._place} does not answer")
+        raise ConnectionLost(f"{self._address} does not answer")
 
     def _log_in(self) -> None:
         name = self._settings.name
@@ -142,31 +142,31 @@ class Client:
         while not isinstance(event := self._next(LOGIN_SECONDS), LoggedIn):
             if isinstance(event, LoginRefused):
                 # A server may keep the old connection for a while after it was cut.
-                raise LineCut(
-                    f"{self._place} refuses the login of '{name}': wrong name or password, or still logged in"
+                raise ConnectionLost(
+                    f"{self._address} refuses the login of '{name}': wrong name or password, or still logged in"
                 )
-        if not self._known:
-            self._note(f"logged in to {self._place} as {event.name}")
-        self._known, self._failures = True, 0
+        if not self._was_accepted:
+            self._note(f"logged in to {self._address} as {event.name}")
+        self._was_accepted, self._failures = True, 0
 
     def _log_out(self) -> None:
         self._line.send(protocol.LOGOUT)
-        with contextlib.suppress(LineCut):
+        with contextlib.suppress(ConnectionLost):
             while not isinstance(self._next(LOGOUT_SECONDS), LoggedOut):
                 pass
 
     # ---- games ----
 
     def _play_games(self, engine: Engine) -> None:
-        while not self._done():
+        while not self._is_done():
             event = self._next()
             if isinstance(event, GameSummary):
-                self._meet(engine, event)
+                self._accept_offer(engine, event)
             elif isinstance(event, BadSummary):
                 self._refuse(event.game_id, event.reason)
         self._log_out()
 
-    def _meet(self, engine: Engine, summary: GameSummary) -> None:
+    def _accept_offer(self, engine: Engine, summary: GameSummary) -> None:
         """Answer the offer of a game, and play it."""
         settings = self._settings
         try:
@@ -179,8 +179,8 @@ class Client:
         self._line.send(protocol.agree(summary.game_id))
         if self._is_started(game):
             self._play(game)
-        # shogi-server closes a session after its game, but notices only with the next line it gets, whatever it is;
-        # on servers that offer the next game on the same line an empty one does no harm.
+        # shogi-server closes the session after a game, but only when it receives another line. An empty line does no
+        # harm on servers that offer the next game in the same session.
         self._line.send(protocol.KEEP_ALIVE)
 
     def _refuse(self, game_id: str, reason: str) -> None:
@@ -203,28 +203,28 @@ class Client:
         return True
 
     def _play(self, game: ServerGame) -> None:
-        """Play one game to its end. LineCut, EngineError."""
+        """Play one game to its end. ConnectionLost, EngineError."""
         try:
             game.begin()
             while game.ending is None:
                 event = self._next()
                 if isinstance(event, Interrupted):
-                    self._interrupted(game, event)
+                    self._handle_interrupt(game, event)
                 else:
                     game.handle(event)
-        except LineCut:
+        except ConnectionLost:
             game.end(Ending("unknown", CUT))
-            raise LineCut(f"the line was cut during {game.summary.game_id}") from None
+            raise ConnectionLost(f"the connection was cut during {game.summary.game_id}") from None
         finally:
-            self._keep(game)
+            self._count_and_save(game)
 
-    def _interrupted(self, game: ServerGame, event: Interrupted) -> None:
+    def _handle_interrupt(self, game: ServerGame, event: Interrupted) -> None:
         if event.again:
             game.interrupt()
         else:
             self._note("leaving after this game; Ctrl-C again asks the server to break it off")
 
-    def _keep(self, game: ServerGame) -> None:
+    def _count_and_save(self, game: ServerGame) -> None:
         """Count a game and write its record."""
         ending = game.ending or Ending("unknown", CUT)
         result = CUT if ending.cause == CUT else ending.result

@@ -37,7 +37,7 @@ class Clocks:
         self.left = {color: control.total for color, control in controls.items()}
 
     def spend(self, color: str, units: int) -> int:
-        """Subtract the time of a move, add the increment, which is due after each move, and return the time."""
+        """Subtract the time of a move and add the increment; return the time."""
         control = self._controls[color]
         spent = units * control.unit
         self.left[color] = max(self.left[color] + control.increment - spent, 0)
@@ -46,7 +46,7 @@ class Clocks:
     def go_words(self, color: str, margin: int = 0) -> str:
         """Return the clocks as arguments of `go` for the player `color`, less a margin for network delay.
 
-        btime and wtime are without the increment of the next move, as GUIs of the Shogidokoro family count.
+        btime and wtime do not include the increment of the next move, as in Shogidokoro and similar GUIs.
         """
         if self._controls[color].is_unlimited():
             return f"btime 0 wtime 0 byoyomi {UNLIMITED_BYOYOMI}"

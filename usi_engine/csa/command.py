@@ -20,7 +20,7 @@ from usi_engine.csa.driver import Engine, EngineError
 from usi_engine.usi.arguments import DAY, real, whole
 
 PORT = 4081
-LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows an empty line every 30 seconds at most
+LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows at most one empty line in 30 seconds
 NAME = re.compile(r"[!-+\--~]{1,32}")  # visible ASCII without a comma
 GAME = re.compile(r"[\w@.-]+-\d+-\d+F?(-[BbWw])?", re.ASCII)
 FORCED_INTERRUPTS = 3
@@ -103,7 +103,7 @@ def settings_of(args: argparse.Namespace) -> Settings:
 
 
 def engine_of(args: argparse.Namespace, client: Client) -> Engine:
-    """Return the engine to play with; another one runs in its own folder, with its files."""
+    """Return the engine to play with; an engine other than this one runs in its own folder, with its files."""
     if args.engine is None:
         return Engine(own_engine(), options_of(args), client.post, note=note)
     path = args.engine.expanduser().resolve()
@@ -111,7 +111,7 @@ def engine_of(args: argparse.Namespace, client: Client) -> Engine:
 
 
 def own_engine() -> list[str]:
-    """Return the command that starts this package. `-m` would prefer a package of its name in the working folder."""
+    """Return the command that starts this package. `-m` would prefer a namesake in the working folder."""
     home = str(Path(usi_engine.__file__).resolve().parents[1])
     code = f"import sys; sys.path.insert(0, {home!r}); from usi_engine.__main__ import main; sys.exit(main())"
     return [sys.executable, "-c", code]

@@ -13,17 +13,17 @@ from typing import TextIO
 from usi_engine.csa.protocol import KEEP_ALIVE, Event, Reader
 
 CONNECT_SECONDS = 15.0
-# A server that answers empty lines is gone after this many without an answer.
+# A server that used to answer empty lines counts as gone after this many without an answer.
 SILENT_KEEP_ALIVES = 3
 
 
 @dataclass(frozen=True)
 class Cut:
-    """The connection is closed, by either side or by the network."""
+    """The end of a connection, closed by either side or by the network."""
 
 
 class TrafficLog:
-    """A file with each line sent and received and its time; without a file it does nothing. Thread-safe."""
+    """A log of each line sent or received, with its time; without a file it does nothing. Thread-safe."""
 
     def __init__(self, file: TextIO | None = None) -> None:
         self._file, self._lock = file, threading.Lock()
@@ -38,7 +38,7 @@ class TrafficLog:
 
 
 class Connection:
-    """Hands events to `post` from the reading thread, with this connection; the last is Cut. OSError."""
+    """A connection whose reading thread passes it and each event to `post`; the last event is Cut. OSError."""
 
     def __init__(
         self,
@@ -86,10 +86,10 @@ class Connection:
         reader = Reader()
         with contextlib.suppress(OSError), self._socket.makefile("r", encoding="utf-8", errors="replace") as lines:
             for line in lines:
-                self._take(reader, line.rstrip("\r\n"))
+                self._handle_line(reader, line.rstrip("\r\n"))
         self._post(self, Cut())
 
-    def _take(self, reader: Reader, line: str) -> None:
+    def _handle_line(self, reader: Reader, line: str) -> None:
         self._heard = time.monotonic()
         self._answers_keep_alive |= not line
         self._log.write("<", line)

@@ -32,7 +32,7 @@ class EngineError(Exception):
 
 @dataclass(frozen=True)
 class Thought:
-    """Value in centipawns for the side to move and line of a search; None and empty if it reported none."""
+    """A search's value in centipawns for the side to move and its line; None and empty if it reported none."""
 
     value: int | None = None
     pv: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ def value_of(kind: str, text: str) -> int | None:
 
 
 class Engine:
-    """Starts and drives the process; hands events to `post` from the reading thread.
+    """An engine process, whose reading thread passes events to `post`.
 
     `note` gets the engine's messages before it is ready (an option refused, a file not found).
     """
@@ -125,7 +125,7 @@ class Engine:
     def prepare(self, max_moves: int = 0) -> None:
         """Wait until the engine is ready for a game, which takes long only the first time. EngineError.
 
-        `max_moves` ends the game drawn; an engine that has the option is told. A process that has ended is replaced.
+        The game is a draw after `max_moves`; an engine with that option is told. A process that has ended is restarted.
         """
         self._readyok.clear()  # before the check below: a process that ends from now on sets it
         if self._process is None or self._process.poll() is not None:
@@ -182,7 +182,7 @@ class Engine:
             process.wait()
 
     def _open(self) -> subprocess.Popen[str]:
-        # Its own process group: Ctrl-C in the terminal is for the client, which lets the game end first.
+        # The engine gets a process group of its own: Ctrl-C is for the client, which lets the game end first.
         windows = os.name == "nt"
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         try:
@@ -233,9 +233,9 @@ class Engine:
                 self._answered(rest.split(), thought)
                 thought = Thought()
             else:
-                self._take(word, rest)
+                self._handle_line(word, rest)
 
-    def _take(self, word: str, rest: str) -> None:
+    def _handle_line(self, word: str, rest: str) -> None:
         if word == "id" and rest.startswith("name "):
             self.name = rest.removeprefix("name ")
         elif word == "option":

@@ -13,7 +13,7 @@ from usi_engine.csa.position import GamePosition, floodgate_comment
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
 from usi_engine.records.writer import TimedMove
 
-# An engine that ends by itself more often in one game resigns it.
+# A game is resigned if the engine process ends by itself more often than this.
 MOST_RESTARTS = 2
 
 
@@ -51,24 +51,24 @@ class ServerGame:
         self._comment = self._reply = self._pondered = self._cause = ""
         self._restarts = 0
         for made in summary.moves:
-            self._record(made)
+            self._record_move(made)
 
     def begin(self) -> None:
-        """Begin; both have agreed."""
+        """Begin the game after both players have agreed."""
         self._engine.new_game()
-        self._turn()
+        self._start_turn()
 
     def handle(self, event: Event | BestMove | EngineGone) -> None:
         """Handle an event; the last one sets `ending`. EngineError."""
         if isinstance(event, MoveMade):
-            self._made(event)
+            self._take_move(event)
         elif isinstance(event, BestMove):
             self._answer(event)
         elif isinstance(event, EngineGone):
             if event.start == self._engine.starts:
                 self._restart()
         elif isinstance(event, Special):
-            self._last(event)
+            self._take_special(event)
         elif isinstance(event, Cause):
             self._cause = event.word
         elif isinstance(event, Outcome):
@@ -79,31 +79,31 @@ class ServerGame:
         self._send(protocol.INTERRUPT)
 
     def end(self, ending: Ending) -> None:
-        """End the game, whoever says so."""
+        """End the game and tell the engine the result."""
         self.ending = ending
         self._awaited = 0
         self._engine.game_over(ending.result)
 
-    def _record(self, made: MoveMade) -> None:
+    def _record_move(self, made: MoveMade) -> None:
         comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
         usi = self.position.push(made.csa)
         self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), comment))
 
-    def _made(self, made: MoveMade) -> None:
+    def _take_move(self, made: MoveMade) -> None:
         try:
-            self._record(made)
+            self._record_move(made)
         except ValueError as error:
             # The server decides: its verdict follows.
             self._note(f"the server sent an {error} in {self.position.command()}")
             return
-        self._turn()
+        self._start_turn()
 
-    def _last(self, special: Special) -> None:
+    def _take_special(self, special: Special) -> None:
         # shogi-server repeats a declaration without its time.
         if special.units is not None:
             self.last_ms = special.units * self.summary.controls[self.summary.color].unit
 
-    def _turn(self) -> None:
+    def _start_turn(self) -> None:
         if self.position.turn == self.summary.color:
             self._think()
         elif self._may_ponder and self._reply and self.position.line([self._reply]):

@@ -1,4 +1,4 @@
-"""The position of a game, moved by CSA text, with its moves in CSA and USI."""
+"""The position of a game: makes moves given in CSA, and returns moves in CSA and USI."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GamePosition:
 
 
 def floodgate_comment(position: GamePosition, value: int | None, pv: Sequence[str]) -> str:
-    """Return value and line of the next move in floodgate's form, `* VALUE REPLY ...`; empty without a value.
+    """Return the value and line of the next move in floodgate's form, `* VALUE REPLY ...`; empty without a value.
 
     `value` is the mover's, the comment's is Black's. `pv` begins with the move itself, the comment with the reply.
     """

@@ -1,4 +1,4 @@
-"""The text of the CSA server protocol 1.2.1: lines of a server to frozen events, commands to lines. No input or output.
+"""The text of the CSA server protocol 1.2.1: parses server lines to frozen events, formats commands. It does no I/O.
 
 Protocol: http://www2.computer-shogi.org/protocol/ (tcp_ip_server_121.html). Colors are `+` (Black) and `-` (White).
 """
@@ -57,7 +57,7 @@ class MoveMade:
 
 @dataclass(frozen=True)
 class GameSummary:
-    """The conditions of a game. `position` are the lines of the start position, `moves` the moves made from there (in a
+    """The conditions of a game. `position` has the lines of the start position, `moves` the moves made from there (in a
     resumed game, or one that starts from an opening).
     """
 
@@ -117,7 +117,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Unread:
-    """A line without meaning for a player, such as a chat."""
+    """A line without meaning for a player, such as chat."""
 
     text: str
 
@@ -129,7 +129,7 @@ Event = (
 
 
 class Reader:
-    """Turns lines of a server, without line ends, into events; a Game_Summary has many lines."""
+    """A parser of server lines, without line ends, to events; a Game_Summary has many lines."""
 
     def __init__(self) -> None:
         self._summary: list[str] | None = None

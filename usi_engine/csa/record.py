@@ -12,7 +12,7 @@ from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.records.files import write_text
 from usi_engine.records.writer import INTERRUPTED, local_time, text_of_moves
 
-# rsshogi's results by the cause: for a won game, what follows the winner's color; for a draw, the whole name.
+# rsshogi's results by the cause: for a won game, the suffix after the winner's color; for a draw, the whole name.
 WON = {
     "RESIGN": "",
     "TIME_UP": "_BY_TIMEOUT",
@@ -39,7 +39,7 @@ def result_name(ending: Ending, color: str) -> str:
 
 
 def metadata_of(game: ServerGame) -> RecordMetadata:
-    """Return names, the game's id, times."""
+    """Return the players' names, the game's id and times."""
     summary, control = game.summary, game.summary.controls[game.summary.color]
     seconds = [milliseconds // 1000 for milliseconds in (control.total, control.byoyomi, control.increment)]
     return RecordMetadata(

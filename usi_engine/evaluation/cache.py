@@ -2,7 +2,7 @@
 
 A file contains the arrays of KppWeights.memory() one after the other, then a checksum of a part of each page. Its name
 is the checksum of the weights file. It is written under a temporary name, synced and renamed, so no incomplete file is
-ever read; the checksum finds pages that were lost all the same. If the folder cannot be used, every start unfolds.
+ever read; the checksum detects pages that were lost nevertheless. If the folder cannot be used, every start unfolds.
 The environment variable `KOMADORI_CACHE` sets the folder; empty: no cache. The default is the user's cache folder:
 `~/.cache/komadori` on Linux (or below `XDG_CACHE_HOME`), `~/Library/Caches/komadori` on macOS,
 `%LOCALAPPDATA%\\komadori` on Windows.
@@ -55,7 +55,7 @@ def cache_file(data: bytes) -> Path | None:
 
 
 def fetch(weights: Unfolded, path: Path) -> bool:
-    """Fill the allocated `weights` from the cache. If the file is missing or damaged, return False: they are void."""
+    """Fill the allocated `weights` from the cache; return False, leaving them invalid, without an intact file."""
     arrays = weights.memory()
     try:
         with path.open("rb", buffering=0) as file:

@@ -18,7 +18,7 @@ def read_bytes(file: Path, limit: int, head: int | None = None) -> bytes:
     if not file.exists():
         raise Fault("there is no such file")
     if not file.is_file():
-        raise Fault("this is no regular file")
+        raise Fault("this is not a regular file")
     size = file.stat().st_size
     if size > limit:
         raise Fault(f"{size} bytes are more than such a file can have")

@@ -8,10 +8,10 @@ play reads it by one table access.
     bytes 12-43   SHA-256 of the header
     header        JSON: features, steps, card, and the name, length and SHA-256 of each block
     blocks        LZMA, one after the other: `piece` (32-bit words), `kp`, `pp`, `kkp`, `kp_turn` and `pp_turn` (tempo
-                  terms); then of each zone of king squares `zone00` to `zone10`, and of its squares `kpp00` to `kpp44`
+                  terms); then for each zone of king squares `zone00`, ... and its squares' `kpp00`, ... up to `kpp44`
 
-A king's KPP weights are the sum of its block and its zone's. Training gives most pairs one weight for a zone, so most
-words of a king's block are zero. A block of 16-bit words has their low bytes first and then their high bytes. OFFSET is
+A king's KPP weights are the sum of its block and its zone's. Training gives most pairs one weight per zone, so most
+words of a king's block are zero. A block of 16-bit words stores all low bytes before all high bytes. OFFSET is
 added to each word, so that the high bytes of small words are zero whatever their sign.
 """
 
@@ -89,7 +89,7 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(block: bytes, size: int) -> bytes:
-    """Return the `size` bytes of a block. Fault if it has another size; a large block allocates no more."""
+    """Return the `size` bytes of a block; allocate no more if it is larger. Fault if it has another size."""
     try:
         data = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=FILTERS).decompress(block, size + 1)
     except lzma.LZMAError as error:
@@ -291,7 +291,7 @@ def unfold(header: Mapping[str, Any], blocks: Mapping[str, bytes], threads: int)
 
 
 def run_all(jobs: Sequence[Callable[[], None]], threads: int) -> None:
-    """Run each job on `threads` threads, on fewer if they cannot be started, or in this thread."""
+    """Run the jobs on `threads` threads, on fewer if some cannot be started, or in this thread."""
     with ThreadPoolExecutor(threads) as pool:
         started = []
         with suppress(RuntimeError):  # a thread could not be started; its job may run twice

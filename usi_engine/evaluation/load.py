@@ -23,7 +23,7 @@ TITLES = {INTERNAL: "NNUE K+P 1024", KPP: "KPP", MATERIAL: "material"}
 
 
 def is_network(path: Path) -> bool:
-    """Return True for a folder, which contains an nn.bin, and for a file with a network's suffix."""
+    """Return True for a folder (which should contain nn.bin) and for a file with a network's suffix."""
     return path.suffix.lower() in NETWORK_SUFFIXES or path.is_dir()
 
 
@@ -57,7 +57,7 @@ def load_evaluation(name: str, fv_scale: int = FV_SCALE) -> Evaluation | None:
     """Load the evaluation that an EvalFile names; None for `material`. WeightsError, MemoryError.
 
     A name that is not special is a path: of a network (an nn.bin or its folder), of piece values (.txt), or of KPP
-    weights. `fv_scale` is the number of a network's output units in a centipawn; the packaged network has its own.
+    weights. `fv_scale` is the number of a network's output units per centipawn; the packaged network has its own.
     """
     if name == MATERIAL:
         return None

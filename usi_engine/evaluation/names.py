@@ -9,4 +9,4 @@ PACKAGED = {INTERNAL: DATA / "nn.bin", KPP: DATA / "komadori.kpp"}
 
 
 class WeightsError(Exception):
-    """Weights are missing, damaged or made for another version. The text is one sentence for the user."""
+    """Weights that are missing, damaged or made for another version. The text is one sentence for the user."""

@@ -121,8 +121,8 @@ def write_network(path: str | Path, network: NetworkFile) -> int:
     _check_arrays(network)
     text = (network.text or format_architecture(architecture)).encode("ascii")
     first, dense = _first_hash(architecture), _dense_hash(architecture)
-    parts = [_words(VERSION, first ^ dense, len(text)), text, _words(first)]
-    parts += [_to_bytes(network.ft_bias), _to_bytes(network.ft_weight), _words(dense)]
+    parts = [_pack_words(VERSION, first ^ dense, len(text)), text, _pack_words(first)]
+    parts += [_to_bytes(network.ft_bias), _to_bytes(network.ft_weight), _pack_words(dense)]
     parts += [_to_bytes(words) for layer in network.layers for words in layer]
     data = b"".join(parts)
     Path(path).write_bytes(data)
@@ -164,7 +164,7 @@ def _dense_hash(architecture: Architecture) -> int:
     return found
 
 
-def _words(*words: int) -> bytes:
+def _pack_words(*words: int) -> bytes:
     return b"".join(word.to_bytes(WORD, "little") for word in words)
 
 

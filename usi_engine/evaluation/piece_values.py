@@ -33,7 +33,7 @@ def read_piece_values(path: Path) -> PieceValues:
 
 
 def parse_piece_values(text: str) -> PieceValues:
-    """Read the values from a text. Raise Fault, which quotes the line."""
+    """Read the values from text. Fault, which quotes the line."""
     from core_ext.engine import PieceValues  # noqa: PLC0415  (`id name` needs no core)
 
     values: dict[str, int] = {}

@@ -1,6 +1,6 @@
 """The bench: fixed positions, fixed depth, cleared state. Its node count is the signature of the search.
 
-It uses one thread whatever `Threads` says, because node counts of several threads do not repeat.
+It uses one thread whatever `Threads` says, because node counts of several threads are not reproducible.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def count_nodes(
     *,
     stop: StopToken | None = None,
 ) -> int:
-    """Return the nodes of searching each position from a cleared state, with full windows; fewer if stopped.
+    """Search each position from a cleared state with full windows; return the sum of nodes, fewer if stopped.
 
     MemoryError if the table does not fit.
     """

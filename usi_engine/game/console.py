@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Result of a perft or bench that was stopped.
 STOPPED = "info string stopped"
 MAX_PERFT = 64
-# Plies that perft counts at a time: milliseconds, at most two seconds in positions with many moves.
+# Plies that perft counts between checks for a stop: milliseconds, or up to two seconds in positions with many moves.
 PERFT_PART = 3
 
 # For a person at a terminal; 7-bit ASCII.
@@ -70,7 +70,7 @@ def perft(board: Board, depth: int, stopped: Callable[[], bool] = lambda: False)
 
 
 def count_leaves(board: Board, depth: int, stopped: Callable[[], bool]) -> int:
-    """Return Board.perft, counted in parts between which it may be stopped; then the count is void."""
+    """Return Board.perft, counted in parts; if it is stopped between two parts, the count is invalid."""
     if depth <= PERFT_PART:
         return board.perft(depth)
     leaves = 0

@@ -15,14 +15,14 @@ from usi_engine.usi import protocol
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go, GoMate, Quit, decode, parse
 
-# These need neither the core nor the evaluation.
+# Commands that need neither the core nor the evaluation.
 LIGHT = (
     protocol.Usi, protocol.Help, protocol.SetOption, protocol.GetOption, protocol.Ignored, protocol.Malformed, Quit,
 )  # fmt: skip
 
 # Interval of checks for Ctrl-C.
 WATCH_SECONDS = 0.2
-# Bytes; the rest counts as another line. A game of 100,000 moves takes half a million.
+# Bytes read as one line; the rest counts as another line. A game of 100,000 moves takes half a million.
 LONGEST_LINE = 1 << 22
 
 
@@ -37,7 +37,7 @@ def serve(source: BinaryIO, writer: Writer, load: Callable[[], Core] = load_core
 def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | None = None) -> None:
     """Post a command per line until quit; the end of input, or an error, means quit.
 
-    `unknown` is called for an unknown command of a person; a program's are skipped, as USI asks.
+    `unknown` is called for each unknown command if a person types them; those of a GUI are ignored, as USI requires.
 
     On Windows numpy is imported here, between two reads, before the first command that may need it: its libraries
     access standard input while they load, which blocks while another thread reads from it (numpy's issue 24290), and a
@@ -83,7 +83,7 @@ def carry_out(commands: list[str], writer: Writer, load: Callable[[], Core] = lo
 
 
 def run_interruptibly(session: Session) -> bool:
-    """Run it on another thread: only the main thread gets Ctrl-C, and on Windows not while it waits without a limit.
+    """Run the session on another thread: only the main thread gets Ctrl-C, on Windows only in waits with a timeout.
 
     Up to Python 3.12 an interrupted Thread.join takes the thread for dead, hence the event.
     """

@@ -35,7 +35,7 @@ def table_megabytes(milliseconds: int | None, nodes: int | None) -> float:
 
 
 class Mating:
-    """Carries out a go mate. `run` is the body of its job and always ends with exactly one checkmate line."""
+    """One go mate. `run` is the body of its job and always ends with exactly one checkmate line."""
 
     def __init__(self, resources: Resources, writer: Writer, control: SearchControl) -> None:
         self._resources = resources

@@ -1,4 +1,4 @@
-"""What one `go` or `go mate` asks for: its line and the options, read once, when it arrives."""
+"""Requests of `go` and `go mate`: their arguments and the options, read once when the command arrives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """One go. Its times are not here: SearchControl has them, and `ponderhit` changes them.
+    """One go. Its times are in SearchControl, because `ponderhit` changes them.
 
     `board` is a copy for this search. `searchmoves` are unchecked text. `skill` is None at full strength, `book_rules`
     is None if the book must not answer. `pv_interval`: least milliseconds between printed iterations, 0 for all.
@@ -37,7 +37,7 @@ class SearchRequest:
 
     @property
     def mate_first(self) -> bool:
-        """Whether a mate search comes first. Under TryRule a king in check may win by its move."""
+        """True if a mate search comes first. Under TryRule a king in check may win by its move."""
         return not self.searchmoves and self.limits.multipv == 1 and self.rules.declaration != "TryRule"
 
 
@@ -68,7 +68,7 @@ def search_request(core: Core, options: Options, go: Go, board: Board) -> Search
 
 
 def search_limits(core: Core, options: Options, go: Go) -> SearchLimits:
-    """Return the smaller one of each limit in the go and the options."""
+    """Return the smaller of the go's and the options' limits of each kind."""
     depths = (go.depth, options.number("DepthLimit"), core.max_depth)
     nodes = [limit for limit in (go.nodes, options.number("NodesLimit")) if limit]
     return SearchLimits(
@@ -79,7 +79,7 @@ def search_limits(core: Core, options: Options, go: Go) -> SearchLimits:
 
 
 def book_may_answer(options: Options, go: Go) -> bool:
-    """Return whether this is a go with clocks. Other limits, and several lines, ask for a search."""
+    """Return whether the go has only clocks; other limits and an analysis require a search."""
     other = go.infinite or go.searchmoves or (go.movetime, go.depth, go.nodes) != (None, None, None)
     analysis = options.flag("ConsiderationMode") or options.number("MultiPV") > 1
     return options.flag("USI_OwnBook") and go.times.given() and not other and not analysis

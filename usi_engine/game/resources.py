@@ -1,4 +1,4 @@
-"""What a game needs in memory: core, TT, workers, evaluation, book. `isready` or the first `go` loads it."""
+"""Resources of a game: core, TT, workers, evaluation, book. `isready` or the first `go` loads them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NO_BOOK = "no_book"
 KEEPALIVE_SECONDS = 1.0
 ROOT_SOLVER_MEGABYTES = 16
 SKILL_MEGABYTES = 4
-# Left free when TT and workers are allocated, for the rest of the game.
+# Memory left free for the rest of the game when TT and workers are allocated.
 RESERVE_MEGABYTES = 32
 
 
 class Resources:
-    """Loads what the options name, and reloads it when they change. One thread at a time may use it."""
+    """The resources that the options name, reloaded when options change. One thread at a time may use them."""
 
     def __init__(self, options: Options, writer: Writer, load: Callable[[], Core]) -> None:
         self._options = options
@@ -81,7 +81,7 @@ class Resources:
 
     @property
     def skill_pool(self) -> ThreadPool:
-        """A pool of one thread with a small TT of its own, for levels below full strength. MemoryError"""
+        """A pool of one thread with a small TT of its own, for levels below full strength. MemoryError."""
         self._load_weights()
         if self._skill_pool is None:
             self._skill_pool = ThreadPool(self.core, self.stop, SKILL_MEGABYTES, 1, self._weights)
@@ -95,12 +95,12 @@ class Resources:
     def load(self) -> None:
         """Load what the options name; cheap if nothing changed. CoreError, MemoryError.
 
-        If TT or threads do not fit, there are fewer, and the options are set to what there is.
+        If TT or threads do not fit, they are reduced, and the options are set to the new values.
         """
         self._load_with(self._options.number("USI_Hash"))
 
     def load_in_play(self) -> None:
-        """`load` without USI_Hash: while a clock runs there is no time to allocate another TT."""
+        """Load, but keep the size of the TT: while a clock runs there is no time to allocate another."""
         self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
     def retry_failed(self) -> None:
@@ -111,14 +111,14 @@ class Resources:
             self._book_failed, self._book_path = False, ""
 
     def mate_solver(self, most: float) -> MateSolver:
-        """Return a new mate solver with the smaller of USI_Hash and `most` megabytes, or half of it, ... MemoryError"""
+        """Return a new mate solver of min(USI_Hash, `most`) megabytes, halved until it fits. MemoryError."""
         megabytes = int(min(self._options.number("USI_Hash"), most))
-        return self._halved(megabytes, self._new_mate_solver)
+        return self._allocate_halving(megabytes, self._new_mate_solver)
 
     def load_with_keepalive(self, between_games: bool) -> None:
-        """`load`, printing an empty line every second, so that a GUI does not time out.
+        """Load, and print an empty line every second so that the GUI does not time out.
 
-        `between_games`: clear for the next game now, before its clock runs.
+        `between_games`: clear TT and histories for the next game now, before its clock runs.
         """
         with repeated(lambda: self._writer.line(""), KEEPALIVE_SECONDS):
             self.load()
@@ -181,7 +181,7 @@ class Resources:
         with reserve(RESERVE_MEGABYTES):
             if self._pool is None or self._pool.table.megabytes != megabytes:
                 self._pool = None  # frees its memory before the next is allocated
-                self._pool = self._halved(megabytes, self._new_pool)
+                self._pool = self._allocate_halving(megabytes, self._new_pool)
                 if self._pool.table.megabytes < megabytes:
                     self._options.set("USI_Hash", str(self._pool.table.megabytes))
             started = self._pool.resize(threads)
@@ -196,7 +196,7 @@ class Resources:
     def _new_pool(self, megabytes: int) -> ThreadPool:
         return ThreadPool(self.core, self.stop, megabytes, 1, self._weights)
 
-    def _halved(self, megabytes: int, allocate: Callable[[int], T]) -> T:
+    def _allocate_halving(self, megabytes: int, allocate: Callable[[int], T]) -> T:
         """Allocate this size, or half of it, and so on. MemoryError if even 1 MB does not fit."""
         while True:
             try:
@@ -233,7 +233,7 @@ class Resources:
 
 @contextmanager
 def reserve(megabytes: int) -> Iterator[None]:
-    """Hold this much memory during the block, if there is so much."""
+    """Keep this much memory allocated during the block, if it can be allocated."""
     try:
         kept = bytes(megabytes << 20)  # allocated, but not written to
     except MemoryError:

@@ -3,7 +3,7 @@
 One thread runs the session. Jobs (a search, loading, perft, bench) run on a second thread, one at a time. While a job
 runs, most commands are queued; `stop`, `ponderhit`, `gameover` and `quit` act on it at once.
 
-The way of a `go`: post, _step, _receive, _do, _go, and then Thinking.run or Mating.run on the thread for jobs.
+The path of a `go`: post, _step, _receive, _carry_out, _go, and then Thinking.run or Mating.run on the thread for jobs.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ Posted = Command | Load | QuitWhenDone
 URGENT = (protocol.Stop, protocol.PonderHit, protocol.GameOver)
 STOPS_SEARCH = (protocol.Stop, protocol.GameOver, Quit)
 STATELESS = (protocol.Usi, protocol.Help, protocol.Ignored, protocol.Malformed)
-# The clock of a move starts at the arrival of these.
+# The clock of a move starts when one of these arrives.
 CLOCKED = (Go, GoMate, protocol.PonderHit)
 # These stop a search that would otherwise wait for `stop`.
 STOPS_WAITING = (Go, GoMate, protocol.SetPosition, protocol.IsReady, protocol.NewGame)
 
 
 class Session:
-    """`post` takes commands from any thread, `run` carries them out until `quit`."""
+    """A session: `post` takes commands from any thread, `run` carries them out until `quit`."""
 
     def __init__(self, writer: Writer, load: Callable[[], Core] = load_core) -> None:
         self._writer = writer
@@ -127,7 +127,7 @@ class Session:
                 self._clock_start = at
             self._receive(event)
         while self._queue and self._may_run(self._queue[0]) and not self._ended:
-            self._do(self._queue.popleft())
+            self._carry_out(self._queue.popleft())
         self._stop_search_for_the_queue()
 
     def _end_job(self, at: float) -> None:
@@ -140,14 +140,14 @@ class Session:
             self._clock_start = max(self._clock_start, job.control.answered_at if job.control else at)
 
     def _receive(self, command: Posted) -> None:
-        self._note_end(command)
+        self._stop_search_if_ended(command)
         urgent = isinstance(command, URGENT) and not self._go_is_queued()
         if urgent or isinstance(command, STATELESS):
-            self._do(command)
+            self._carry_out(command)
         else:
             self._queue.append(command)
 
-    def _note_end(self, command: Posted) -> None:
+    def _stop_search_if_ended(self, command: Posted) -> None:
         """Stop the running search if this command ends it, whatever is queued."""
         if isinstance(command, Quit) and self._quit_by is None:
             self._quit_by = time.perf_counter() + QUIT_SECONDS
@@ -169,7 +169,7 @@ class Session:
             return True
         return self._job.control is not None and (isinstance(command, Quit) or allowed_during_search(command))
 
-    def _do(self, command: Posted) -> None:
+    def _carry_out(self, command: Posted) -> None:
         handler = self._handlers.get(type(command))
         if handler is None:
             return
@@ -285,11 +285,11 @@ class Session:
 
     def _position(self, command: protocol.SetPosition) -> None:
         self._position_refused = True
-        board = self._build(command)
+        board = self._build_board(command)
         if board is not None:
             self._board, self._position_refused = board, False
 
-    def _build(self, command: protocol.SetPosition) -> Board | None:
+    def _build_board(self, command: protocol.SetPosition) -> Board | None:
         """Return the board after all moves; None, after one info string, if sfen or a move is refused."""
         try:
             return board_after(self._resources.core, command.sfen, command.moves)
@@ -305,27 +305,27 @@ class Session:
 
     def _go(self, command: Go) -> None:
         self._game_over = False  # the game is being analysed: the next isready keeps the table
-        self._name_faults(command)
-        control = self._control(command, self._time_limits(command), command.open_ended() and not command.ponder)
-        board = self._root()
+        self._report_faults(command)
+        control = self._new_control(command, self._time_limits(command), command.open_ended() and not command.ponder)
+        board = self._root_board()
         request = None if board is None else search_request(self._resources.core, self._options, command, board)
         thinking = Thinking(self._resources, self._writer, control)
         self._start_job(lambda: thinking.run(request), control, command)
 
     def _go_mate(self, command: GoMate) -> None:
-        self._name_faults(command)
+        self._report_faults(command)
         unlimited = command.milliseconds is None and command.nodes is None
-        control = self._control(command, TimeLimits(maximum=command.milliseconds), unlimited)
-        board = self._root()
+        control = self._new_control(command, TimeLimits(maximum=command.milliseconds), unlimited)
+        board = self._root_board()
         request = None if board is None or command.faults else mate_request(self._options, command, board)
         mating = Mating(self._resources, self._writer, control)
         self._start_job(lambda: mating.run(request), control, command)
 
-    def _name_faults(self, command: Go | GoMate) -> None:
+    def _report_faults(self, command: Go | GoMate) -> None:
         for fault in command.faults:
             self._writer.info(fault)
 
-    def _control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
+    def _new_control(self, command: Go | GoMate, limits: TimeLimits, infinite: bool) -> SearchControl:
         """Return the control of a new search."""
         pondering = isinstance(command, Go) and command.ponder
         return SearchControl(self._cleared_stop(), limits, pondering, infinite, self._clock_start)
@@ -334,12 +334,12 @@ class Session:
         try:
             stop = self._resources.stop
         except CoreError:
-            # Without a core nothing searches, but the go has an answer, which may have to wait for `stop`.
+            # Without a core there is no search, but the go is answered, perhaps only after `stop`.
             return NoStop()
         stop.clear()
         return stop
 
-    def _root(self) -> Board | None:
+    def _root_board(self) -> Board | None:
         """Return a copy of the position to search; None if it was refused or there is no core."""
         if self._position_refused:
             self._writer.info("the last position was refused; there is no game to play on")

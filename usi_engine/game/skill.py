@@ -56,7 +56,7 @@ class Skill:
 
     @property
     def sees_mates(self) -> bool:
-        """Whether it sees every mate in one."""
+        """True if it sees every mate in one."""
         return self.level > BLIND_LEVEL
 
 

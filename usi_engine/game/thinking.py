@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What follows `bestmove`: a move, `resign` or `win`, and the expected reply, which may be empty."""
+    """An answer: a move, `resign` or `win`, and the expected reply (may be empty)."""
 
     move: str
     ponder: str = ""
@@ -48,7 +48,7 @@ def resign() -> list[str]:
 
 
 class Thinking:
-    """Carries out a go. `run` is the body of its job and always ends with exactly one bestmove."""
+    """One go. `run` is the body of its job and always ends with exactly one bestmove."""
 
     def __init__(self, resources: Resources, writer: Writer, control: SearchControl) -> None:
         self._resources = resources
@@ -56,7 +56,7 @@ class Thinking:
         self._control = control
 
     def run(self, request: SearchRequest | None) -> None:
-        """Search and answer; resign without a request: the last position was refused."""
+        """Search and answer; resign if there is no request, because the last position was refused."""
         finish = resign if request is None else self._decide(request)
         self._control.wait_to_answer()
         # Waiting for the helper threads can take milliseconds on a loaded machine, so the answer comes first.
@@ -80,7 +80,7 @@ class Thinking:
         """Return the answer if nothing needs to be searched."""
         board, rule = request.board, request.rules.declaration
         if not board.legal_moves(include_all=True):
-            self._writer.line(lost_line(self._no_nodes()))
+            self._writer.line(lost_line(self._zero_stats()))
             return resign
         declaration = None if request.searchmoves else board.declaration_move(rule)
         return self._declare(declaration, rule) if declaration else self._from_book(request)
@@ -89,10 +89,10 @@ class Thinking:
         """Print the reason at once, because an analysis does not answer before its stop."""
         core = self._resources.core
         if declaration == WIN.move:
-            self._writer.line(won_line(core, self._no_nodes()))
+            self._writer.line(won_line(core, self._zero_stats()))
             self._writer.info(f"the game is won by declaration under {rule}")
         else:
-            self._writer.line(info_line(core, Line((declaration,), core.mate - 1), self._no_nodes()))
+            self._writer.line(info_line(core, Line((declaration,), core.mate - 1), self._zero_stats()))
         return lambda: [Answer(declaration).text()]
 
     def _from_book(self, request: SearchRequest) -> Finish | None:
@@ -105,7 +105,7 @@ class Thinking:
         pv = legal_part(board, [chosen.move, *([chosen.reply] if chosen.reply else [])])
         value = max(min(chosen.value, core.max_evaluation), -core.max_evaluation)
         line = Line(pv, value, max(min(chosen.depth, core.max_depth), 1))
-        text = info_line(core, line, self._no_nodes())
+        text = info_line(core, line, self._zero_stats())
         return lambda: [text, Answer(*pv).text()]
 
     # ---- the search ----
@@ -147,7 +147,7 @@ class Thinking:
         elif refused := set(named).difference(moves):
             self._writer.info(f"not legal, and left out of searchmoves: '{' '.join(sorted(refused))}'")
         count = pool.set_root(board, moves or None, request.rules)
-        # searchmoves may name nothing but non-promotions that GenerateAllLegalMoves leaves out.
+        # searchmoves may name only non-promotions, which are not searched without GenerateAllLegalMoves.
         return count or pool.set_root(board, None, request.rules)
 
     def _mate_at_root(self, request: SearchRequest) -> list[str]:
@@ -165,7 +165,7 @@ class Thinking:
 
         return Reporter(self._writer, self._resources.core, interval, stats)
 
-    def _no_nodes(self) -> SearchStats:
+    def _zero_stats(self) -> SearchStats:
         return SearchStats(0, self._control.total, 0)
 
     def _conclude(self, request: SearchRequest, reporter: Reporter, result: SearchResult, value: int) -> list[str]:

@@ -30,7 +30,7 @@ DAMAGE_ERRORS = (
 
 
 class WrongPlan(ValueError):
-    """The checkpoint belongs to another plan or corpus."""
+    """A checkpoint of another plan or corpus."""
 
 
 def write_curve(folder: Path, curve: Curve) -> None:
@@ -40,7 +40,7 @@ def write_curve(folder: Path, curve: Curve) -> None:
 def save_checkpoint(folder: Path, identity: Mapping[str, Any], curve: Curve, arrays: Mapping[str, Any]) -> None:
     """Write a checkpoint; the old one is replaced when the new one is complete.
 
-    `identity` holds everything in the plan and the corpus that the weights depend on.
+    `identity` contains everything in the plan and the corpus that the weights depend on.
     """
     with atomic_write(folder / CHECKPOINT) as part, part.open("wb") as file:
         np.savez(file, _plan=json.dumps(identity), _curve=json.dumps(curve), **arrays)

@@ -89,14 +89,14 @@ def add_selfplay(commands: Commands) -> None:
     add("--games", type=whole(1), required=True, help="games in the file when it is complete")
     add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
     add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
-    add("--opening-margin", type=whole(), default=0, help="draw these from moves that lose so many centipawns (0)")
+    add("--opening-margin", type=whole(), default=0, help="draw these from moves within this many centipawns (0)")
     add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
     add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
     add_search_options(play, nodes=1500)
 
 
 def add_off_game(commands: Commands) -> None:
-    off_game = commands.add_parser("off-game", help="score positions that searches of games evaluate")
+    off_game = commands.add_parser("off-game", help="score positions that searches of game positions evaluate")
     add = off_game.add_argument
     add("games", nargs="+", type=Path, help=GAMES_HELP)
     add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")

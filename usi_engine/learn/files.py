@@ -35,13 +35,13 @@ def check_weights_replaceable(out: Path) -> None:
     """Raise SourceError if `out` exists and is neither empty nor a file of weights."""
     check_output(out)
     if out.exists() and out.stat().st_size and not holds_weights(out):
-        raise SourceError(f"--out {out}: holds something else than weights; it is not replaced")
+        raise SourceError(f"--out {out}: is not a file of weights; it is not replaced")
 
 
 def check_not_weights(out: Path) -> None:
     """Raise SourceError if `out` is a file of weights."""
     if out.exists() and holds_weights(out):
-        raise SourceError(f"--out {out}: holds weights; it is not replaced")
+        raise SourceError(f"--out {out}: is a file of weights; it is not replaced")
 
 
 def holds_weights(path: Path) -> bool:

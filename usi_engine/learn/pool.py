@@ -1,4 +1,4 @@
-"""Work spread over processes, because Python's global lock slows threads down. Results come in the order of the tasks.
+"""Work spread over processes, because the GIL slows threads down. Results come in the order of the tasks.
 
 Each process makes a state once with `set_up` and gives it to `do` with every task. Both functions are found by name in
 their module; tasks and results are pickled.
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, TypeVar
 
-WAITING_TASKS = 8  # per process, running or finished, whose results were not taken yet
+WAITING_TASKS = 8  # per process: running, or finished with a result not yet taken
 
 State = TypeVar("State")
 Task = TypeVar("Task")
@@ -33,7 +33,7 @@ class Work(Generic[State, Task, Result]):
     do: Callable[[State, Task], Result]
 
     def results(self, tasks: Iterable[Task], processes: int) -> Iterator[Result]:
-        """Yield the results in the order of the tasks; one process is this one.
+        """Yield the results in the order of the tasks; if `processes` is 1, work in this one.
 
         At most WAITING_TASKS tasks per process are taken in advance. An exception of a task is raised in its place;
         ChildProcessError if a process was killed.

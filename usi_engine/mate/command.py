@@ -77,7 +77,7 @@ def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
 
 
 def problem_of(game: Game, core: Core) -> MateProblem:
-    """Return a record's start if that is a position of its own (a problem), else its last position."""
+    """Return a record's start unless it is the usual one or a handicap's; then its last position."""
     if game.start not in HANDICAP_TO_SFEN.values():
         return MateProblem(game.start, name=game.name)
     return MateProblem(" ".join([game.start, *(["moves", *game.moves] if game.moves else [])]), name=game.name)

@@ -100,7 +100,7 @@ def print_continuation(loop: GameLoop) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Play; return the exit status. ValueError, CoreError, MemoryError."""
+    """Play games; return the exit status. ValueError, CoreError, MemoryError."""
     game, side, level = game_of(args, load_core())
     settings = settings_of(args, side, level)
     style = style_of(sys.stdout)

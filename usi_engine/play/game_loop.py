@@ -48,17 +48,17 @@ class Settings:
 def file_named(text: str) -> Path:
     """Return the file of this name: KIF if it has no suffix, `~` is the home folder. MoveError."""
     if "\0" in text:
-        raise MoveError("a file name holds no zero byte")
+        raise MoveError("a file name cannot contain a zero byte")
     path = Path(os.path.expanduser(text))
     return path if path.suffix or path.is_dir() else path.with_name(f"{path.name}.kif")
 
 
 class Quit(Exception):
-    """The person has quit."""
+    """The end of the dialogue: the person has quit."""
 
 
 class GameLoop:
-    """One game after another. `file` has the first one. `read` returns a line for a prompt (EOFError at the end), `say`
+    """One game after another, the first from `file`. `read` returns a line for a prompt (EOFError at the end), `say`
     prints one.
     """
 
@@ -123,7 +123,7 @@ class GameLoop:
             self.game.end("declaration", OTHER[self.settings.side])
             self._announce()
         else:
-            self._make(thought.move, spent)
+            self._make_move(thought.move, spent)
 
     def _go(self) -> str:
         if self.settings.control.is_unlimited():
@@ -132,7 +132,7 @@ class GameLoop:
 
     # ---- moves ----
 
-    def _make(self, move: str, seconds: float) -> None:
+    def _make_move(self, move: str, seconds: float) -> None:
         """Make a legal move that took this time, or lose on time."""
         mover, milliseconds = self.game.turn, int(seconds * 1000)
         if self._time_is_up(mover, milliseconds):
@@ -185,7 +185,7 @@ class GameLoop:
             raise MoveError("the game is over: undo, save, new or quit")
         move = read_move(text, self.game.board)
         spent, self._spent = self._spent, 0.0
-        self._make(move, spent)
+        self._make_move(move, spent)
 
     def _all_commands(self) -> dict[str, Callable[[str], None]]:
         return {
@@ -205,7 +205,7 @@ class GameLoop:
         }
 
     def _undo(self) -> None:
-        """Go back to the person's turn before: undo the own move and the answer, if there was one."""
+        """Go back to the person's last turn: take back the person's move and the answer to it, if any."""
         own_turn = self.game.turn == self.settings.side and (self.game.ending is None or len(self.game.moves) > 1)
         count = 2 if own_turn and self.settings.side else 1
         if len(self.game.moves) < count:

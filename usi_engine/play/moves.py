@@ -38,7 +38,7 @@ def read_move(text: str, board: Board) -> str:
 
 
 def usi_of(text: str) -> str | None:
-    """Return a move of USI or of four digits in USI; None for other text."""
+    """Return the USI form of a move in USI or in four digits; None for other text."""
     usi = text[:-1] if len(text) > 1 and text[1] == "*" and text.endswith("+") else text
     usi = usi[0].upper() + usi[1:].lower() if "*" in usi[1:2] else usi.lower()
     if usi_text.MOVE.fullmatch(usi):

@@ -18,7 +18,7 @@ STRING = "info string "
 
 
 class Lines(Writer):
-    """Queues lines instead of writing them."""
+    """A writer that queues lines instead of writing them."""
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO())
@@ -40,7 +40,7 @@ class Thought:
 
 
 class Opponent:
-    """Answers questions one at a time. `say` gets the engine's messages to the user."""
+    """The engine as an opponent that answers one question at a time. `say` gets its messages to the user."""
 
     def __init__(self, say: Callable[[str], None], load: Callable[[], Core] = load_core) -> None:
         self._say, self._output = say, Lines()

@@ -19,7 +19,7 @@ from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, text_o
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (\d{{1,2}})$")
 COLOURS = {"b": "BLACK", "w": "WHITE"}
-# rsshogi's results: for a draw the whole name, for a won game what follows the winner's colour.
+# rsshogi's results: for a draw the whole name, for a won game the suffix after the winner's colour.
 DRAWN, WON = "DRAW_BY_REPETITION", {"declaration": "_BY_DECLARATION", "time": "_BY_TIMEOUT"}
 
 

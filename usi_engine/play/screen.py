@@ -23,7 +23,7 @@ SQUARE, LAST, BLACK, WHITE, PROMOTED = "43", "103", "30", "34", "31"
 
 @dataclass(frozen=True)
 class Style:
-    """The abilities of the terminal."""
+    """The capabilities of the terminal."""
 
     kanji: bool = True
     colour: bool = True
@@ -42,13 +42,13 @@ def style_of(stream: TextIO, environment: Mapping[str, str] = os.environ, platfo
 
 
 class Screen:
-    """Draws positions. `flipped`: White at the bottom."""
+    """A renderer of positions. `flipped`: White at the bottom."""
 
     def __init__(self, style: Style, flipped: bool = False) -> None:
         self.style, self.flipped = style, flipped
 
     def draw(self, board: Board, labels: tuple[str, str]) -> str:
-        """Return the board between both hands; `labels` stand before Black's hand and White's."""
+        """Return the board between both hands; `labels` come before Black's hand and White's."""
         near, far = (1, 0) if self.flipped else (0, 1)
         return "\n".join([self._hand(board, far, labels), *self._rows(board), self._hand(board, near, labels)])
 

@@ -98,5 +98,5 @@ def strict(record: Record, count: int) -> Record:
     if end is not None and end.kind == "UNKNOWN":
         raise ValueError(f"not a move: '{end.unknown_name}'")
     if len(record.moves) != count:
-        raise ValueError(f"not a move: {count} stand in the text, {len(record.moves)} were read")
+        raise ValueError(f"not a move: the text has {count}, {len(record.moves)} were read")
     return record

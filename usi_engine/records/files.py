@@ -1,4 +1,4 @@
-"""Files to write: names, encodings, whole or not at all."""
+"""Output files: names, encodings, atomic writes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 
 @contextmanager
 def naming_errors(path: Path) -> Iterator[None]:
-    """Give an OSError of the block the name of the file if it has none, as when the disk is full."""
+    """Add the name of the file to an OSError of the block that has none, such as that of a full disk."""
     try:
         yield
     except OSError as error:

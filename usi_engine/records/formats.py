@@ -36,7 +36,7 @@ def decoded(data: bytes) -> str:
 
 
 def format_of(path: Path, text: str) -> str:
-    """Return the format by the suffix, or by the look of the text if the suffix is unknown. RecordError."""
+    """Return the format by the suffix, or by the text if the suffix is unknown. RecordError."""
     known = SUFFIXES.get(path.suffix.lower())
     if known:
         return known

@@ -39,7 +39,7 @@ class Game:
         return f"{self.path.stem}-{self.number}" if self.count > 1 else self.path.stem
 
     def board(self, plies: int | None = None) -> Board:
-        """Return the position after `plies` moves, or at the end, with the game before it."""
+        """Return the position after `plies` moves, or at the end, with its game history."""
         return load_core().board.from_moves(self.moves if plies is None else self.moves[:plies], self.start)
 
     @property

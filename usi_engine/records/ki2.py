@@ -27,7 +27,7 @@ MOVE = re.compile(
     r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行寄引下]*)(打|成|不成)?"
 )
 # The beginning of a line of moves, even of misspelt ones (７ 六歩), which rsshogi would read too. The numbers of the
-# files above a diagram (９ ８ ７ ...) begin like this too.
+# files above a diagram (９ ８ ７ ...) match too.
 MOVE_LINE = re.compile(r"[▲△▼▽☗☖\d同]")
 FILES = re.compile(r"[\s　]*".join("９８７６５４３２１"))
 # Synonyms, translated to the character that rsshogi writes.

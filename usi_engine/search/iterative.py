@@ -170,23 +170,23 @@ class Search:
         return plies is not None and abs(plies) <= result.depth
 
     def _interrupted(self, board: Board, last: SearchResult) -> SearchResult:
-        """Return the result after the depth after `last` was cut short: its lines if any, then the rest of `last`."""
+        """Return the result if the depth after `last` was cut short: its lines, if any, then the rest of `last`."""
         if not last.lines and not self._was_searched(self._pool.main.lines(1)[0]):
             self._pool.search_depth_one()
         count, depth = max(len(last.lines), 1), last.depth + 1
         best, *others = self._pool.main.lines(count)
-        # During the re-search after a fail high the move has no value: the one that failed high counts.
+        # During the re-search after a fail high the move has no value: use the one that failed high.
         value = max(best.value, best.previous) if best.bound == "lower" else best.value
-        if self._adds_nothing(best, value, last):
-            return last if last.lines else self._unsearched(board)
+        if self._prefers_previous(best, value, last):
+            return last if last.lines else self._static_result(board)
         exact = [root for root in others if self._was_searched(root) and root.bound == "exact"]
         first = replace(as_line(best, depth), value=value)
         new = best_first([first, *(as_line(root, depth) for root in exact)])
         moves = {line.move for line in new}
         return SearchResult(depth, (*new, *(line for line in last.lines if line.move not in moves))[:count])
 
-    def _adds_nothing(self, best: RootLine, value: int, last: SearchResult) -> bool:
-        """Return whether the depth before tells more than the one that was cut short, whose first line is `best`."""
+    def _prefers_previous(self, best: RootLine, value: int, last: SearchResult) -> bool:
+        """Return whether to prefer the depth before to the one that was cut short, whose first line is `best`."""
         if value == -self._core.infinite or best.bound == "upper":
             return True
         if not last.lines:
@@ -194,7 +194,7 @@ class Search:
         # If the moves searched so far are mated, a move that was not reached may be better, as the depth before says.
         return (best.bound == "lower" and best.pv[0] == last.best.move) or value <= -self._core.mate_bound
 
-    def _unsearched(self, board: Board) -> SearchResult:
+    def _static_result(self, board: Board) -> SearchResult:
         """Return a root move with the static value if not even the first one was searched to depth 1."""
         main = self._pool.main
         return SearchResult(1, (Line((main.lines(1)[0].pv[0],), dict(main.evaluate(board))["total"]),))

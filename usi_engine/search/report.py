@@ -91,7 +91,7 @@ def info_line(core: Core, line: Line, stats: SearchStats, multipv: int = 1) -> s
 
 
 class Reporter:
-    """Prints the info lines of one go: one iteration per `interval` milliseconds at most, all if it is 0."""
+    """A printer of the info lines of one go: at most one iteration per `interval` milliseconds, all if it is 0."""
 
     def __init__(self, writer: Writer, core: Core, interval: int, stats: Callable[[], SearchStats]) -> None:
         self._writer = writer

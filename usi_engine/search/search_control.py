@@ -1,4 +1,4 @@
-"""Clock and stop of one go: `stop`, `ponderhit`, the time limits and the search itself end a search here."""
+"""Control of one go: `stop`, `ponderhit`, the time limits and the search itself end the search through it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class NoStop(threading.Event):
-    """Stands in for a stop token if the core could not be loaded: nothing searches."""
+    """A substitute for the stop token if the core could not be loaded."""
 
     def set_in(self, seconds: float) -> None:
         """Do nothing."""
@@ -35,7 +35,7 @@ class SearchControl:
         infinite: bool = False,
         begun: float | None = None,
     ) -> None:
-        """`begun`: arrival of the go by time.perf_counter, now if None."""
+        """Start the clock at `begun`, the arrival of the go by time.perf_counter; now if None."""
         self._stop = stop
         self._changed = threading.Condition()
         self._begun = self._clock_start = time.perf_counter() if begun is None else begun
@@ -67,7 +67,7 @@ class SearchControl:
 
     @property
     def must_wait(self) -> bool:
-        """Whether the answer must wait for `stop` or `ponderhit`."""
+        """True if the answer must wait for `stop` or `ponderhit`."""
         return not self._stopped and (self._pondering or self._infinite)
 
     def stop(self) -> None:
@@ -111,7 +111,7 @@ class SearchControl:
             self._changed.wait_for(lambda: not self.must_wait)
 
     def answer_sent(self) -> None:
-        """Note that the answer is written, and how late, unless `stop` ended the search."""
+        """Record that the answer was written, and how late, unless `stop` ended the search."""
         now = time.perf_counter()
         with self._changed:
             self._answered_at = now

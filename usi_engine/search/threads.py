@@ -34,7 +34,7 @@ Tasks = queue.SimpleQueue[Callable[[], None] | None]
 
 @dataclass(frozen=True)
 class GameRules:
-    """What a search takes from the rules of the game: the keyword arguments of Worker.configure.
+    """Rules of the game that a search needs: the keyword arguments of Worker.configure.
 
     Values of a draw in centipawns, for either side; moves to a draw (0: no limit); the entering-king rule; whether to
     search non-promotions that are never better.
@@ -67,7 +67,7 @@ class Runner:
     def __init__(self, name: str) -> None:
         """Start the thread. RuntimeError if the system refuses it."""
         self._tasks: Tasks = queue.SimpleQueue()
-        # The thread refers to the tasks alone: it does not keep this object alive.
+        # The thread refers only to the tasks, so it does not keep this object alive.
         self._thread = threading.Thread(target=carry_out, args=(self._tasks,), name=name, daemon=True)
         self._thread.start()
 
@@ -131,7 +131,7 @@ class ThreadPool:
     def __init__(
         self, core: Core, stop: StopToken, megabytes: int, threads: int, weights: Evaluation | None = None
     ) -> None:
-        """Allocate. MemoryError if TT and main worker do not fit; fewer helpers if these do not."""
+        """Allocate TT and workers. MemoryError if TT and main worker do not fit; fewer helpers if these do not."""
         self._core = core
         self._stop = stop
         self._weights = weights
@@ -163,7 +163,7 @@ class ThreadPool:
         return 1 + len(self._helpers)
 
     def _new_worker(self) -> Worker:
-        """Workers beyond the number of cores allocate lazily: 512 of them take 8 GB and long to fill."""
+        """Create a worker. Those beyond the number of cores allocate lazily: 512 would take 8 GB and long to fill."""
         lazy = len(self._helpers) >= usable_cores()
         return self._core.worker(self.table, self._stop, self._weights, lazy)
 

@@ -23,7 +23,7 @@ SECOND = 1000
 # The usual margin: printing the answer, the pipe and the GUI take a few milliseconds.
 MIN_MARGIN = 5
 MARGIN_SHARE = 0.05
-# A longer clock may be a server's: this share of the time beyond is added, up to NetworkDelay2.
+# A longer clock may be a server's: this share of the time beyond LOCAL_TIME is added, up to NetworkDelay2.
 LOCAL_TIME = 1000
 SERVER_SHARE = 0.2
 # The greatest margin of a movetime.
@@ -50,10 +50,10 @@ FEW_MOVES = 10
 # Minimum time: at most this part of the usable time, or the byoyomi.
 MINIMUM_DIVISOR = 20
 
-# Number of answers whose lateness is kept. The second greatest counts: one halt of the process is no habit.
+# Number of answers whose lateness is kept. The second greatest counts: a single halt of the process is an exception.
 RECENT_ANSWERS = 100
-# The engine measures its own lateness, not the delay between its output and the GUI's clock; and few answers may not
-# have shown the worst.
+# The engine measures its own lateness, not the delay between its output and the GUI's clock; and a few answers may
+# not show the worst case.
 LATENESS_FACTOR = 2.0
 FEW_ANSWERS = 16
 MAX_LATENESS = 400
@@ -77,7 +77,7 @@ FIRM_LEAST, FIRM_MORE, FIRM_DEPTHS, FIRM_STEEPNESS = 0.72, 0.79, 11.6, 0.52
 FIRM_BASE, FIRM_SCALE = 1.44, 2.24
 # Each change of the best move adds CHANGE to the factor; it decays by CHANGE_DECAY per iteration.
 CHANGE_BASE, CHANGE, CHANGE_DECAY = 1.04, 1.9, 0.5
-# If the best move took this share of all nodes, from this iteration on: the alternatives were refuted quickly.
+# Factor from CLEAR_DEPTH on if the best move took CLEAR_SHARE of all nodes: the alternatives were refuted quickly.
 CLEAR_SHARE, CLEAR_DEPTH, CLEAR_FACTOR = 0.924, 10, 0.67
 # The next iteration takes longer than all before: do not begin it after this share of the time.
 NEW_ITERATION_SHARE = 0.6
@@ -151,12 +151,12 @@ class Clock:
 
     @property
     def renews(self) -> bool:
-        """Whether each move brings new time."""
+        """True if each move brings new time."""
         return bool(self.byoyomi or self.increment)
 
     @property
     def usable(self) -> int:
-        """Time this move may use. Some GUIs have added the increment to the main time, so it is not counted twice."""
+        """Time this move may use. The increment counts only if the GUI has not yet added it to the main time."""
         if self.byoyomi == 0 and self.main < self.increment:
             return self.main + self.increment
         return self.main + self.byoyomi
@@ -166,7 +166,7 @@ def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Laten
     """Return the limits of a go for the side to move at game ply `ply`, after answers of this lateness."""
     if go.movetime is not None:
         margin = min(MIN_MARGIN + int(go.movetime * MARGIN_SHARE), MOVETIME_MARGIN)
-        return _fixed(max(go.movetime - margin, MIN_TIME))
+        return _fixed_limits(max(go.movetime - margin, MIN_TIME))
     if not go.times.given() or go.infinite:
         return TimeLimits()
     limits = _clock_limits(read_clock(go.times, black), ply, options, lateness)
@@ -178,10 +178,10 @@ def time_limits(go: Go, black: bool, ply: int, options: Options, lateness: Laten
 def _clock_limits(clock: Clock, ply: int, options: Options, lateness: Lateness) -> TimeLimits:
     cap = max(clock.usable - _margin(clock.usable, options, lateness), MIN_TIME)
     if clock.byoyomi and clock.main < clock.byoyomi:
-        return _fixed(cap)
+        return _fixed_limits(cap)
     if not clock.renews and clock.main <= RESERVED_MOVES * lateness.overhead:
-        return _fixed(EMERGENCY_TIME)
-    return _allocated(clock, cap, ply, options, lateness.overhead)
+        return _fixed_limits(EMERGENCY_TIME)
+    return _allocated_limits(clock, cap, ply, options, lateness.overhead)
 
 
 def read_clock(times: Times, black: bool) -> Clock:
@@ -194,14 +194,14 @@ def read_clock(times: Times, black: bool) -> Clock:
 
 
 def moves_to_go(ply: int, max_moves: int) -> int:
-    """Return for how many moves of this side the main time must last."""
+    """Return the number of moves of this side for which the main time must last."""
     expected = max(MOVES_AT_START - ply // 4, MOVES_AT_LEAST)
     if max_moves:
         expected = min(expected, max((max_moves - ply) // 2 + 1, 1))
     return expected
 
 
-def _fixed(milliseconds: int) -> TimeLimits:
+def _fixed_limits(milliseconds: int) -> TimeLimits:
     return TimeLimits(optimum=milliseconds, maximum=milliseconds, minimum=milliseconds)
 
 
@@ -213,7 +213,7 @@ def _margin(usable: int, options: Options, lateness: Lateness) -> int:
     return max(usual, local + lateness.margin(most))
 
 
-def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
+def _allocated_limits(clock: Clock, cap: int, ply: int, options: Options, overhead: int) -> TimeLimits:
     """Divide the main time by the moves to go and add the renewed time: byoyomi, most of the increment."""
     moves = moves_to_go(ply, options.number("MaxMovesToDraw"))
     renewed = max(clock.byoyomi + clock.increment * 4 // 5 - overhead, 0)
@@ -227,11 +227,11 @@ def _allocated(clock: Clock, cap: int, ply: int, options: Options, overhead: int
     # Without renewal one move would use up the last second, if the clock counts milliseconds after all.
     rounded = clock.whole_seconds and (clock.renews or clock.main > SECOND) and options.flag("RoundUpToFullSecond")
     maximum = min(max(int(longest), optimum, SECOND if rounded else 0), cap)
-    minimum = _minimum(clock, maximum, options)
+    minimum = _minimum_time(clock, maximum, options)
     return TimeLimits(min(optimum, maximum), maximum, minimum, round_up=rounded, delay=options.number("NetworkDelay"))
 
 
-def _minimum(clock: Clock, maximum: int, options: Options) -> int:
+def _minimum_time(clock: Clock, maximum: int, options: Options) -> int:
     if not clock.whole_seconds:
         return 0
     minimum = max(options.number("MinimumThinkingTime") - options.number("NetworkDelay"), 0)
@@ -247,7 +247,7 @@ class LastMove:
 
 
 class TimeScale:
-    """Scales the optimum time of one move by four factors (Stockfish).
+    """A scale for the optimum time of one move, the product of four factors (Stockfish).
 
     More time if the value falls below the last move's or an earlier iteration's, if the best move changed lately, or
     if the last search saved time; less if the best move has long been the same or takes nearly all nodes. `last` is
@@ -277,7 +277,7 @@ class TimeScale:
         """Return the factor of the optimum time."""
         firmness = (FIRM_BASE + self._before.firmness) / (FIRM_SCALE * self._last.firmness)
         clear = self._share >= CLEAR_SHARE and len(self._values) >= CLEAR_DEPTH
-        return self._fall() * firmness * (CHANGE_BASE + CHANGE * self._changes) * (CLEAR_FACTOR if clear else 1)
+        return self._fall_factor() * firmness * (CHANGE_BASE + CHANGE * self._changes) * (CLEAR_FACTOR if clear else 1)
 
     def used_up(self, elapsed: int, optimum: int) -> bool:
         """Return whether too little time is left for another iteration."""
@@ -287,7 +287,7 @@ class TimeScale:
         same = len(self._values) - self._changed_at
         return FIRM_LEAST + FIRM_MORE / (1.1 + math.exp(FIRM_STEEPNESS * (FIRM_DEPTHS - same)))
 
-    def _fall(self) -> float:
+    def _fall_factor(self) -> float:
         before, value = self._before.value, self._values[-1]
         if before is None:
             return 1.0

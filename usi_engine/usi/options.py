@@ -88,7 +88,7 @@ def default_threads() -> int:
 Kind = Spin | Check | Combo | Text
 Value = int | bool | str
 
-FV_SCALE = 16  # default number of a network's output units in a centipawn, as in YaneuraOu
+FV_SCALE = 16  # default number of a network's output units per centipawn, as in YaneuraOu
 
 DECLARED: dict[str, Kind] = {
     "USI_Hash": Spin(256, 1, 262144),
@@ -129,7 +129,7 @@ DECLARED: dict[str, Kind] = {
 
 
 class Options:
-    """The current values. `set` and `listing` recognise names in any case."""
+    """The current values. `set` and `listing` ignore the case of names."""
 
     def __init__(self) -> None:
         self._kinds = DECLARED

@@ -17,7 +17,7 @@ def escaped(text: str) -> str:
 
 
 class Writer:
-    """Write lines to a binary stream, from any thread.
+    """A writer of lines to a binary stream, for any thread.
 
     If the reader has closed it, the writer calls `when_closed` once and discards all later lines.
     """

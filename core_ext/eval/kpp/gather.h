@@ -9,7 +9,7 @@
 #endif
 
 /* Sum row[columns[i]] over `blocks` times eight columns; a weight has `bits` bits. A gather reads four bytes, so those
-   behind the last weight must be readable. Shifting a weight up and down again extends its sign. */
+   after the last weight must be readable. Shifting a weight up and down again extends its sign. */
 #if defined(KOMADORI_AVX2)
 #define KOMADORI_DEFINE_SUM(name, weight, bits) \
     static inline int32_t name(const weight *row, const int32_t *columns, int blocks) \

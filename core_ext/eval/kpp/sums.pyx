@@ -5,12 +5,8 @@ from libc.string cimport memcpy, memset
 
 from core_ext.base.debug cimport ASSERT
 from core_ext.eval.bonapiece cimport LISTED, inverse_square, list_pieces
-from core_ext.eval.incremental cimport (
-    AFTER, BEFORE, Change, find_change, has_parent, plies_since_sum, slot_of,
-)
-from core_ext.eval.kpp.weights cimport (
-    FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row,
-)
+from core_ext.eval.incremental cimport AFTER, BEFORE, Change, find_change, has_parent, plies_since_sum, slot_of
+from core_ext.eval.kpp.weights cimport FV_SCALE, TEMPO_STEP, kkp_row, kp_tempo_row, kpp_row, pp_tempo_row
 from core_ext.eval.material cimport material_for_black, usual_values
 from core_ext.shogi.position cimport full_key, game_length, has_both_kings
 from core_ext.shogi.types cimport BLACK, SQUARES, WHITE, int8_t, int16_t
@@ -170,8 +166,7 @@ cdef inline void update_kkp(const KppTables *weights, Sums *new, const Change *c
     new.pieces += row_difference(row, change, BLACK)
 
 
-cdef inline void update_kp_tempo(const KppTables *weights, Sums *new, int color,
-                                 const Change *change) noexcept nogil:
+cdef inline void update_kp_tempo(const KppTables *weights, Sums *new, int color, const Change *change) noexcept nogil:
     """Update the terms of a king that did not move."""
     new.kp_tempo += row_difference(kp_tempo_row(weights, new.king[color]), change, color)
 

@@ -10,7 +10,7 @@ from core_ext.shogi.types cimport SQUARES, int8_t, int16_t, int32_t
 
 cdef enum:
     FV_SCALE = 32
-    TEMPO_STEP = 4              # of the PP tempo terms, so that a byte holds each; a file's step must be the same
+    TEMPO_STEP = 4              # of the PP tempo terms, so that each fits in a byte; files must use the same step
 
 cdef struct KppTables:
     int32_t piece[BONAPIECES]
@@ -43,7 +43,6 @@ cdef inline const int16_t *kpp_row(const KppTables *weights, int king, int numbe
 
 cdef inline const int16_t *kp_tempo_row(const KppTables *weights, int king) noexcept nogil:
     return weights.kp_tempo + king * BONAPIECES
-
 
 cdef inline const int8_t *pp_tempo_row(const KppTables *weights, int number) noexcept nogil:
     return weights.pp_tempo + number * BONAPIECES

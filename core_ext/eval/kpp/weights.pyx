@@ -1,4 +1,4 @@
-"""Unfolding: from the weights of a file, which holds symmetric ones once, to the tables of weights.pxd."""
+"""Unfold the weights of a file, which stores symmetric weights once, into the tables of weights.pxd."""
 
 from cpython.buffer cimport PyBuffer_FillInfo
 from libc.string cimport memcpy
@@ -114,7 +114,7 @@ cdef class KppWeights:
     """KPP weights, unfolded for play (about 415 MB), shared by all threads that evaluate with them.
 
     To load: allocate(); unfold_pieces(), unfold_tempo() and unfold_king() for every king, or fill memory(); complete().
-    Until then a Worker evaluates by material. Arguments hold symmetric weights once, as the weights file does, in
+    Until then a Worker evaluates by material. The arguments have symmetric weights once, as the weights file does, in
     1/FV_SCALE centipawn divided by their step.
     """
 
@@ -187,12 +187,8 @@ cdef class KppWeights:
     def memory(self):
         """Return the unfolded tables, writable, as bytes: pieces, KKP, KPP, tempo."""
         self._check_allocated()
-        return [
-            view(self, self.unfolded.piece, sizeof(self.unfolded.piece)),
-            view(self, self.unfolded.kkp, KKP_BYTES),
-            view(self, self.unfolded.kpp, KPP_BYTES),
-            view(self, self.unfolded.kp_tempo, TEMPO_BYTES),
-        ]
+        return [view(self, self.unfolded.piece, sizeof(self.unfolded.piece)), view(self, self.unfolded.kkp, KKP_BYTES),
+                view(self, self.unfolded.kpp, KPP_BYTES), view(self, self.unfolded.kp_tempo, TEMPO_BYTES)]
 
     def complete(self, int tempo):
         """Declare all tables filled: Workers made from now on use them. `tempo` is in 1/FV_SCALE centipawn."""

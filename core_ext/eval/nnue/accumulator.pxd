@@ -2,8 +2,8 @@
 
 do_move and undo_move need not notify it: sums are stored by ply with the key of their position, and are valid if that
 key matches. Missing sums are computed from those of an earlier ply by the features that the moves since then changed.
-If no such ply is near, or if the own king moved (HalfKP), they are computed from the position last summed for that king
-square, by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
+If no such ply is near, or if the perspective's own king moved (HalfKP), they are computed from the position last summed
+for that king square, by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
 """
 
 from core_ext.eval.incremental cimport SUMMED_PLIES

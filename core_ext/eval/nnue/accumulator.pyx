@@ -10,10 +10,7 @@ from core_ext.eval.nnue.features cimport HALF_KP, MAX_ACTIVE, king_feature, numb
 from core_ext.eval.nnue.layers cimport nnue_accumulate, portable_accumulate
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length, has_both_kings, state_key
-from core_ext.shogi.types cimport (
-    BLACK, COLORS, GOLD, KING, PAWN, SQUARES, WHITE, color_of, int16_t, int32_t, make_piece, moved_piece,
-    type_of, uint64_t,
-)
+from core_ext.shogi.types cimport *
 
 cdef enum:
     MAX_UPDATES = 8         # moves in a row; beyond that a refresh is cheaper
@@ -37,7 +34,7 @@ cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) n
 
 
 cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
-    """Return the slots of one perspective: HalfKP has one for each square of the own king, K+P one for all."""
+    """Return the slots of one perspective: HalfKP has one for each square of its own king, K+P has one."""
     return SQUARES if weights.kind == HALF_KP else 1
 
 
@@ -64,7 +61,7 @@ cdef inline void change_king(Change *change, int color, int before, int after) n
 
 cdef inline void find_change(const NnueWeights *weights, const Position *pos, const State *after,
                              Change *change) noexcept nogil:
-    """Find the change by the move that led to `after`; HalfKP: valid if the own king has not moved since then."""
+    """Find the change by the move that led to `after`. In HalfKP, the own king must not have moved since."""
     cdef Dirty dirty
     cdef int i
     find_dirty(after, &dirty)
@@ -78,7 +75,7 @@ cdef inline void find_change(const NnueWeights *weights, const Position *pos, co
 
 
 cdef inline int plies_since_sums(const NnueState *state, const Position *pos, int perspective) noexcept nogil:
-    """Return how many plies ago valid sums lie that can be updated, 0 to MAX_UPDATES; -1 if there are none."""
+    """Return the plies back to the nearest sums that can be updated, 0 to MAX_UPDATES; -1 if there are none."""
     cdef const uint64_t *keys = state.keys[perspective]
     cdef const State *one = pos.state
     cdef int ply = game_length(pos), back
@@ -104,21 +101,21 @@ cdef inline void update_from_parent(NnueState *state, const Position *pos, int p
 
 # ---- by differing pieces ----
 
-cdef inline void differ_on_board(Difference *found, const NnueWeights *weights, int perspective, int base, int piece,
-                                 int square, bint gone) noexcept nogil:
-    cdef int feature
-    if type_of(piece) != KING:
-        feature = base + number_from(perspective, features.board_base[piece] + square)
-    elif weights.kind != HALF_KP:
-        feature = king_feature(perspective, color_of(piece), square)
-    else:
-        return
+cdef inline void add_feature(Difference *found, int feature, bint gone) noexcept nogil:
     if gone:
         found.removed[found.removals] = feature
         found.removals += 1
     else:
         found.added[found.additions] = feature
         found.additions += 1
+
+
+cdef inline void differ_on_board(Difference *found, const NnueWeights *weights, int perspective, int base, int piece,
+                                 int square, bint gone) noexcept nogil:
+    if type_of(piece) != KING:
+        add_feature(found, base + number_from(perspective, features.board_base[piece] + square), gone)
+    elif weights.kind != HALF_KP:
+        add_feature(found, king_feature(perspective, color_of(piece), square), gone)
 
 
 cdef inline void compare_boards(Difference *found, const NnueWeights *weights, const RefreshEntry *last,
@@ -149,15 +146,13 @@ cdef inline void compare_hands(Difference *found, const RefreshEntry *last, cons
         for kind in range(PAWN, GOLD + 1):
             before, after = hand_count(last.hand[color], kind), hand_count(pos.state.hand[color], kind)
             for held in range(after + 1, before + 1):
-                found.removed[found.removals] = base + number_from(perspective, features.hand_base[color][kind] + held)
-                found.removals += 1
+                add_feature(found, base + number_from(perspective, features.hand_base[color][kind] + held), True)
             for held in range(before + 1, after + 1):
-                found.added[found.additions] = base + number_from(perspective, features.hand_base[color][kind] + held)
-                found.additions += 1
+                add_feature(found, base + number_from(perspective, features.hand_base[color][kind] + held), False)
 
 
 cdef void refresh(NnueState *state, const Position *pos, int perspective) noexcept nogil:
-    """Compute the sums from those of the position last summed with the own king on this square."""
+    """Compute the sums from those of the position last summed with the perspective's own king on this square."""
     cdef const NnueWeights *weights = state.weights
     cdef int king = pos.king[perspective] if weights.kind == HALF_KP else 0
     cdef size_t slot = perspective * cache_slots(weights) + king

@@ -1,7 +1,7 @@
 """Input features of the network, each from the perspective of one colour: White's is the board rotated.
 
 K+P: the Bonapiece number of every piece, then one for each king: 81 for the own king's square, 81 for the enemy king's.
-HalfKP: the Bonapiece number of every piece, in one block of numbers for each square of the own king.
+HalfKP: the Bonapiece number of every piece, in one block of numbers for each square of the king of the perspective.
 A piece missing from a handicap position has no feature.
 """
 
@@ -25,7 +25,6 @@ cdef enum:
 cdef inline int feature_count(FeatureSet kind) noexcept nogil:
     return HALF_KP_FEATURES if kind == HALF_KP else K_P_FEATURES
 
-
 cdef inline int square_from(int perspective, int square) noexcept nogil:
     return square if perspective == BLACK else inverse_square(square)
 
@@ -36,7 +35,7 @@ cdef inline int number_from(int perspective, int number) noexcept nogil:
 
 
 cdef inline int piece_base(FeatureSet kind, int perspective, int own_king) noexcept nogil:
-    """Return the feature of number 0 if the own king is on a square, given from Black's perspective."""
+    """Return the feature of number 0 if the perspective's own king is on a square, given from Black's perspective."""
     return square_from(perspective, own_king) * BONAPIECES if kind == HALF_KP else 0
 
 

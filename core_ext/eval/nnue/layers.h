@@ -16,10 +16,10 @@
 
 #define NNUE_ACTIVE 127         /* an activation's largest value */
 #define NNUE_SHIFT 6            /* dense sums are in 1/64 */
-#define NNUE_WIDE 256           /* a dense layer of so many inputs skips those that are 0 */
-#define NNUE_MOST_INPUTS 2048   /* of such a layer */
-#define NNUE_CHUNK 64           /* inputs that are skipped together if their weights are 0 */
-#define NNUE_BLOCK 32           /* outputs that such a chunk is skipped for */
+#define NNUE_WIDE 256           /* a dense layer with at least as many inputs skips zero inputs */
+#define NNUE_MOST_INPUTS 2048   /* more inputs are never skipped */
+#define NNUE_CHUNK 64           /* inputs skipped together if all their weights are 0 */
+#define NNUE_BLOCK 32           /* outputs for which a chunk is skipped */
 
 /* ---- vectors ---- */
 
@@ -27,7 +27,7 @@
 #include <immintrin.h>
 #if defined(__AVX512VNNI__)
 #define NNUE_INSTRUCTIONS "AVX-512 VNNI"
-#define NNUE_CHAINS 4           /* its products add to a sum themselves, so that each waits for the one before */
+#define NNUE_CHAINS 4           /* VNNI accumulates in the product instruction, so each waits for the last */
 #else
 #define NNUE_INSTRUCTIONS "AVX-512"
 #endif
@@ -143,7 +143,8 @@ static inline NnueVector nnue_dot(NnueVector sum, NnueVector inputs, NnueVector 
 
 static inline unsigned nnue_zero_groups(const uint8_t *in)
 {
-    NnueVector low = _mm_cmpeq_epi32(NNUE_LOAD(in), NNUE_ZERO()), high = _mm_cmpeq_epi32(NNUE_LOAD(in + 16), NNUE_ZERO());
+    NnueVector low = _mm_cmpeq_epi32(NNUE_LOAD(in), NNUE_ZERO());
+    NnueVector high = _mm_cmpeq_epi32(NNUE_LOAD(in + 16), NNUE_ZERO());
     return (unsigned)(_mm_movemask_ps(_mm_castsi128_ps(low)) | _mm_movemask_ps(_mm_castsi128_ps(high)) << 4);
 }
 
@@ -260,7 +261,7 @@ static inline int32_t nnue_output(const uint8_t *in, int inputs, const int8_t *w
 #define NNUE_LANES32 (NNUE_BYTES / 4)
 #define NNUE_TILE 8             /* vectors held in registers at a time */
 #if !defined(NNUE_CHAINS)
-#define NNUE_CHAINS 1           /* sums side by side for the same outputs, at most: only additions wait */
+#define NNUE_CHAINS 1           /* independent sums for the same outputs, at most: only additions wait */
 #endif
 
 /* Sum `vectors` vectors, a constant at each call. */
@@ -342,7 +343,7 @@ static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first
 }
 #endif
 
-/* List the groups of four inputs in the chunks used that are not all 0; return how many. Behind a wide first layer many
+/* List the groups of four inputs in the chunks used that are not all 0; return how many. After a wide first layer many
  * are 0. */
 static inline int nnue_list_groups(uint16_t *groups, const uint8_t *in, uint32_t used)
 {
@@ -391,16 +392,6 @@ static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint
         NNUE_STORE(out + i * NNUE_LANES32, sum[i]);
 }
 
-/* Compute a block of 32 or 16 outputs from `at` on. */
-static inline void nnue_affine_groups(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
-                                      const int8_t *weights, const int32_t *bias, int at)
-{
-    if (at + NNUE_BLOCK <= outputs)
-        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32);
-    else
-        nnue_affine_block(out + at, in, groups, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32);
-}
-
 /* Compute a dense layer. If it is wide, only groups that are not all 0 are multiplied, as in Stockfish's sparse layer,
  * and only those in chunks that nnue_find_used has found. */
 static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
@@ -411,9 +402,14 @@ static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int 
     int count = inputs / 4, at;
     for (at = 0; at < outputs; at += NNUE_BLOCK) {
         const uint32_t *chunks = used + at / NNUE_BLOCK;
+        const uint16_t *listed;
         if (wide && (at == 0 || chunks[0] != chunks[-1]))
             count = nnue_list_groups(groups, in, *chunks);
-        nnue_affine_groups(out, in, wide ? groups : NULL, count, outputs, weights, bias, at);
+        listed = wide ? groups : NULL;
+        if (at + NNUE_BLOCK <= outputs)
+            nnue_affine_block(out + at, in, listed, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32);
+        else
+            nnue_affine_block(out + at, in, listed, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32);
     }
 }
 #else

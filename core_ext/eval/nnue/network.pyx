@@ -116,7 +116,7 @@ cdef void lay_out(int8_t *out, const int8_t[:, ::1] weight, int inputs, int outp
 
 
 cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
-    """Copy into whole huge pages, as rows are read at random. The biases stand behind the rows."""
+    """Copy into whole huge pages, as rows are read at random. The biases follow the rows."""
     cdef size_t row = network.weights.width * sizeof(int16_t), rows = weight.shape[0] * row
     cdef size_t room = (rows + row + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE
     cdef char *start = <char *>allocate_large(room, &network.rows_block)
@@ -178,8 +178,7 @@ cdef class Network:
     hidden layers.
     """
 
-    def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers,
-                  int fv_scale):
+    def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers, int fv_scale):
         if features not in _SETS:
             raise ValueError(f"unknown features '{features}'; one of {', '.join(_SETS)}")
         if fv_scale < 1:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core_ext._nnue_probe import NnueProbe, walk_network
+from core_ext._nnue_probe import NnueProbe
+from core_ext._probe import walk_evaluator
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.reference import Reference, random_network, read_reference
 from tests.eval.test_evaluate import check_counts
@@ -19,16 +20,11 @@ from usi_engine.evaluation.network_file import Architecture, NetworkFile, read_n
 
 POSITIONS = STARTS[1:]
 WILD = "words of the whole range"
-CASES = {
-    "K+P 256x2-32-32": Architecture("K+P", 256, 32, 32),
-    "K+P 1024x2-8-32": Architecture("K+P", 1024, 8, 32),
-    "K+P 160x2-33-17": Architecture("K+P", 160, 33, 17),
-    "K+P 384x2-96-96": Architecture("K+P", 384, 96, 96),
-    "HalfKP 128x2-32-32": Architecture("HalfKP", 128, 32, 32),
-    "HalfKP 224x2-16-8": Architecture("HalfKP", 224, 16, 8),
-    f"K+P 128x2-48-64, {WILD}": Architecture("K+P", 128, 48, 64),
-    f"HalfKP 128x2-96-95, {WILD}": Architecture("HalfKP", 128, 96, 95),
-}
+K_P, HALF_KP = [(256, 32, 32), (1024, 8, 32), (160, 33, 17), (384, 96, 96)], [(128, 32, 32), (224, 16, 8)]
+SIZES = [*(("K+P", *sizes) for sizes in K_P), *(("HalfKP", *sizes) for sizes in HALF_KP)]
+WILD_SIZES = [("K+P", 128, 48, 64), ("HalfKP", 128, 96, 95)]
+CASES = {str(Architecture(*sizes)): Architecture(*sizes) for sizes in SIZES}
+CASES |= {f"{Architecture(*sizes)}, {WILD}": Architecture(*sizes) for sizes in WILD_SIZES}
 
 
 def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:
@@ -86,7 +82,7 @@ def test_accumulators_after_moves_are_those_of_the_reference(case: str) -> None:
 
 
 def check_walk(case: str, sfen: str, seed: int, count: int) -> None:
-    check_counts(walk_network(to_play(network_file(case)), sfen, seed, count), count)
+    check_counts(walk_evaluator(to_play(network_file(case)), sfen, seed, count), count)
 
 
 @pytest.mark.parametrize("sfen", POSITIONS)

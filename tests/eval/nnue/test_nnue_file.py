@@ -89,7 +89,7 @@ def test_hashes_and_text_are_the_published_ones(features: str, tmp_path: Path) -
     assert tuple(found) == PUBLISHED[features]
 
 
-def test_a_folder_stands_for_its_nn_bin(good: bytes, tmp_path: Path) -> None:
+def test_a_folder_names_its_nn_bin(good: bytes, tmp_path: Path) -> None:
     (tmp_path / "nn.bin").write_bytes(good)
     assert read_network(tmp_path).architecture == read_network(str(tmp_path)).architecture == SMALL
 

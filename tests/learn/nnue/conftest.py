@@ -6,15 +6,12 @@ import random
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import pytest
 
 from core_ext.board import Board
-from core_ext.corpus import TRAINING_POSITION, GameReader
-from tests.learn.helpers import random_game
+from tests.learn.helpers import positions_of, random_game, read_games
 from usi_engine.learn.corpus.build import build_corpus
-from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
 
 
@@ -47,11 +44,7 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def positions(games: Path) -> npt.NDArray[Any]:
-    reader, out, used = GameReader(), np.zeros(5000, TRAINING_POSITION), 0
-    for number, line in enumerate(games.read_text().splitlines(), 1):
-        game = parse_game_line(line)
-        used += reader.read_game(game.start, game.moves, game.scores, game.result, number, out[used:])
-    return out[:used]
+    return positions_of(read_games(games), 5000)
 
 
 @pytest.fixture(scope="session")

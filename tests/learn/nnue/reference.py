@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from usi_engine.evaluation.network_file import NetworkFile
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[Any]
+Views = list[tuple[list[int], list[int]]]
 
 BONAPIECES, SQUARES, HAND_END = 1548, 81, 90
 SHARED_ROWS = BONAPIECES + 18 * 17 * 17
@@ -51,19 +53,13 @@ def shared_rows(king: int, number: int) -> list[int]:
     return [number, BONAPIECES + (kind * 17 + files + 8) * 17 + ranks + 8]
 
 
-def half_kp_views(positions: Positions) -> list[tuple[list[int], list[int]]]:
-    return [
-        (half_kp_features(position, int(position["side"])), half_kp_features(position, 1 - int(position["side"])))
-        for position in positions
-    ]
-
-
-def views(positions: Positions) -> list[tuple[list[int], list[int]]]:
+def views(positions: Positions, features: Callable[[Any, int], list[int]] = active_features) -> Views:
     """Return each position's features for the side to move and for the other side."""
-    return [
-        (active_features(position, int(position["side"])), active_features(position, 1 - int(position["side"])))
-        for position in positions
-    ]
+    return [(features(one, int(one["side"])), features(one, 1 - int(one["side"]))) for one in positions]
+
+
+def half_kp_views(positions: Positions) -> Views:
+    return views(positions, half_kp_features)
 
 
 def targets(positions: Positions, score_scale: float, result_share: float) -> Floats:
@@ -80,7 +76,7 @@ def rows_of(transformer: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return np.asarray(transformer.transpose(1, 0, 2).reshape(transformer.shape[1], -1))
 
 
-def float_outputs(blocks: dict[str, Floats], given: list[tuple[list[int], list[int]]]) -> Floats:
+def float_outputs(blocks: dict[str, Floats], given: Views) -> Floats:
     """Return the last layer's sums without rounding."""
     rows = rows_of(blocks["transformer"])
     sums = np.array([np.concatenate([rows[view].sum(axis=0) + rows[-1] for view in both]) for both in given])
@@ -97,7 +93,7 @@ def loss(outputs: Floats, goal: Floats, score_scale: float) -> float:
     return float((goal * np.log(goal / win) + (1 - goal) * np.log((1 - goal) / (1 - win))).mean())
 
 
-def integer_outputs(network: NetworkFile, given: list[tuple[list[int], list[int]]]) -> npt.NDArray[np.int64]:
+def integer_outputs(network: NetworkFile, given: Views) -> npt.NDArray[np.int64]:
     """Return the last layer's sums in the integers of play."""
     weights, bias = np.asarray(network.ft_weight, np.int64), np.asarray(network.ft_bias, np.int64)
     inputs = np.array([np.concatenate([weights[view].sum(axis=0) + bias for view in both]) for both in given])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,14 +11,13 @@ import pytest
 from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
 from core_ext.network_training import half_kp_shared_rows
 from tests.learn.nnue import reference
+from tests.learn.nnue.test_model import FORMS, Positions, run
 from usi_engine.evaluation.network_file import Architecture, read_network
 from usi_engine.learn.command import main
 from usi_engine.learn.nnue.half_kp import set_rows
 from usi_engine.learn.nnue.train import HALF_KP, NetworkPlan, initialise, rounded_network
 
-Positions = npt.NDArray[Any]
-FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
-RATE, DECAY = 5e-4, 200.0  # slow steps kill no unit; the decay of a few of them can be seen
+RATE, DECAY = 5e-4, 200.0  # slow steps kill no unit; the decay is visible after a few of them
 KINGS, NUMBERS = 81, 1548
 PAIRS = half_kp_shared_rows().reshape(-1, 2)  # of each feature
 
@@ -36,13 +33,6 @@ def make_trainer(threads: int = 1, portable: bool = False, width: int = 128) -> 
     return trainer
 
 
-def run(trainer: NetworkTrainer, phases: tuple[int, ...], positions: Positions, seed: int = 0) -> None:
-    trainer.begin(positions, 600, 0, seed)
-    for phase in phases:
-        with ThreadPoolExecutor(trainer.threads) as pool:
-            list(pool.map(trainer.work, [phase] * trainer.threads, range(trainer.threads)))
-
-
 def learn(trainer: NetworkTrainer, positions: Positions, steps: int = 5, first: int = 1) -> None:
     """Train on batches that share few rows."""
     for number in range(first, first + steps):
@@ -51,13 +41,13 @@ def learn(trainer: NetworkTrainer, positions: Positions, steps: int = 5, first: 
 
 
 def learn_much(trainer: NetworkTrainer, positions: Positions) -> None:
-    """Train, then enlarge the own parts, some of which lag behind the decay."""
+    """Train, then enlarge the own parts; the decay of some is still due."""
     learn(trainer, positions)
     own(trainer)[:] *= 100
 
 
 def own(trainer: NetworkTrainer, which: int = 0) -> npt.NDArray[np.float32]:
-    """Return the own parts or Adam's moments of them: [tile][feature][64]."""
+    """Return the own parts or their Adam moments: [tile][feature][64]."""
     assert trainer.own_parts is not None
     return trainer.own_parts.rows[:, :, which]
 
@@ -74,7 +64,7 @@ def definition(trainer: NetworkTrainer, used: npt.NDArray[np.int64]) -> dict[str
     return blocks | {"transformer": np.concatenate([rows, shared[:, -1:]], axis=1)}
 
 
-def compact_views(positions: Positions) -> tuple[npt.NDArray[np.int64], list[tuple[list[int], list[int]]]]:
+def compact_views(positions: Positions) -> tuple[npt.NDArray[np.int64], reference.Views]:
     """Return the features used, ascending, and the views as indices of these."""
     views = reference.half_kp_views(positions)
     used = np.unique(np.concatenate([view for both in views for view in both]))
@@ -165,10 +155,10 @@ def rows_with(shared: int, used: npt.NDArray[np.int64]) -> list[int]:
 
 
 def test_parts_keep_a_clock_of_their_own(positions: Positions) -> None:
-    """Adam counts the steps of each part; at the next use only the decay of other steps is made up for."""
+    """Adam counts the steps of each part; a part's next use applies only the decay of the steps between."""
     trainer = make_trainer()
     assert trainer.own_parts is not None
-    found = own(trainer)[..., :3]  # of each tile, that is enough
+    found = own(trainer)[..., :3]  # three units of each tile are enough
     weights, first, second = np.zeros((3, *found.shape))
     steps, late = np.zeros(KINGS * NUMBERS, int), np.ones(KINGS * NUMBERS)
     for number in range(1, 8):
@@ -205,7 +195,7 @@ def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounde
         assert np.array_equal(found[name], array), name
 
 
-def test_a_state_is_taken_up(positions: Positions) -> None:
+def test_a_restored_state_trains_alike(positions: Positions) -> None:
     trainer, other = make_trainer(), make_trainer()
     learn(trainer, positions)
     other.set_state(trainer.state())
@@ -225,7 +215,7 @@ def test_rows_of_a_file_come_back(positions: Positions) -> None:
     assert np.abs(own(other)).mean() < 0.5 * np.abs(rows).mean()  # most of it is shared
 
 
-def test_features_that_are_none_are_refused() -> None:
+def test_unknown_features_are_refused() -> None:
     with pytest.raises(ValueError, match=r"'KPP': one of K\+P, HalfKP"):
         NetworkTrainer(128, 8, 8, 16, features="KPP", fv_scale=16)
     with pytest.raises(ValueError, match=r"no rows of a king on 0 with K\+P"):

@@ -117,7 +117,7 @@ def test_targets_mix_score_and_result(positions: Positions, share: float) -> Non
 @FORMS
 @pytest.mark.parametrize("block", BLOCKS)
 def test_gradient_is_that_of_finite_differences(positions: Positions, block: str, portable: bool) -> None:
-    """At the places with the largest slopes and at random ones, in float64."""
+    """Places with the largest slopes and random ones are compared in float64."""
     trainer, chosen = make_trainer(portable=portable), positions[100:165]
     run(trainer, GRADIENT, chosen, result_share=0.25)
     found = trainer.blocks(trainer.gradient)[block].reshape(-1)
@@ -133,8 +133,8 @@ def test_gradient_is_that_of_finite_differences(positions: Positions, block: str
     assert abs(found).max() > 0
 
 
-def test_padding_takes_no_part(positions: Positions) -> None:
-    """Units that only fill a vector stay at zero."""
+def test_padding_stays_zero(positions: Positions) -> None:
+    """Padding units only fill a vector."""
     trainer = make_trainer()
     for number in range(1, 4):
         trainer.set_step(number, 4e-3, 0.3)
@@ -150,7 +150,7 @@ def test_padding_takes_no_part(positions: Positions) -> None:
 
 
 def adam(before: dict[str, Any], gradient: Any, number: int, unit: float, rate: float) -> Any:
-    """Return the weights after a step; `unit` of the file's units are a natural one."""
+    """Return the weights after a step; `unit`: integers of the file for 1.0 in the float model."""
     slope = gradient.astype(np.float64) * unit
     before["m"] = 0.9 * before["m"] + 0.1 * slope
     before["v"] = 0.999 * before["v"] + 0.001 * slope**2
@@ -206,7 +206,7 @@ def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounde
 
 
 @pytest.mark.parametrize(("width", "hidden1", "threads"), [(100, 32, 1), (2048, 32, 1), (256, 0, 1), (256, 32, 9)])
-def test_sizes_that_do_not_suit_are_refused(width: int, hidden1: int, threads: int) -> None:
+def test_unsupported_sizes_are_refused(width: int, hidden1: int, threads: int) -> None:
     with pytest.raises(ValueError, match=f"{width}x2|{threads} threads"):
         NetworkTrainer(width, hidden1, 32, 16, threads, fv_scale=16)
 

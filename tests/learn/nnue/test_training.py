@@ -60,7 +60,7 @@ def test_an_epoch_has_every_position_once(corpus: Path, size: int, limit: int) -
 
 
 @pytest.mark.usefixtures("small_groups")
-def test_batches_go_on_from_any_place(corpus: Path) -> None:
+def test_batches_continue_from_any_place(corpus: Path) -> None:
     batches = Batches(training_file(corpus), 50, seed=1)
     total = 2 * batches.per_epoch + 5
     whole = keys(batches, 0, total)
@@ -100,16 +100,14 @@ def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_pat
     assert not np.array_equal(other.trainer.weights, trained.trainer.weights)
 
 
-@pytest.mark.parametrize("steps", [17])
-def test_a_run_goes_on_where_it_stopped(
-    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+def test_a_run_continues_where_it_stopped(
+    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
-    assert steps < stopped.total
     learn = stopped.learn
 
     def learn_and_stop(positions: Any) -> float:
-        if stopped.state.step == steps:
+        if stopped.state.step == 17:
             raise KeyboardInterrupt
         return learn(positions)
 
@@ -141,20 +139,16 @@ def test_the_rate_rises_and_falls(corpus: Path, tmp_path: Path) -> None:
 
 
 def test_a_dead_network_is_reported(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Scores that are all the same do not mean a dead network."""
     training = NetworkTraining(corpus, tmp_path, PLAN)
-    training.trainer.weights[:] = 0
-    training.measure()
-    assert "units have died" in capsys.readouterr().out
-
-
-def test_scores_that_are_all_the_same_do_not_mean_a_dead_network(
-    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    training = NetworkTraining(corpus, tmp_path, PLAN)
+    scores = training.held_out["score"].copy()
     training.held_out["score"] = 41
     training.measure()
     assert "correlation" not in training.state.curve[0]
     assert "units have died" not in capsys.readouterr().out
+    training.held_out["score"], training.trainer.weights[:] = scores, 0
+    training.measure()
+    assert "units have died" in capsys.readouterr().out
 
 
 # ---- warm start ----
@@ -173,7 +167,7 @@ def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, 
 
 
 def first_values(corpus: Path, folder: Path, plan: NetworkPlan) -> list[float]:
-    """Of the held-out positions, before the first step."""
+    """Return the values of the held-out positions before the first step."""
     training = NetworkTraining(corpus, folder, plan)
     training.trainer.refresh(rounded=True)
     found: list[float] = training.values(training.held_out).tolist()
@@ -184,7 +178,7 @@ def first_values(corpus: Path, folder: Path, plan: NetworkPlan) -> list[float]:
 def test_a_start_has_the_tempo_that_its_card_leaves_out(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, tempo: int
 ) -> None:
-    """Whatever the new plan leaves out; a network without a card has its tempo in its values."""
+    """The new plan's tempo does not matter; a network without a card has its tempo in its values."""
     network, card, folder = tmp_path / "nn.bin", tmp_path / "nn.card.json", tmp_path / "run"
     trained.export(network, {})
     trained.trainer.refresh(rounded=True)
@@ -192,7 +186,7 @@ def test_a_start_has_the_tempo_that_its_card_leaves_out(
     assert first_values(corpus, folder, plan) == expected.tolist()
     text = json.loads(card.read_text())
     assert text.pop("tempo_left_out") == PLAN.tempo
-    card.write_text(json.dumps(text))  # as the first cards, which have it in their plan
+    card.write_text(json.dumps(text))  # like the first cards, which have it only in their plan
     assert first_values(corpus, folder, replace(plan, warm_start=str(tmp_path))) == expected.tolist()
     card.unlink()
     lower = expected - PLAN.tempo * (1 - 2.0 * trained.held_out["side"])
@@ -219,7 +213,7 @@ def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTrainin
 def test_a_wider_network_starts_with_the_same_values(
     corpus: Path, trained: NetworkTraining, tmp_path: Path, width: int
 ) -> None:
-    """And its copies of a unit differ after training."""
+    """The copies of a unit differ after training."""
     trained.export(tmp_path / "nn.bin", {})
     plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"), width=width, rate=1e-3, epochs=1)
     wide = NetworkTraining(corpus, tmp_path / "wide", plan)
@@ -242,7 +236,7 @@ def test_wrong_sizes_are_quoted(text: str) -> None:
 
 
 def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
-    """The integers of the file give the values that training measured, to the last bit."""
+    """The integers of the file give exactly the values that training measured."""
     size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
     assert size == (tmp_path / "nn.bin").stat().st_size
     network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
@@ -257,7 +251,7 @@ def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_p
 
 
 def test_active_units_come_first(trained: NetworkTraining, tmp_path: Path) -> None:
-    """By sums computed with numpy; and moving the units leaves the values as they are."""
+    """The activity is computed with numpy; moving units does not change the values."""
     trained.export(tmp_path / "nn.bin", {})
     network, views = read_network(tmp_path / "nn.bin"), reference.views(trained.held_out[: PLAN.batch])
     bias, rows = (np.asarray(part, np.int64) for part in (network.ft_bias, network.ft_weight))
@@ -272,7 +266,7 @@ def test_active_units_come_first(trained: NetworkTraining, tmp_path: Path) -> No
 
 
 def test_the_tempo_is_taken_out_of_the_values(trained: NetworkTraining, tmp_path: Path) -> None:
-    """And of nothing else."""
+    """The weights stay as they are."""
     trained.export(tmp_path / "nn.bin", {})
     without = read_network(tmp_path / "nn.bin")
     trained.plan, plan = replace(PLAN, tempo=0), trained.plan

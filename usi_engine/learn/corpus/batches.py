@@ -18,7 +18,7 @@ from usi_engine.learn.corpus.files import PositionFile
 
 BLOCK_BATCHES = 16
 POSITION_WORDS = TRAINING_POSITION.itemsize // 8
-GROUP_BLOCKS = 16  # 2^20 positions, 100 MB, of 4,096 a batch; two groups are in memory
+GROUP_BLOCKS = 16  # 2^20 positions (256 batches of 4,096), 100 MB; two groups are in memory
 
 
 class Batches:

@@ -31,7 +31,7 @@ from usi_engine.records.files import naming_errors, write_text
 Positions = npt.NDArray[Any]
 BUCKETS = 64
 LONGEST_GAME = 2048  # positions
-CHUNK_ROOM = 8 * LONGEST_GAME  # positions that a chunk has room for at first
+CHUNK_ROOM = 8 * LONGEST_GAME  # initial room of a chunk, in positions
 BATCH = 1 << 16  # positions sorted into the buckets at a time
 BOOK_MARGIN = 60  # centipawns: book moves further below the best of their position are left out
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
@@ -92,7 +92,7 @@ class Buckets:
 def deduplicated(
     positions: Positions, held_out: npt.NDArray[np.bool_]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Return one index for each distinct position, and whether it is held out, which one of its games suffices for."""
+    """Return one index for each distinct position, and whether it is held out: if any of its games is."""
     order = np.lexsort((~held_out, positions["key"]))
     sorted_keys = positions["key"][order]
     first = np.ones(len(order), dtype=bool)

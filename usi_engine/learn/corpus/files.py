@@ -49,18 +49,18 @@ def training_file(corpus: Path, limit: int = 0) -> PositionFile:
 
 
 def load_card(corpus: Path) -> dict[str, Any]:
-    """Read the card. ValueError if it is damaged or the files hold other numbers of positions."""
+    """Read the card. ValueError if it is damaged or its counts differ from those of the files."""
     path = corpus / CARD
     try:
         card = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
     if not isinstance(card, dict):
-        raise ValueError(f"{path} is damaged: no object")
+        raise ValueError(f"{path} is damaged: not an object")
     for name, key in ((TRAINING, "training"), (HELD_OUT, "held_out")):
         count = PositionFile(corpus / name).count
         if card.get(key, count) != count:
-            raise ValueError(f"{corpus / name} holds {count} positions, {CARD} tells of {card[key]}: make it anew")
+            raise ValueError(f"{corpus / name} has {count} positions, but {CARD} says {card[key]}: make it anew")
     return card
 
 

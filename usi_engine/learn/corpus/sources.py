@@ -112,7 +112,7 @@ def one_line_fault(error: Exception) -> Fault:
 
 
 def records_in(path: Path, kind: str) -> Iterator[Any]:
-    """Yield the records of a file, a Fault for one that cannot be read; text may be UTF-8 or Shift-JIS.
+    """Yield the records of a file, or a Fault for one that cannot be read; text may be UTF-8 or Shift-JIS.
 
     ValueError or OSError if the whole file cannot be read.
     """
@@ -148,7 +148,7 @@ def decode_records(paths: list[Path], kind: str) -> Iterator[Item]:
 
 @dataclass(frozen=True)
 class Format:
-    """Reader of the files with one ending: in chunks, each of which is decoded to its items."""
+    """A file format: `chunks` reads a file in parts, `decode` turns each part into items."""
 
     unit: str  # name of an item in messages
     chunks: Callable[[Path], Iterator[list[Any]]]
@@ -236,7 +236,7 @@ class SkippedItems:
 
 @dataclass
 class GameSource:
-    """Games of files, numbered from 1. Faults are counted; positions with valued moves are passed over."""
+    """Games of files, numbered from 1. Faults are counted; positions with valued moves are skipped."""
 
     paths: Iterable[Path]
     skipped: SkippedItems = field(default_factory=SkippedItems)

@@ -31,7 +31,7 @@ def quantised(values: npt.NDArray[Any], step: int = 1) -> Words:
 
 
 def export(trainer: Trainer) -> Folded:
-    """Quantise. The model's centipawns are those of play, so scores of self-play and of a teacher mean the same."""
+    """Quantise the model. Its centipawns are those of play, so scores of self-play and of a teacher mean the same."""
 
     def weights(name: str) -> npt.NDArray[np.float32]:
         return trainer.parameters(name)[:, 0] if name in trainer.terms else np.zeros(SIZES[name], np.float32)

@@ -45,7 +45,7 @@ class Plan:
 
     model: str = "KPPT"
     epochs: int = 3
-    # Of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
+    # Rates of P and tempo, KP, KKP, PP, PP by king zone, KPP, PP tempo, relative PP, relative PP tempo.
     rates: tuple[float, ...] = (0.02, 0.02, 0.003, 0.009, 0.003, 0.0008, 0.001, 0.006, 0.002)
     rate_decay: float = 0.6  # factor from epoch to epoch
     last_decay: float = 0.1  # factor over the last epoch, linear
@@ -80,7 +80,7 @@ def sort_by_zones(positions: Positions) -> Positions:
 
 @dataclass
 class State:
-    """Progress of the training."""
+    """Progress of a training run."""
 
     positions: int = 0  # trained on, in all epochs
     curve: Curve = field(default_factory=list)
@@ -117,7 +117,7 @@ def scores_differ(positions: Positions) -> bool:
 
 
 def agreement(probability: npt.NDArray[np.float64], positions: Positions, plan: Plan) -> dict[str, float]:
-    """Return the divergence of Black's win probabilities from the targets and the correlation with the search's."""
+    """Return the divergence of Black's win probabilities from the targets and their correlation with the search's."""
     scored = positions["score"] != NO_SCORE
     found = {"divergence": divergence(probability, targets(positions, plan))}
     if scores_differ(positions) and np.ptp(probability[scored]) > 0:

@@ -15,9 +15,9 @@ def load_model(trainer: Trainer, folded: Folded) -> None:
     """Set the weights of a trainer with all terms to those of a file; exporting them gives the same file again.
 
     Weights in finer steps than export's are rounded. Factorized terms start at zero, because a file holds only the
-    terms they were coalesced into; accumulators stay as they are. The file's one tempo, that of games, also serves
-    positions without a game. WeightsError if pairs and their inverses do not have opposite values, as in files from
-    before they shared weights; ValueError if the model lacks terms.
+    terms they were coalesced into; accumulators stay as they are. The file's single tempo, that of games, also
+    serves positions without a game. WeightsError if pairs and their inverses do not have opposite values, as in files
+    from before they shared weights; ValueError if the model lacks terms.
     """
     if set(trainer.terms) != set(SIZES):
         raise ValueError(f"a warm start needs all terms, not only {', '.join(trainer.terms)}")

@@ -1,6 +1,6 @@
 """Conversion of HalfKP rows between the trainer and the file.
 
-In the trainer a row is the sum of an own part, the shared row of its piece and that of the offset from the king.
+In the trainer a row is the sum of its own part, the shared row of its piece and that of its offset from the king.
 """
 
 from __future__ import annotations

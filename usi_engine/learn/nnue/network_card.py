@@ -13,7 +13,7 @@ MOST_TEMPO = 1000  # centipawns
 
 
 def tempo_left_out(network: str | Path) -> int:
-    """Return the centipawns of tempo that a network, a file or folder, leaves out of its values; 0 without a card.
+    """Return the centipawns of tempo that a network (file or folder) leaves out of its values; 0 without a card.
 
     OSError; ValueError if the card is damaged.
     """

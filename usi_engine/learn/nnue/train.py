@@ -44,11 +44,11 @@ SIZES = "256x2-32-32"  # by default
 K_P, HALF_KP = "K+P", "HalfKP"
 REPORT_SECONDS = 2.0
 ACTIVE_FEATURES = 40
-TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # of the file, to one of the float model
+TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # integers of the file for 1.0 in the float model
 WARM_UP_STEPS = 300
 WARM_START_RATE = 8e-4
-# A score includes the right to move, which pruning margins and quiescence need left out. Chosen by games
-# (docs/findings.md).
+# Scores include the value of the right to move; pruning margins and quiescence need values without it. Chosen by
+# games (docs/findings.md).
 TEMPO = 120
 
 

@@ -10,7 +10,7 @@ from usi_engine.evaluation.network_file import NetworkFile, Words
 
 
 def widened(network: NetworkFile, width: int, seed: int = 1) -> NetworkFile:
-    """Return the network with `width` units per side in the first layer; unchanged if that is not more.
+    """Return the network with `width` units per side in the first layer; unchanged if it has as many.
 
     Units are repeated in turn. Each outgoing weight is divided at random between the copies, so that training moves
     them apart (Net2Net: T. Chen, I. Goodfellow, J. Shlens, 2016, arXiv:1511.05641).

@@ -18,7 +18,7 @@ from usi_engine.records.files import naming_errors
 
 @dataclass(frozen=True)
 class GameLines:
-    """Lines made from one game, the number of positions in them, and what cannot be used."""
+    """Lines made from one game, the number of positions in them, and the unusable items."""
 
     lines: str
     positions: int
@@ -33,9 +33,9 @@ def append_games(
     out: Path, paths: list[Path], begun: int, work: GameWork, setting: object, *, weights: str, rules: PlayRules,
     threads: int,
 ) -> tuple[int, SkippedItems]:  # fmt: skip
-    """Append to `out` what `work` makes of each game of `paths` after the first `begun`, in their order.
+    """Append to `out` the lines that `work` makes of each game of `paths` after the first `begun`, in order.
 
-    Return the number of these games and what cannot be used. SourceError, OSError, WeightsError.
+    Return the number of these games and the unusable items. SourceError, OSError, WeightsError.
     """
     source, skipped = GameSource(paths), SkippedItems()
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)

@@ -113,7 +113,7 @@ def game_number(path: Path, line: bytes) -> int:
     found = OFF_GAME_LINE.match(line)
     if found is None:
         quoted = line[:60].decode(errors="replace").rstrip()
-        raise SourceError(f"{path} holds something else than off-game positions: '{quoted}'")
+        raise SourceError(f"{path} is not a file of off-game positions: '{quoted}'")
     return int(found[1])
 
 
@@ -146,7 +146,7 @@ def append_off_game(
 ) -> tuple[int, SkippedItems]:
     """Append off-game positions of each game of `paths` to `out`; return the number of games read by this call.
 
-    Also return what cannot be used. SourceError, OSError, WeightsError.
+    Also return the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
     return append_games(out, paths, games_done(out), off_game_work, plan, weights=weights, rules=rules, threads=threads)

@@ -69,7 +69,7 @@ def replayed(player: Player, game: Played, number: int, known: set[int]) -> Play
 
 
 def selfplay(weights: str, openings: list[str], path: Path, games: int, *, rules: PlayRules, threads: int) -> int:
-    """Append games to `path` until it holds `games`; return the number played now. OSError, WeightsError."""
+    """Append games to `path` until it has `games`; return the number played now. OSError, WeightsError."""
     keys = keys_in(path)
     begun, known = len(keys), set(keys)
     player: Player | None = None

@@ -58,9 +58,9 @@ def rescore_work(player: Player, task: tuple[int, str, ScoredGame, float]) -> Ga
 def rescore(
     weights: str, paths: list[Path], out: Path, share: float, *, rules: PlayRules, threads: int
 ) -> tuple[int, SkippedItems]:
-    """Append the games of `paths` to `out` until it holds all, a `share` of the positions searched by `rules.nodes`.
+    """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again to `rules.nodes`.
 
-    Return the number of games scored now and what cannot be used. SourceError, OSError, WeightsError.
+    Return the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
     return append_games(
