@@ -3,7 +3,10 @@
 import random
 
 from core_ext.eval.nnue.accumulator cimport HIDDEN_BLOCKS, NnueState, accumulate
-from core_ext.eval.nnue.layers cimport *
+from core_ext.eval.nnue.layers cimport (
+    nnue_accumulate, nnue_activate, nnue_affine, nnue_find_used, nnue_hidden, portable_accumulate,
+    portable_activate, portable_affine, portable_hidden,
+)
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.position cimport Position, allocate_position, do_move, free_position, undo_move

@@ -7,16 +7,33 @@ from core_ext.base.memory cimport release_large
 from core_ext.board cimport Board, names_of, squares_of
 from core_ext.engine cimport Table
 from core_ext.shogi.bitboard cimport Bitboard, attacks, pop, some, to_bitboard
-from core_ext.eval.evaluate cimport *
+from core_ext.eval.evaluate cimport (
+    evaluate, evaluate_from_scratch, Evaluator, free_evaluator, init_evaluator, NNUE_EVALUATION,
+)
 from core_ext.eval.bonapiece cimport BONAPIECES, PieceLists, features, list_pieces
 from core_ext.eval.nnue.accumulator cimport MAX_WIDTH, NnueState, accumulate, accumulate_from_scratch
 from core_ext.shogi.hand cimport hand_count, hand_covers, hand_has, hand_one
-from core_ext.shogi.movegen cimport *
-from core_ext.shogi.position cimport *
-from core_ext.search.history cimport *
-from core_ext.search.movepick cimport *
+from core_ext.shogi.movegen cimport (
+    CheckInfo, generate_captures, generate_drops, generate_legal, generate_quiets, has_legal_move, init_check_info,
+    is_legal,
+)
+from core_ext.shogi.position cimport (
+    allocate_position, copy_position, Dirty, do_move, do_null, find_dirty, find_repetition, free_position, full_key,
+    GROUPS, NO_REPETITION, Position, REPETITION_DRAW, REPETITION_INFERIOR, REPETITION_LOSS,
+    REPETITION_SUPERIOR, REPETITION_WIN, reserve_plies, undo_move, undo_null,
+)
+from core_ext.search.history cimport (
+    BUTTERFLY_LIMIT, CAPTURE_LIMIT, CONTINUATION_LIMIT, CORRECTION_LIMIT, Histories,
+    PAWN_HISTORY_LIMIT, pawn_slot, update_entry,
+)
+from core_ext.search.movepick cimport (
+    CONTINUATIONS, init_picker, next_move, peek_move, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove,
+)
 from core_ext.search.searcher cimport allocate_histories
-from core_ext.search.tt cimport *
+from core_ext.search.tt cimport (
+    BUCKET, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe, tt_store,
+    TTData, TTEntry, value_from_table, value_to_table,
+)
 from core_ext.search.tune cimport Tune, tune
 from core_ext.shogi.see cimport see_at_least
 from core_ext.shogi.sfen cimport format_move, format_square, parse_move, parse_sfen, piece_letters

@@ -20,9 +20,18 @@ from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
 from core_ext.mate.mate_in_one cimport mate_in_one_and_escapes
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, is_legal
-from core_ext.shogi.position cimport *
-from core_ext.mate.proof_pieces cimport *
-from core_ext.mate.proof_table cimport *
+from core_ext.shogi.position cimport (
+    allocate_position, board_key_after, copy_position, do_move, free_position, hand_of, in_check, Position,
+    SEEN_SLOTS, to_move32, undo_move,
+)
+from core_ext.mate.proof_pieces cimport (
+    both_hands, clip_disproof_hand, disproof_hand_before, hand_max, hand_min, interposition_squares,
+    proof_hand_before, with_exclusive_types,
+)
+from core_ext.mate.proof_table cimport (
+    PATH_INDEPENDENT, PnResult, PROOF_INFINITE, proof_table_allocate, proof_table_clear, proof_table_free,
+    proof_table_probe, proof_table_store,
+)
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
 

@@ -7,10 +7,16 @@ escapes, captures of the checker by pieces that are not pinned, interpositions b
 
 from libc.string cimport memcpy
 
-from core_ext.shogi.bitboard cimport *
+from core_ext.shogi.bitboard cimport (
+    all_squares, attacks, bishop_attacks, Bitboard, both, count, either, empty, files_without, has, lance_attacks,
+    lowest, many, meet, pop, promotion_targets, rook_attacks, some, tables, without,
+)
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
 from core_ext.shogi.movegen cimport generate_checks, generate_evasions, has_legal_move
-from core_ext.shogi.position cimport *
+from core_ext.shogi.position cimport (
+    aligned_sliders, attacked, attackers, diagonal_sliders, do_move, hand_of, occupied, pieces, Position,
+    slide_attackers, slider_blockers, State, step_attackers, straight_sliders, to_move32, undo_move,
+)
 from core_ext.shogi.types cimport *
 
 cdef enum:

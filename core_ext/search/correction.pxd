@@ -6,7 +6,10 @@ history.pxd; two more entries belong to the last move after the moves two and fo
 """
 
 from core_ext.base.arithmetic cimport clamp
-from core_ext.search.history cimport *
+from core_ext.search.history cimport (
+    CORRECTION_HANDS, CORRECTION_LIMIT, CORRECTION_MOVE, CORRECTION_OTHER_PIECES, CORRECTION_PAWNS,
+    CORRECTION_PIECES, CORRECTION_SLOTS, CORRECTIONS, piece_to_entry, slot_of, update_entry,
+)
 from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
 from core_ext.shogi.bitboard cimport prefetch

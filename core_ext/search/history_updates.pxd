@@ -2,7 +2,10 @@
 Stockfish. tune.h has the overall sizes; the constants here weigh the parts of an update against each other."""
 
 from core_ext.base.arithmetic cimport clamp
-from core_ext.search.history cimport *
+from core_ext.search.history cimport (
+    HASH_MOVE_LIMIT, LOW_PLIES, pawn_history, update_butterfly, update_capture, update_continuation_entry,
+    update_entry, update_low_ply, update_pawn_history,
+)
 from core_ext.search.searcher cimport Node, Searcher, Stack
 from core_ext.search.tune cimport tune
 from core_ext.shogi.position cimport is_quiet, to_move32

@@ -1,6 +1,9 @@
 """Stages, scores and selection of the move picker. See movepick.pxd."""
 
-from core_ext.search.history cimport *
+from core_ext.search.history cimport (
+    butterfly_value, capture_value, continuation_value, Histories, LOW_PLIES, low_ply_value,
+    pawn_history_value,
+)
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport (
     checks_directly, generate_captures, generate_drops, generate_evasions, generate_quiets,

@@ -11,10 +11,16 @@ from core_ext.search.correction cimport correction_value, prefetch_continuation_
 from core_ext.search.movepick cimport Picker, peek_move
 from core_ext.search.samples cimport sample_position
 from core_ext.search.searcher cimport Candidate, Node, STACK_OFFSET, Searcher, Stack, TRIED_MOVES
-from core_ext.search.tt cimport *
+from core_ext.search.tt cimport (
+    BOUND_EXACT, BOUND_LOWER, BOUND_UPPER, tt_prefetch, tt_probe, tt_store, value_from_table, value_to_table,
+)
 from core_ext.search.tune cimport tune
 from core_ext.shogi.movegen cimport gives_check, has_legal_move, is_legal
-from core_ext.shogi.position cimport *
+from core_ext.shogi.position cimport (
+    can_declare, do_move, do_null, find_repetition, full_key, has_tried, in_check, is_quiet, key_after,
+    key_after_null, NO_REPETITION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_SUPERIOR, REPETITION_WIN, RULE_TRY,
+    to_move32, try_move,
+)
 from core_ext.shogi.types cimport *
 
 # ---- make a move ----

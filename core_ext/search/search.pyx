@@ -12,14 +12,28 @@ from core_ext.base.debug cimport ASSERT
 from core_ext.eval.evaluate cimport evaluate
 from core_ext.search.correction cimport update_correction
 from core_ext.search.counts cimport count_cut
-from core_ext.search.depths cimport *
+from core_ext.search.depths cimport (
+    base_reduction, full_depth, may_reduce, move_history, pv_depth, reduce_after_alpha, reduced_depth, reduction,
+    unreduced_depth,
+)
 from core_ext.search.history cimport pawn_history
-from core_ext.search.history_updates cimport *
+from core_ext.search.history_updates cimport (
+    update_after_multi_cut, update_after_tt_cutoff, update_by_gain, update_continuations, update_hash_move_history,
+    update_histories, update_prior_move,
+)
 from core_ext.search.movepick cimport (
     PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove, init_picker, next_move,
 )
-from core_ext.search.node cimport *
-from core_ext.search.pruning cimport *
+from core_ext.search.node cimport (
+    add_tried_move, bound_of, check_stop, find_mate, game_end_value, inherit_on_pv, init_candidate, init_node,
+    make_move, make_null, mate_node, prefetch_next, probe_table, set_picker_histories, set_static_value, store_node,
+    update_best, value_without_moves,
+)
+from core_ext.search.pruning cimport (
+    average_fail_high, average_quiescence_fail_high, hindsight, iir_reduction, prune_in_quiescence, prune_move,
+    quiescence_cuts, razors, reverse_futility, reverse_futility_value, small_probcut, small_probcut_value,
+    stand_pat_value, tt_cuts,
+)
 from core_ext.search.root_moves cimport find_root_move, sort_root_moves, update_root_move
 from core_ext.search.searcher cimport Candidate, Node, REDUCTIONS, RootMove, STACK_OFFSET, Searcher
 from core_ext.search.tt cimport BOUND_EXACT, BOUND_LOWER, BOUND_NONE, BOUND_UPPER

@@ -1,9 +1,15 @@
 """Move generation. One source serves both colours; the C compiler specialises it for each constant `us`."""
 
-from core_ext.shogi.bitboard cimport *
+from core_ext.shogi.bitboard cimport (
+    all_squares, attacks, bishop_attacks, Bitboard, both, either, empty, files_without, has, LOW_SQUARES, lowest,
+    lowest_bit, many, meet, pop, promotion_targets, rook_attacks, shift_forward, some, store_sums, tables, without,
+)
 from core_ext.base.debug cimport ASSERT
 from core_ext.shogi.hand cimport HAND_PAWNS, hand_has
-from core_ext.shogi.position cimport *
+from core_ext.shogi.position cimport (
+    attacked, attackers, do_move, find_checkers, hand_of, in_check, occupied, pieces, Position, slide_attackers,
+    step_attackers, to_move32, undo_move,
+)
 from core_ext.shogi.types cimport *
 
 

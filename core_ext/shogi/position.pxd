@@ -4,7 +4,10 @@ A Position owns a stack of States, one per ply; `state` points to the current on
 what the move alone cannot restore, and moves the pieces back.
 """
 
-from core_ext.shogi.bitboard cimport *
+from core_ext.shogi.bitboard cimport (
+    bishop_attacks, Bitboard, both, count, differ, either, empty, has, lance_attacks, many, pop, rook_attacks, same,
+    some, tables, without,
+)
 from core_ext.shogi.types cimport *
 from core_ext.shogi.zobrist cimport zobrist
 
