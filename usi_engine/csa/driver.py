@@ -93,6 +93,7 @@ class Engine:
         self._command, self._options, self._post, self._folder = list(command), options, post, folder
         self._note = note
         self._usiok, self._readyok, self._idle = threading.Event(), threading.Event(), threading.Event()
+        self._answers: set[str] = set()  # of `usiok` and `readyok`; their events are also set when the process ends
         self._lock = threading.Lock()
         self.starts = self._searches = 0
         self._process: subprocess.Popen[str] | None = None
@@ -108,6 +109,7 @@ class Engine:
         """Start the process and set its options. EngineError."""
         self.starts += 1
         self._usiok.clear()
+        self._answers.clear()
         self._idle.set()
         self._process = self._open()
         threading.Thread(target=self._read, args=(self._process, self.starts), daemon=True).start()
@@ -127,6 +129,7 @@ class Engine:
 
         The game is a draw after `max_moves`; an engine with that option is told. A process that has ended is restarted.
         """
+        self._answers.discard("readyok")
         self._readyok.clear()  # before the check below: a process that ends from now on sets it
         if self._process is None or self._process.poll() is not None:
             self.start()
@@ -205,7 +208,7 @@ class Engine:
             self._process.stdin.flush()
 
     def _await(self, happened: threading.Event, seconds: float, word: str) -> None:
-        if not happened.wait(seconds) or self._process is None or self._process.poll() is not None:
+        if not happened.wait(seconds) or word not in self._answers:
             raise EngineError(f"{self._command[0]} does not answer {word}")
 
     def _read(self, process: subprocess.Popen[str], start: int) -> None:
@@ -240,10 +243,9 @@ class Engine:
             self.name = rest.removeprefix("name ")
         elif word == "option":
             self.declared.add(rest.removeprefix("name ").partition(" type ")[0])
-        elif word == "usiok":
-            self._usiok.set()
-        elif word == "readyok":
-            self._readyok.set()
+        elif word in ("usiok", "readyok"):
+            self._answers.add(word)
+            (self._usiok if word == "usiok" else self._readyok).set()
 
     def _answered(self, words: list[str], thought: Thought) -> None:
         ponder = words[2] if len(words) > 2 and words[1] == "ponder" else ""
