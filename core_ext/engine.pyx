@@ -311,7 +311,7 @@ cdef class Worker:
 
     @property
     def stopped(self):
-        """Whether the stop or the node limit ended the last search."""
+        """True if the stop or the node limit ended the last search."""
         return bool(self.searcher.stopped)
 
     @property
@@ -397,7 +397,7 @@ cdef class MateSolver:
 
     @property
     def proved_shortest(self):
-        """Whether the last line is proved to be a shortest mate."""
+        """True if the last line is proved to be a shortest mate."""
         return bool(self.solution.shortest)
 
     @property
