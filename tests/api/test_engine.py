@@ -222,7 +222,8 @@ def test_close_within_watch_ends_the_search_around_it(threads: int) -> None:
                 engine.new_game()
 
     found = engine.analyse(Board(), time=60, watch=watch)
-    assert (seen, found.depth, found.move is not None, engine._pool) == ([1, 2], 2, True, None)
+    assert (seen, found.move is not None, engine._pool) == ([1, 2], True, None)
+    assert found.depth >= 2  # the other thread may be deeper by then, and its result the better one
     refuses_all(engine, "closed")
 
 
