@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 LAYERS: dict[str, str] = {
     "usi": "options output protocol arguments",
     "": "core memory progress",
-    "evaluation": "cache names files kpp_file network_file piece_values load",
+    "evaluation": "cache names files kpp_file architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
     " ": "engine player",
