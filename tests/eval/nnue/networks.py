@@ -9,7 +9,7 @@ from usi_engine.evaluation.network_file import PROGRESS_SHAPE, NetworkFile, laye
 
 
 def random_network(architecture: Architecture, seed: int = 1, wild: bool = False) -> NetworkFile:
-    """Make a network whose sums reach both ends of the activations; `wild`: words of the whole range, whose sums wrap."""
+    """Make a network whose sums reach both ends of the activations; `wild`: words of the whole range, which wrap."""
     rng = np.random.default_rng(seed)
     width, most = architecture.width, 32767 if wild else 40
     bias = rng.integers(-most, most, width, np.int16)
