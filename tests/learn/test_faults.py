@@ -118,7 +118,7 @@ def test_random_bytes_in_positions_are_refused_or_learned(positions: Positions) 
 @pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
 def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
     out = tmp_path / "out.kpp"
-    train = ("train", corpus, "--out", out, "--model", "P", "--epochs", "1")
+    train = ("train", corpus, "--out", out, "--network", "P", "--epochs", "1")
     positions = np.fromfile(corpus / name, TRAINING_POSITION)
     positions["pieces"][9, 3] = 40000
     positions.tofile(corpus / name)
@@ -133,11 +133,11 @@ def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusa
 @pytest.mark.parametrize("text", ["", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0"])
 def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, text: str) -> None:
     (corpus / CARD).write_text(text)
-    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
+    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
 
 
 def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
+    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
     (corpus / CARD).write_text("{}")
     (corpus / TRAINING).write_bytes(b"")
     assert f"no positions in {corpus / TRAINING}" in refusal(*train)
@@ -155,7 +155,7 @@ def trained(corpus: Path, tmp_path: Path) -> Training:
 
 def train_again(corpus: Path, tmp_path: Path) -> list[str]:
     """Return the command that continues this training."""
-    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--model", "P", "--epochs", "1"]
+    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--network", "P", "--epochs", "1"]
 
 
 def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
@@ -293,7 +293,7 @@ def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: R
     notes.write_text("my notes")
     folder.mkdir()
     for out, reason in ((notes, "is not a file of weights"), (folder, "not a regular file")):
-        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", "P")
+        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--network", "P")
         assert not out.with_name(out.name + ".run").exists()
     assert notes.read_text() == "my notes"
 
@@ -307,7 +307,7 @@ def test_weights_need_a_name_that_the_engine_takes_for_them(
     if out.suffix == ".bin":
         write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
     before = out.read_bytes() if out.exists() else b""
-    said = refusal("train", corpus, "--out", out, "--model", model, "--epochs", "1")
+    said = refusal("train", corpus, "--out", out, "--network", model, "--epochs", "1")
     assert f"--out {out}: weights of --model {model} need a name that ends in {suffixes}" in said
     assert not out.with_name(name + ".run").exists()
     assert (out.read_bytes() if out.exists() else b"") == before
@@ -349,7 +349,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from usi_engine.learn.command import main
 sys.exit(main(sys.argv[2:]))
 """
-TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]
+TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--network", "P", "--epochs", "1"]
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
