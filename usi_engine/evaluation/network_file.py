@@ -21,7 +21,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, Literal
 
-from usi_engine.evaluation.architecture import Architecture, check_sizes, format_text, parse_text
+from usi_engine.evaluation.architecture import Architecture, format_text, parse_text
 from usi_engine.evaluation.files import Fault, named_errors, open_file
 
 FILE_NAME = "nn.bin"
@@ -38,8 +38,6 @@ _LEB128 = b"COMPRESSED_LEB128"
 _LONGEST_NUMBER = 3  # bytes of an int16 in LEB128
 _DOUBLED = 2  # factor between an SFNN's transformer in memory and in the file
 _SIGNED = frozenset("bhil")  # format codes of the buffer protocol
-# High bytes of dense biases within +-2^29: their sums with all weights and the shortcut fit into 32 bits.
-_HIGH_BYTES = bytes([*range(0x20), *range(0xE0, 0x100)])
 _MASK = 0xFFFFFFFF
 _SFNN_HASH, _SFNN_TRANSFORMER_HASH, _SFNN_STACK_HASH = 0x3C203B32, 0x5F134AB8, 0x6333718A
 _PROGRESS_HASH = 0x6F50524F
@@ -95,6 +93,16 @@ def write_network(path: str | Path, network: NetworkFile) -> int:
 
 
 # ---- sizes and hashes ----
+
+
+def _check_sizes(architecture: Architecture) -> None:
+    """Raise Fault if the core cannot play with a network of these sizes."""
+    from core_ext.engine import check_architecture  # noqa: PLC0415  (the header of a file is read without the core)
+
+    try:
+        check_architecture(architecture)
+    except ValueError as fault:
+        raise Fault(f"its {fault}") from None
 
 
 def layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
@@ -171,7 +179,7 @@ def _parts(network: NetworkFile) -> Iterator[bytes]:
 def _check(network: NetworkFile) -> None:
     """Raise ValueError if an array or the text contradicts the architecture."""
     architecture = network.architecture
-    check_sizes(architecture)
+    _check_sizes(architecture)
     width, features = architecture.width, architecture.feature_count
     if (network.bias.shape, network.weight.shape) != ((width,), (features, width)):
         raise ValueError(f"arrays of {network.bias.shape} and {network.weight.shape} do not make {architecture.name}")
@@ -227,6 +235,7 @@ def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
     """Read the network in a stream of `size` bytes. Fault, if possible before the arrays are read."""
     text = _read_text(stream, size)
     architecture = parse_text(text)
+    _check_sizes(architecture)
     width, rows, dense_size = architecture.width, architecture.feature_count, stack_size(architecture)
     start = stream.tell() + WORD
     counts = [width, rows * width]
@@ -240,7 +249,6 @@ def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
     stream.seek(at)
     progress = _read_progress(stream) if architecture.progress else None
     dense = _read_exactly(stream, architecture.stacks * dense_size)
-    _check_biases(architecture, dense)
     return NetworkFile(architecture, text, bias, weight.cast("B").cast("h", (rows, width)), dense, progress)
 
 
@@ -308,16 +316,6 @@ def _read_progress(stream: BufferedIOBase) -> tuple[int, memoryview]:
     data = _read_exactly(stream, _progress_size())
     bias = int.from_bytes(data[WORD : 2 * WORD], "little", signed=True)
     return bias, memoryview(_little_endian(data[2 * WORD :], WORD)).cast("B").cast("i", PROGRESS_SHAPE)
-
-
-def _check_biases(architecture: Architecture, dense: bytes) -> None:
-    """Raise Fault if the sums of a dense layer could overflow."""
-    step, at = stack_size(architecture), WORD
-    for outputs, inputs in layer_shapes(architecture):
-        high = b"".join(dense[at + WORD * i + WORD - 1 :: step] for i in range(outputs))
-        if high.translate(None, _HIGH_BYTES):
-            raise Fault(f"a bias of a layer of {outputs} units is not within 2^29: the sums would overflow")
-        at += outputs * (WORD + inputs)
 
 
 def _read_exactly(stream: BufferedIOBase, length: int) -> bytes:
