@@ -197,7 +197,7 @@ def _packed(numbers: Words) -> Iterator[bytes]:
     """Yield the block of an array of an SFNN's transformer."""
     from core_ext.base.leb128 import encode  # noqa: PLC0415  (the header of a file is read without the core)
 
-    data = encode(memoryview(_to_native(numbers, 2)).cast("B").cast("h"), _DOUBLED)
+    data = encode(memoryview(_native_bytes(numbers, 2)).cast("h"), _DOUBLED)
     yield _LEB128 + _pack_words(len(data))
     yield data
 
@@ -206,16 +206,17 @@ def _pack_words(*words: int) -> bytes:
     return b"".join(word.to_bytes(WORD, "little") for word in words)
 
 
-def _to_native(words: Words, size: int) -> Words:
-    """Return the array itself. ValueError if it is not of signed integers of this size."""
+def _native_bytes(words: Words, size: int) -> bytes:
+    """Return the bytes of an array. ValueError if it is not of signed integers of this size."""
     view = memoryview(words)
-    if view.format not in _SIGNED or view.itemsize != size:
+    if (view.format or "").strip("=@") not in _SIGNED or view.itemsize != size:
         raise ValueError(f"an array of type {view.format} does not belong into a network")
-    return words
+    data: bytes = words.tobytes()
+    return data
 
 
-def _to_bytes(words: Words, size: int) -> bytes:
-    return _little_endian(_to_native(words, size).tobytes(), size)
+def _to_bytes(words: Words, size: int) -> bytes | bytearray:
+    return _little_endian(_native_bytes(words, size), size)
 
 
 def _little_endian(data: bytes | bytearray, size: int) -> bytes | bytearray:
