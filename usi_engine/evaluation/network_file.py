@@ -215,11 +215,11 @@ def _native_bytes(words: Words, size: int) -> bytes:
     return data
 
 
-def _to_bytes(words: Words, size: int) -> bytes | bytearray:
+def _to_bytes(words: Words, size: int) -> bytes:
     return _little_endian(_native_bytes(words, size), size)
 
 
-def _little_endian(data: bytes | bytearray, size: int) -> bytes | bytearray:
+def _little_endian(data: bytes, size: int) -> bytes:
     """Convert from the machine's byte order to little-endian, or back."""
     if sys.byteorder == "little" or size == 1:
         return data
@@ -293,7 +293,7 @@ def _read_plain(stream: BufferedIOBase, at: int, length: int, count: int) -> mem
     data = bytearray(length)
     if stream.readinto(data) != length:
         raise Fault("it became shorter while it was read")
-    return memoryview(data if sys.byteorder == "little" else _little_endian(data, 2)).cast("h")
+    return memoryview(data if sys.byteorder == "little" else _little_endian(bytes(data), 2)).cast("h")
 
 
 def _read_packed(stream: BufferedIOBase, at: int, length: int, count: int) -> memoryview:
