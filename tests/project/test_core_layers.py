@@ -12,8 +12,8 @@ ROOT = Path(__file__).resolve().parents[2]
 LAYERS: dict[str, str] = {
     "base": "arithmetic debug leb128 memory processor stop",
     "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation diagram",
-    "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.layers nnue.features "
-    "nnue.accumulator nnue.network evaluate",
+    "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.rows nnue.activation "
+    "nnue.dense nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces dfpn mating_line",
     "search": "tt tune history movepick searcher counts correction samples root_moves node pruning depths "
     "history_updates search",
