@@ -17,11 +17,12 @@ import pytest
 from tests.engine.conftest import SMALL_TABLE
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT, Program
-from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.networks import random_network
 from tests.programs import INTERRUPTIBLE, quickest
 from tests.shogi.slow_shogi import START
 from usi_engine.__main__ import main
-from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.network_file import write_network
 from usi_engine.game.loop import carry_out
 from usi_engine.usi.output import Writer
 

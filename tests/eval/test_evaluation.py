@@ -12,13 +12,14 @@ from core_ext._nnue_probe import NnueProbe
 from core_ext.board import Board
 from core_ext.engine import KppWeights, Network, Worker
 from tests.conftest import NewWorker, deepen
-from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.networks import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
 from usi_engine.core import load_core
+from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
-from usi_engine.evaluation.network_file import Architecture, NetworkFile, write_network
+from usi_engine.evaluation.network_file import NetworkFile, write_network
 from usi_engine.game.resources import Resources
 from usi_engine.usi.options import Options
 from usi_engine.usi.output import Writer

@@ -23,16 +23,17 @@ from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
 from tests.csa.server import summary
 from tests.engine.test_book import SBK, apery_book
-from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.networks import random_network
 from tests.eval.test_weights_fuzz import SMALL
 from tests.fuzz.grammar import Grammar
 from usi_engine.book.book_player import open_book
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.csa.protocol import Reader as CsaReader
+from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.kpp_file import read_blocks, read_folded
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
-from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
 from usi_engine.learn.corpus.packed import HCPE, PSV
