@@ -44,9 +44,9 @@ def scattered(seed: int, count: int) -> list[str]:
     while len(found) < count:
         squares = ["1"] * 81
         places, hands = rng.sample(range(81), 40), ""
-        in_hand = rng.choice((0.1, 0.4, 0.8, 1.0))
+        in_hand, black = rng.choice((0.02, 0.1, 0.3, 1.0)), rng.choice((0.1, 0.5, 0.9))
         for place, piece in zip(places, ["K", "k", *(8 * "PP" + "PPLLLLNNNNSSSSGGGGBBRR")], strict=True):
-            kind = piece if piece in "Kk" or rng.random() < 0.5 else piece.lower()
+            kind = piece if piece in "Kk" or rng.random() < black else piece.lower()
             if piece not in "Kk" and rng.random() < in_hand:
                 hands += kind
             else:

@@ -12,14 +12,22 @@ import pytest
 
 from core_ext._nnue_probe import NnueProbe
 from core_ext._probe import walk_evaluator
+from core_ext.engine import check_architecture
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.networks import random_network, scattered
-from tests.eval.nnue.reference import Reference, read_reference
+from tests.eval.nnue.reference import Ints, Reference, progress_index, read_reference
 from tests.eval.test_evaluate import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START, Position
-from usi_engine.evaluation.architecture import FEATURE_COUNTS, HANDS, KINGS, PROGRESS, parse_name
-from usi_engine.evaluation.network_file import NetworkFile, pack_dense, read_network, write_network
+from usi_engine.evaluation.architecture import FEATURE_COUNTS, HANDS, KINGS, PROGRESS, Architecture, parse_name
+from usi_engine.evaluation.network_file import (
+    PROGRESS_SHAPE,
+    NetworkFile,
+    pack_dense,
+    read_network,
+    stack_size,
+    write_network,
+)
 
 POSITIONS = STARTS[1:]
 # Each feature set, selector and form; widths from 64 up; layer 0 whole and in parts; both hidden layers odd and even.
@@ -86,23 +94,6 @@ def test_values_equal_the_reference(name: str) -> None:
     assert (np.min(inputs), np.max(inputs)) == (0, 126 if file.architecture.sfnn else 127)  # both ends occur
 
 
-@pytest.mark.parametrize(
-    "name, least",
-    [
-        ("SFNN_kp_64_8_32_k9k9", 75),
-        ("SFNN_kp_64_7_8_k29k29", 115),
-        ("SFNN_ka2_64_7_8_hand1024", 65),
-        ("SFNN_kp_64_8_16_hand256_progress16", 150),
-    ],
-)
-def test_scattered_positions_select_many_stacks(name: str, least: int) -> None:
-    file, reference = network(name)
-    probe, positions = NnueProbe(to_play(file)), scattered(6, 300)
-    stacks = [probe.stack(sfen) for sfen in positions]
-    assert stacks == [reference.stack(Position(sfen)) for sfen in positions]
-    assert len(set(stacks)) >= least
-
-
 @pytest.mark.parametrize("name", CASES)
 def test_accumulators_after_moves_are_those_of_the_reference(name: str) -> None:
     """After up to twelve moves without an evaluation: more than are updated incrementally."""
@@ -138,6 +129,50 @@ def test_incremental_sums_equal_full_sums_on_many_positions(name: str) -> None:
         check_walk(name, sfen, 100 + seed, count // len(POSITIONS) + 1)
 
 
+# ---- layer stacks ----
+
+STACKS = [*HANDS, *KINGS, *PROGRESS, "hand4_k9k9", "hand64z_k29k29", "k13k13z_progress32", "hand256_k3k3_progress16"]
+
+
+def indexing_network(architecture: Architecture, progress: tuple[int, Ints]) -> Network:
+    """Return a network whose output is 16 times the index of the layer stack."""
+    count, size = architecture.stacks, stack_size(architecture)
+    dense = np.zeros((count, size), np.uint8)
+    last = size - 4 - 32  # the bias of the output and its weights end a stack
+    dense[:, last : last + 4] = (16 * np.arange(count, dtype="<u4")).view(np.uint8).reshape(count, 4)
+    bias, weight = np.zeros(64, np.int16), np.zeros((architecture.feature_count, 64), np.int16)
+    given = progress if architecture.progress else None
+    return Network(architecture, bias, weight, dense.tobytes(), given, 16 * -(-count // 20000))
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
+    architecture = parse_name(f"SFNN_kp_64_8_8_{stack}")
+    progress = -777, np.random.default_rng(len(stack)).integers(-8000, 8000, PROGRESS_SHAPE, np.int32)
+    probe = NnueProbe(indexing_network(architecture, progress))
+    reference = replace(network(SMALL)[1], selectors=stack.upper().split("_"), progress=progress)
+    found = set()
+    for sfen in [*POSITIONS, *scattered(6, 60)]:
+        index = reference.stack(Position(sfen))
+        assert probe.stack(sfen) == index, sfen
+        assert probe.evaluate(sfen) == index // -(-architecture.stacks // 20000), sfen
+        found.add(index)
+    assert len(found) > min(architecture.stacks // 2, 20)
+
+
+def test_steps_of_the_progress_begin_where_the_reference_says() -> None:
+    zeros, sfen = np.zeros(PROGRESS_SHAPE, np.int32), POSITIONS[0]
+    architecture = parse_name("SFNN_kp_64_8_8_progress3")
+    steps = set()
+    for bias in (-45056, -45055, -44732, -44731, -1, 0, 45054, 45055, 45056, 2**31 - 1, -(2**31)):
+        steps.add(step := NnueProbe(indexing_network(architecture, (bias, zeros))).stack(sfen))
+        assert step == progress_index(bias, zeros, 3, Position(sfen)), bias
+    assert steps == {0, 1, 2}
+
+
+# ---- bounds ----
+
+
 @pytest.mark.parametrize(
     "name", ["NNUE_kp_256x2_32_32", "NNUE_halfkpvm_64x2_16_64", "SFNN_ka2_64_7_64_hand64z_progress4"]
 )
@@ -169,30 +204,59 @@ def test_a_state_can_use_another_network() -> None:
         agree(probe, reference, POSITIONS[:2])
 
 
-@pytest.mark.parametrize("name", ["NNUE_kp_256x2_32_32", SMALL, "SFNN_kp_64_15_64_progress2"])
-def test_parts_that_do_not_fit_are_refused(name: str) -> None:
-    file, _ = network(name)
-    shape, bias, weight = file.architecture, file.bias, np.asarray(file.weight)
+SMALL_NNUE, SMALL_SFNN = parse_name("NNUE_kp_160x2_33_17"), parse_name("SFNN_ka2_512_7_64")
+
+
+@pytest.mark.parametrize(
+    "architecture, fault",
+    [
+        (replace(SMALL_NNUE, features="HalfKPE9"), "HalfKPE9"),
+        (replace(SMALL_NNUE, width=32), "width 32"),
+        (replace(SMALL_NNUE, width=8224), "width 8224"),
+        (replace(SMALL_NNUE, width=72), "width 72"),
+        (replace(SMALL_NNUE, hidden1=0), "0 units"),
+        (replace(SMALL_NNUE, hidden2=129), "129 units"),
+        (replace(SMALL_NNUE, kings="k3k3"), "9 layer stacks"),
+        (replace(SMALL_NNUE, shards=2), "2 shards"),
+        (replace(SMALL_SFNN, width=96), "width 96"),
+        (replace(SMALL_SFNN, hidden1=9), "9 units"),
+        (replace(SMALL_SFNN, kings="k4k4"), "k4k4"),
+        (replace(SMALL_SFNN, hands="hand1024", kings="k9k9"), "82944"),
+        (replace(SMALL_SFNN, shards=3), "3 shards"),
+        (replace(SMALL_SFNN, common=32, shards=5), "5 shards"),
+        (replace(SMALL_SFNN, common=512, shards=8), "8 shards"),
+        (replace(SMALL_SFNN, common=64), "1 shards"),
+    ],
+)
+def test_an_architecture_that_play_does_not_take_is_refused(architecture: Architecture, fault: str) -> None:
+    with pytest.raises(ValueError, match=fault):
+        check_architecture(architecture)
+    with pytest.raises(ValueError, match=fault):
+        Network(architecture, np.zeros(1, np.int16), np.zeros((1, 1), np.int16), b"", None, 16)
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    file = random_network(SMALL_NNUE)
+    bias, weight, dense = file.bias, file.weight, file.dense
+    progress = 0, np.zeros(PROGRESS_SHAPE, np.int32)
     wrong = [
-        (replace(shape, features="HalfKP"), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, features="KP"), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, width=128), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, hidden1=63), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, hidden2=0), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, kings="k13k13z"), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, kings="k5k5"), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, common=7), bias, weight, file.dense, file.progress, 16),
-        (replace(shape, shards=3), bias, weight, file.dense, file.progress, 16),
-        (shape, bias[:-1], weight, file.dense, file.progress, 16),
-        (shape, bias, weight[:-1], file.dense, file.progress, 16),
-        (shape, bias, weight[:, :-1].copy(), file.dense, file.progress, 16),
-        (shape, bias, weight, file.dense[:-1], file.progress, 16),
-        (shape, bias, weight, file.dense + b"\0", file.progress, 16),
-        (shape, bias, weight, file.dense, None if file.progress else (0, np.zeros((81, 1548), np.int32)), 16),
-        (shape, bias, weight, file.dense, (0, np.zeros((81, 1547), np.int32)), 16),
-        (shape, bias, weight, file.dense, file.progress, 0),
-        (shape, bias, weight, file.dense, file.progress, -1),
+        (bias[:159], weight, dense, None, 16),
+        (bias[:128], weight[:, :128].copy(), dense, None, 16),
+        (bias, weight[:-1], dense, None, 16),
+        (bias, weight, dense[:-1], None, 16),
+        (bias, weight, dense + b"\0", None, 16),
+        (bias, weight, b"", None, 16),
+        (bias, weight, dense[:4] + b"\1\0\0\x40" + dense[8:], None, 16),  # a bias over 2^30
+        (bias, weight, dense, progress, 16),
+        (bias, weight, dense, None, 0),
+        (bias, weight, dense, None, -1),
     ]
     for arguments in wrong:
         with pytest.raises(ValueError):
-            Network(*arguments)
+            Network(file.architecture, *arguments)
+    by_progress = parse_name("SFNN_kp_64_8_8_progress2")
+    dense = bytes(2 * stack_size(by_progress))
+    arrays = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16), dense
+    for given in (None, (0, progress[1][:80])):
+        with pytest.raises(ValueError):
+            Network(by_progress, *arrays, given, 16)
