@@ -157,7 +157,7 @@ def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
         assert probe.stack(sfen) == index, sfen
         assert probe.evaluate(sfen) == index // -(-architecture.stacks // 20000), sfen
         found.add(index)
-    assert len(found) > min(architecture.stacks // 2, 20)
+    assert len(found) >= min(architecture.stacks // 2, 20)
 
 
 def test_steps_of_the_progress_begin_where_the_reference_says() -> None:
