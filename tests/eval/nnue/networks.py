@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 
 from core_ext.board import Board
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.network_file import PROGRESS_SHAPE, NetworkFile, layer_shapes, pack_dense
+from usi_engine.evaluation.network_file import PROGRESS_SHAPE, WORD, NetworkFile, layer_shapes, pack_dense
+from usi_engine.usi.options import FV_SCALE
 
 
 def random_network(architecture: Architecture, seed: int = 1, wild: bool = False) -> NetworkFile:
@@ -36,6 +38,13 @@ def _random_layers(
         weight = (rng.integers(-128, 128, (outputs, inputs)) // (1 if wild else 3)).astype(np.int8)
         layers.append((rng.integers(-9000, 9000, outputs, np.int32), weight))
     return layers
+
+
+def shifted(file: NetworkFile, centipawns: int) -> NetworkFile:
+    """Return a network of one layer stack whose values are higher by this much at the default FV_SCALE."""
+    at = len(file.dense) - layer_shapes(file.architecture)[-1][1] - WORD
+    bias = int.from_bytes(file.dense[at : at + WORD], "little", signed=True) + FV_SCALE * centipawns
+    return replace(file, dense=file.dense[:at] + bias.to_bytes(WORD, "little", signed=True) + file.dense[at + WORD :])
 
 
 def scattered(seed: int, count: int) -> list[str]:
