@@ -103,7 +103,7 @@ cdef list file_shapes(object architecture):
 cdef int check_shards(LayerStacks *found, object architecture, int outputs) except -1:
     """Raise ValueError if the parts of a sharded layer 0 do not fit each other."""
     cdef int others = architecture.width - architecture.common, shards = architecture.shards
-    if (not architecture.sfnn or shards < 1 or others <= 0 or others % (shards * NNUE_CHUNK)
+    if (not architecture.sfnn or shards < 2 or others <= 0 or others % (shards * NNUE_CHUNK)
             or architecture.common < 0 or architecture.common % NNUE_CHUNK or outputs % shards):
         raise ValueError(f"{shards} shards beside {architecture.common} common inputs do not fit "
                          f"{architecture.width} inputs and {outputs} outputs")
@@ -122,7 +122,8 @@ cdef int check_hidden(object architecture) except -1:
 
 cdef int fill_sizes(LayerStacks *found, object architecture) except -1:
     cdef int outputs, i
-    cdef size_t at = 0, units[3]
+    cdef size_t at = 0
+    cdef size_t units[3]
     check_hidden(architecture)
     outputs, found.common = file_shapes(architecture)[0]
     found.sfnn = architecture.sfnn
@@ -185,7 +186,9 @@ cdef const uint8_t *copy_sharded(const LayerStacks *found, char *stack, const ui
 
 cdef const uint8_t *copy_stack(const LayerStacks *found, char *stack, const uint8_t *at, list shapes) except NULL:
     """Copy one stack; return the end of its bytes."""
-    cdef int outputs[3], inputs[3], split = found.outputs[0], i
+    cdef int outputs[3]
+    cdef int inputs[3]
+    cdef int split, i
     for i in range(3):
         outputs[i], inputs[i] = shapes[i]
     split = inputs[1] // 2 if found.sfnn else inputs[1]
