@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all debug sanitize fuzz fuzz-sanitize soak wine coverage \
+.PHONY: help setup run build probes test test-slow test-all test-learn debug sanitize fuzz fuzz-sanitize soak wine coverage \
 	coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
+	@echo "make test-learn tests of network training; installs PyTorch (TORCH=torch: another version)"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
@@ -45,6 +46,12 @@ $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
 
+# PyTorch for Linux brings 5 GB of CUDA; `make test` does not need it.
+TORCH ?= torch==2.13.0
+$(VENV)/.learn: $(VENV)/.done
+	@$(INSTALL) '.[learn]' '$(TORCH)'
+	@touch $@
+
 # setup.py compiles only changed modules. `probes` adds the core's test modules, for tests and benches.
 build probes: $(VENV)/.done
 	@test -d build || echo "Compiling the core: a minute or two, once"
@@ -66,6 +73,9 @@ PYTEST = $(PY) -m pytest -q
 
 test: $(VENV)/.test probes
 	$(PYTEST)
+
+test-learn: $(VENV)/.test $(VENV)/.learn probes
+	$(PYTEST) tests/learn/nnue
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow

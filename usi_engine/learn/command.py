@@ -69,16 +69,19 @@ def add_train(commands: Commands) -> None:
     add("--threads", type=spin("Threads"), default=0, help="default: all cores; KPP: 1 or 2, the default is 1")
     add("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
     add("--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)")
-    add(
-        "--tempo", type=whole(0, MOST_TEMPO), default=120, help="centipawns left out of a network's values (120)"
-    )
+    add("--tempo", type=whole(0, MOST_TEMPO), default=120, help="centipawns left out of a network's values (120)")
     add(
         "--warm-start",
         metavar="WEIGHTS",
         default="",
         help=f"continue from these weights at small rates: a file, {INTERNAL} for a network, {KPP} for KPP",
     )
-    add("--rate", type=real(0, 1), default=0.0, help="highest rate of a network (default 0.004, after a warm start 0.0008)")
+    add(
+        "--rate",
+        type=real(0, 1),
+        default=0.0,
+        help="highest rate of a network (default 0.004, after a warm start 0.0008)",
+    )
     add("--decay", type=real(0, 1), default=0.3, help="weight decay of a network's transformer (default 0.3)")
     add("--seed", type=whole(), default=1, help="seed of the order and of a network's first weights (default 1)")
     add("--note", default="", help="a line for the card (the metadata) of the weights")
@@ -162,7 +165,9 @@ def run_train(args: argparse.Namespace) -> None:
     try:
         from usi_engine.learn.nnue.train import train_network  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise ValueError(f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'") from None
+        raise ValueError(
+            f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'"
+        ) from None
     train_network(args)
 
 
@@ -202,7 +207,9 @@ def check_weights_output(out: Path, network: str, suffixes: tuple[str, ...]) -> 
 
     check_weights_replaceable(out)
     if out.suffix.lower() not in suffixes:
-        raise ValueError(f"--out {out}: weights of --network {network} need a name that ends in {' or '.join(suffixes)}")
+        raise ValueError(
+            f"--out {out}: weights of --network {network} need a name that ends in {' or '.join(suffixes)}"
+        )
 
 
 def run_selfplay(args: argparse.Namespace) -> None:

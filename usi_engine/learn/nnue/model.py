@@ -247,7 +247,10 @@ def initialised(architecture: Architecture, device: str, seed: int) -> Network:
     rows = torch.randn((kind.numbers, width), generator=random) * (UNIT * 0.1 / math.sqrt(kind.active))
     found = {"rows": rows, "bias": torch.full((width,), UNIT / 2)}
     if kind.blocks > 1:
-        found |= {"own": torch.zeros((kind.blocks, kind.numbers, width)), "offsets": torch.zeros((kind.offset_rows, width))}
+        found |= {
+            "own": torch.zeros((kind.blocks, kind.numbers, width)),
+            "offsets": torch.zeros((kind.offset_rows, width)),
+        }
     first, second = architecture.hidden1, architecture.hidden2
     product = 0.25 if architecture.sfnn else 0.5  # mean of an input, of a square
     means = [torch.full((architecture.inputs,), product), torch.full((first * (1 + architecture.sfnn),), 0.5)]

@@ -135,7 +135,10 @@ class NetworkTraining:
     def run(self) -> None:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
-        saved, report = time.monotonic(), Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
+        saved, report = (
+            time.monotonic(),
+            Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS),
+        )
         losses, note = [], ""
         for words, mirror in self.given(self.state.step, self.total):
             losses.append(self.learn(words, mirror))
@@ -197,7 +200,9 @@ class NetworkTraining:
         if not len(self.held_out):
             return {}
         win = sigmoid(self.values(self.held_out, rounded) / self.plan.score_scale)
-        return agreement(win, self.held_out, Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share))
+        return agreement(
+            win, self.held_out, Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
+        )
 
     def measure(self) -> None:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
@@ -303,5 +308,7 @@ def train_network(chosen: argparse.Namespace) -> None:
     training.run()
     if ranks.is_first:
         size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-        print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
+        print(
+            f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}"
+        )
     ranks.wait()
