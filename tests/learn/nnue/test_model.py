@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 
 from core_ext._nnue_probe import NnueProbe
 from usi_engine.evaluation.architecture import parse_name
@@ -41,7 +41,7 @@ def noisy(name: str, seed: int = 2) -> tuple[Network, Expander]:
     network, expander = initialised(architecture, "cpu", seed), Expander(architecture, "cpu", 600, 0.3)
     with torch.no_grad():
         for parameter, value in network.parameters.items():
-            value += torch.randn(value.shape, generator=random) * NOISE.get(parameter, 3000)
+            value.add_(torch.randn(value.shape, generator=random) * NOISE.get(parameter, 3000))
         network.keep_in_range()
     if architecture.progress:
         weights = np.random.default_rng(seed).integers(-9000, 9000, (81, 1548), np.int32)
@@ -132,7 +132,7 @@ def test_every_device_sums_rows_alike(positions: Positions) -> None:
     features = inputs_of(expander, positions).features
     table, given = network.table().detach(), torch.randn(2 * len(positions), 64)
     ways = [RowSums(features, len(table), kind) for kind in ("cpu", "matrix", "gpu")]
-    sums, gradients = [way.sums(table) for way in ways], [way.gradient(table, given) for way in ways]
+    sums, gradients = [way.sums(table) for way in ways], [way.gradient(given) for way in ways]
     for found in (sums, gradients):
         assert all(torch.allclose(found[0], other, rtol=1e-4, atol=1e-3) for other in found[1:])
 

@@ -1,7 +1,7 @@
 """Shuffled batches of a corpus, memory-mapped from disk.
 
-An epoch takes the blocks of the file in random order, GROUP_BLOCKS at a time, and shuffles each group. The order depends
-only on the seed and the epoch, so training can resume at any batch, and several processes share the batches.
+An epoch takes the blocks of the file in random order, GROUP_BLOCKS at a time, and shuffles each group. The order
+depends only on the seed and the epoch, so training can resume at any batch, and several processes share the batches.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def choose_device(name: str, threads: int) -> str:
     except (RuntimeError, AssertionError) as error:  # torch without CUDA raises the latter
         raise ValueError(f"--device {name}: {str(error).splitlines()[0]}") from None
     if name == "cuda":
-        name = f"cuda:{os.environ.get('LOCAL_RANK', 0)}"
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
     if name.startswith("cuda"):
         torch.cuda.set_device(name)
         torch.set_float32_matmul_precision("high")  # TF32: exact for the integers of the rounded steps

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F  # noqa: N812  (its usual name)
+import torch.nn.functional as F
 from torch import Tensor
 
 from core_ext.engine import BONAPIECES, SQUARES

@@ -97,9 +97,9 @@ FEATURE_SETS = {
 def _zones(before: int, merged: bool, by_file: int) -> Table:
     """Number the zones of a king: ranks `before` the detailed ones, some of them merged, then parts of a rank."""
     ranks = np.where(_RANK < 6, _RANK // 3, _RANK - 4) if merged else _RANK
-    first = int(ranks[_RANK == before][0])
+    first = int(ranks[before == _RANK][0])
     detailed = first + (_RANK - before) * (9 // by_file) + _FILE // by_file
-    return np.where(_RANK < before, ranks, detailed)
+    return np.where(before > _RANK, ranks, detailed)
 
 
 # The zone of one king on each square; the index is own zone x zones + enemy's zone.

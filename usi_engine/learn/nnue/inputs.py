@@ -18,7 +18,13 @@ from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION
 from core_ext.engine import BONAPIECES, SQUARES
 from usi_engine.evaluation.architecture import HANDS, KINGS, PROGRESS, Architecture
 from usi_engine.learn.nnue.features import (
-    FEATURE_SETS, KING_ZONES, MIRROR_SQUARE, POINTS, PROGRESS_THRESHOLDS, hand_table, piece_views,
+    FEATURE_SETS,
+    KING_ZONES,
+    MIRROR_SQUARE,
+    POINTS,
+    PROGRESS_THRESHOLDS,
+    hand_table,
+    piece_views,
 )  # fmt: skip
 
 # Words of 16 bits of a position that a device needs, from the pieces to the end.
@@ -169,6 +175,7 @@ class Expander:
         return index
 
     def hand_index(self, numbers: Tensor) -> Tensor:
+        assert self.hands is not None
         given = self.hands[numbers]
         if self.architecture.hands == POINTS:
             return ((given.sum(1) + 3) // 4).clamp(max=7)

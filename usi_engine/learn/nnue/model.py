@@ -1,4 +1,4 @@
-"""A network as PyTorch trains it: weights in the units of nn.bin, the transformer, the dense layers and their gradients.
+"""A network as PyTorch trains it: weights in the units of nn.bin, its values and their gradients.
 
 The gradient is computed in three parts, so that each takes the way that is fastest on its device: the transformer's
 sums of rows (RowSums), the dense layers by autograd, in chunks that fit a cache, and the parts of shared rows by
@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 
 import torch
-import torch.nn.functional as F  # noqa: N812  (its usual name)
+import torch.nn.functional as F
 from torch import Tensor
 
 from usi_engine.evaluation.architecture import Architecture
@@ -55,15 +55,18 @@ class RowSums:
         """Return the sums of active rows: [2 n][width]."""
         if self.kind == "matrix":
             return self.matrix @ table
+        if self.kind == "gpu":
+            self.table = table.detach().requires_grad_()
+            self.bags = F.embedding_bag(self.features, self.table, mode="sum")
+            return self.bags.detach()
         return F.embedding_bag(self.features, table, mode="sum")
 
-    def gradient(self, table: Tensor, given: Tensor) -> Tensor:
-        """Return the gradient of the rows from that of the sums."""
+    def gradient(self, given: Tensor) -> Tensor:
+        """Return the gradient of the table of `sums` from that of the sums."""
         if self.kind == "matrix":
             return self.matrix.T @ given
         if self.kind == "gpu":
-            table = table.requires_grad_()
-            return torch.autograd.grad(F.embedding_bag(self.features, table, mode="sum"), table, given)[0]
+            return torch.autograd.grad(self.bags, self.table, given)[0]
         numbers, order = torch.sort(self.features.flatten())
         starts = torch.searchsorted(numbers, torch.arange(self.rows, dtype=numbers.dtype))
         places = (order // self.features.shape[1]).int()
@@ -211,7 +214,7 @@ class Network:
             (loss / positions).backward()
             sums[:, at] = part.grad
             total += loss.detach()
-        table.backward(places.gradient(rows, sums.flatten(0, 1)))
+        table.backward(places.gradient(sums.flatten(0, 1)))
         for name, copy in dense.items():
             self.parameters[name].grad = copy.grad
         return total - (entropy(inputs.target) * inputs.weight).sum()
@@ -265,8 +268,7 @@ def initialised(architecture: Architecture, device: str, seed: int) -> Network:
         found |= {f"weight{number}": weight * HIDDEN_UNIT, f"bias{number}": bias * UNIT * HIDDEN_UNIT}
     found |= {"weight2": torch.zeros((1, second)), "bias2": torch.zeros(1)}
     for name, value in found.items():
-        stacked = name[-1].isdigit()  # all stacks begin alike
-        value = value.expand(architecture.stacks, *value.shape) if stacked else value
-        network.parameters[name] = value.contiguous().clone().to(device).requires_grad_()
+        stacks = (architecture.stacks,) if name[-1].isdigit() else ()  # all begin alike
+        network.parameters[name] = value.expand(*stacks, *value.shape).clone().to(device).requires_grad_()
     network.keep_in_range()
     return network

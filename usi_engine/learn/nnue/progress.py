@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 import torch
-import torch.nn.functional as F  # noqa: N812  (its usual name)
+import torch.nn.functional as F
 from torch import Tensor
 
 from core_ext.engine import BONAPIECES, SQUARES
@@ -46,7 +46,7 @@ def fit_progress(expander: Expander, batches: Iterable[tuple[Tensor, Tensor]], s
     with torch.no_grad():
         weights = ((pieces + kings[:, None] / LISTED) * UNIT).round().int().cpu().numpy()
         weights[:, 0] = 0
-    expander.set_progress(int(round(bias.item() * UNIT)), weights)
+    expander.set_progress(round(bias.item() * UNIT), weights)
 
 
 def progress_of(expander: Expander) -> tuple[int, npt.NDArray[np.int32]]:
