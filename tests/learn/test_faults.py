@@ -34,6 +34,7 @@ from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, b
 from usi_engine.learn.game import SourceError
 from usi_engine.learn.kpp.train import Plan, Training
 
+NETWORK = "SFNN_ka2_1024_7_64_k3k3"
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, index in it, number
 OUT_OF_RANGE: list[Setting] = [
@@ -298,17 +299,24 @@ def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: R
     assert notes.read_text() == "my notes"
 
 
-@pytest.mark.parametrize(("model", "name"), [("nnue", "mynet"), ("nnue", "mynet.txt"), ("KP", "net.bin")])
+@pytest.mark.parametrize("name", ["nnue", "kp_256x2-32", "NNUE_kp_256x2_32_32_k3k3", "SFNN_kpe9_64_7_16"])
+def test_an_unknown_network_is_refused(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
+    said = refusal("train", corpus, "--out", tmp_path / "nn.bin", "--network", name)
+    assert f"--network {name}: " in said and "KPPT" in said
+    assert "k21k21" in said or "only an SFNN" in said
+
+
+@pytest.mark.parametrize(("model", "name"), [(NETWORK, "mynet"), (NETWORK, "mynet.txt"), ("KP", "net.bin")])
 def test_weights_need_a_name_that_the_engine_takes_for_them(
     corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str
 ) -> None:
-    """Training is refused before it begins; a network is not replaced if `--model nnue` was forgotten."""
+    """Training is refused before it begins; a network is not replaced if its name was forgotten."""
     out, suffixes = tmp_path / name, ".kpp" if model == "KP" else ".bin or .nnue"
     if out.suffix == ".bin":
         write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
     before = out.read_bytes() if out.exists() else b""
     said = refusal("train", corpus, "--out", out, "--network", model, "--epochs", "1")
-    assert f"--out {out}: weights of --model {model} need a name that ends in {suffixes}" in said
+    assert f"--out {out}: weights of --network {model} need a name that ends in {suffixes}" in said
     assert not out.with_name(name + ".run").exists()
     assert (out.read_bytes() if out.exists() else b"") == before
 

@@ -61,7 +61,11 @@ def add_corpus(commands: Commands) -> None:
 def add_train(commands: Commands) -> None:
     add = commands.add_parser("train", help="train weights from a corpus; resumes from its checkpoint").add_argument
     add("corpus", type=Path)
-    add("--network", required=True, help=f"such as SFNN_ka2_1024_7_64_k3k3, or KPP terms: {', '.join(KPP_MODELS)}")
+    add(
+        "--network",
+        default="KPPT",
+        help="such as SFNN_ka2_1024_7_64_k3k3, or KPP terms: P, KP, PP, KPP, KPPT (default)",
+    )
     add("--out", type=Path, required=True, help="file of weights, .bin or .kpp (KPP); the checkpoint is in FILE.run/")
     add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: 10, KPP 3, with --warm-start 1")
     add("--device", default="auto", help="device of torch: auto (default), cpu, cuda, cuda:1; not for KPP")
@@ -172,11 +176,12 @@ def run_train(args: argparse.Namespace) -> None:
 
 
 def parse_network_name(name: str) -> None:
-    """Raise ValueError if the name is neither a network's nor one of KPP_MODELS."""
+    """Raise ValueError if the name is not that of a network that play can use."""
+    from core_ext.engine import check_architecture  # noqa: PLC0415
     from usi_engine.evaluation.architecture import parse_name  # noqa: PLC0415
 
     try:
-        parse_name(name)
+        check_architecture(parse_name(name))
     except ValueError as error:
         raise ValueError(f"--network {name}: {error}; KPP weights: {', '.join(KPP_MODELS)}") from None
 
