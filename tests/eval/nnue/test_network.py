@@ -47,7 +47,7 @@ NAMES = [
     "SFNN_halfkahm2_64_15_32_k3k3",
     "SFNN_ka2_192_128_7_hand4_k3k3_progress2",
     "SFNN_kp_3072_7_64_c1024_s256x8_k3k3",
-    "SFNN_ka2_512_23_32_c0_s128x4",
+    "SFNN_ka2_512_23_32_c0_s64x8",
 ]
 WILD_NAMES = ["NNUE_kp_128x2_48_64", "NNUE_halfkp_128x2_96_95", "SFNN_ka2_128_15_96_hand16"]
 CASES = {name: parse_name(name) for name in NAMES} | {f"{name}, {WILD}": parse_name(name) for name in WILD_NAMES}
