@@ -43,7 +43,7 @@ HANDS = {"hand4": 4, "hand16": 16, "hand64": 64, "hand64z": 64, "hand256": 256, 
 KINGS = {"k3k3": 9, "k9k9": 81, "k9k9z": 81, "k13k13z": 169, "k21k21": 441, "k29k29": 841}
 PROGRESS = {f"progress{steps}": steps for steps in (2, 3, 4, 8, 16, 32)}
 _NAME = re.compile(
-    r"(?P<form>sfnn|nnue)_(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
+    r"(?:(?P<form>sfnn|nnue)_)?(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
     r"_(?P<hidden2>[0-9]{1,4})(_c(?P<common>[0-9]{1,5})_s(?P<shard>[0-9]{1,5})x(?P<shards>[0-9]{1,4}))?(?P<stack>\w*)"
 )
 _LONG_STACK = re.compile(r"king([0-9]+)(?:(z)(?:one)?)?_by_king\1(?:z(?:one)?)?")
@@ -57,7 +57,7 @@ _LAYERS = (
 # An author may add a remark after the text.
 _TEXT = re.compile(
     r"(?P<sfnn>ModelType=SFNNWithoutPsqt;)?Features=(?P<features>[\w+-]+)(?:\(Friend\))?\[(?P<count>[0-9]{1,9})->"
-    rf"(?P<width>[0-9]{{1,5}})x2\],Network=(?P<network>{_LAYERS}|(?P<name>SFNN[\w-]+))"
+    rf"(?P<width>[0-9]{{1,5}})x2\],Network=(?:{_LAYERS}|(?P<name>SFNN[\w-]+))"
     r"(?:\{LayerStack=(?P<stacks>[0-9]{1,6})\})?(?![^,; \n])",
     re.ASCII,
 )
@@ -113,8 +113,9 @@ class Architecture:
 
 
 def parse_name(name: str) -> Architecture:
-    """Return the architecture of a name in YaneuraOu's form; case and `-` for `_` do not matter. Fault.
+    """Return the architecture of a name in YaneuraOu's form, with or without `NNUE_`. Fault.
 
+    Case, `-` for `_`, the order of the selectors and their long names (`king3_by_king3`) do not matter.
     `check_architecture` of the core says whether its sizes can be played.
     """
     match = _NAME.fullmatch(_LONG_STACK.sub(r"k\1k\1\2", name.lower().replace("-", "_")))

@@ -122,7 +122,7 @@ def pack_dense(architecture: Architecture, stacks: Iterable[Sequence[tuple[Words
     """Return the layer stacks as in the file.
 
     Each stack is three pairs of biases int32 [outputs] and weights int8 [outputs][inputs padded to 32]. Every output of
-    a layer 0 in parts has weights for all inputs; those of the other parts are 0. ValueError if a shape does not fit.
+    a layer 0 in parts has weights for all inputs; play ignores those of other parts. ValueError if a shape is wrong.
     """
     shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in layer_shapes(architecture)]
     parts: list[bytes] = []

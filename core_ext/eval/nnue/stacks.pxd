@@ -18,6 +18,7 @@ cdef struct LayerStacks:
     int shortcut                # the output of layer 0 that is added; -1: none
     int common                  # inputs of layer 0 that all outputs see
     int shard                   # inputs that one group sees besides; 0: layer 0 is not sharded
+    int sharded                 # outputs with such inputs: all, without the padding
     int group                   # outputs of a group
     int outputs[2]              # of layers 0 and 1, padded
     size_t bias[2]              # offsets in a stack

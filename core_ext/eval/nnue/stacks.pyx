@@ -29,7 +29,7 @@ cdef inline void add_shards(const LayerStacks *stacks, int32_t *sums, const uint
     """Add to each output the products of its group's inputs, which follow the common ones."""
     cdef const uint8_t *seen
     cdef int i
-    for i in range(stacks.outputs[0]):
+    for i in range(stacks.sharded):
         seen = inputs + stacks.common + i // stacks.group * stacks.shard
         sums[i] = wrapping_sum(sums[i], portable_dot(seen, rows, stacks.shard) if portable else
                                nnue_dot_row(seen, rows, stacks.shard))
@@ -107,7 +107,8 @@ cdef int check_shards(LayerStacks *found, object architecture, int outputs) exce
             or architecture.common < 0 or architecture.common % NNUE_CHUNK or outputs % shards):
         raise ValueError(f"{shards} shards beside {architecture.common} common inputs do not fit "
                          f"{architecture.width} inputs and {outputs} outputs")
-    found.common, found.shard, found.group = architecture.common, others // shards, outputs // shards
+    found.common, found.shard = architecture.common, others // shards
+    found.sharded, found.group = outputs, outputs // shards
     return 0
 
 
@@ -128,7 +129,7 @@ cdef int fill_sizes(LayerStacks *found, object architecture) except -1:
     outputs, found.common = file_shapes(architecture)[0]
     found.sfnn = architecture.sfnn
     found.shortcut = architecture.hidden1 if outputs > architecture.hidden1 else -1
-    found.shard, found.group = 0, outputs
+    found.shard, found.sharded, found.group = 0, 0, outputs
     if architecture.shards != 1 or architecture.common:
         check_shards(found, architecture, outputs)
     found.outputs[0] = 8 if outputs <= 8 else <int>padded(outputs, 16)

@@ -39,13 +39,13 @@ NAMES = [
     "SFNN_ka2_512_32_64_hand4", "SFNN_ka2_64_7_16_hand16_k13k13z", "SFNN_kp_64_7_16_hand64_k3k3",
     "SFNN_ka2_64_7_64_hand64z_progress4", "SFNN_kp_64_8_16_hand256_progress16", "SFNN_ka2_64_7_8_hand1024",
     "SFNN_ka2_3072_7_64_c1024_s256x8_k3k3", "SFNN_ka2_512_16_32_c256_s64x4_progress8", "SFNN_kp_64_15_64_progress2",
-    "SFNN_ka2_64_8_32_k9k9_progress32", "SFNN_kp_64_31_96_hand16_progress3",
+    "SFNN_ka2_64_8_32_k9k9_progress32", "SFNN_kp_64_31_96_hand16_progress3", "SFNN_ka2_512_23_32_c0_s64x8",
 ]  # fmt: skip
 WILD = ["NNUE_kp_128x2_48_64", "SFNN_ka2_128_15_95_k3k3"]  # words of the whole range
 CASES = [*NAMES, *WILD]
 SMALL = "SFNN_kp_64_8_32_k9k9"
 # A million positions in these, 50,000 in the others.
-LONG_WALKS = ["NNUE_kp_256x2_32_32", "NNUE_halfka1_64x2_9_33", "SFNN_halfkahm2_64_15_32_k3k3", SMALL, NAMES[-2]]
+LONG_WALKS = ["NNUE_kp_256x2_32_32", "NNUE_halfka1_64x2_9_33", "SFNN_halfkahm2_64_15_32_k3k3", SMALL, NAMES[-3]]
 
 
 def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:

@@ -146,6 +146,12 @@ def test_names_that_mean_nothing_are_refused(name: str, fault: str) -> None:
         parse_name(name)
 
 
+def test_other_spellings_of_names() -> None:
+    assert parse_name("halfkp_1024x2-8-64") == parse_name("NNUE_halfkp_1024x2_8_64")
+    name = "SFNN-KA2-64-7-16-PROGRESS8-king9zone_by_king9zone-hand4"
+    assert parse_name(name).name == "SFNN_ka2_64_7_16_hand4_k9k9z_progress8"
+
+
 # ---- files ----
 
 
