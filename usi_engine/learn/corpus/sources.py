@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from rsshogi.record import Record, decode_sbinpack_file
 
-from usi_engine.learn.corpus import packed
+from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.game import RESULTS, START, Item, ScoredGame, SourceError, ValuedMoves, clamped_score
 from usi_engine.records.faults import Fault
 from usi_engine.records.formats import decoded, parts_of
@@ -169,6 +169,7 @@ FORMATS: dict[str, Format] = {
     ".tsv": LINE_FORMAT,
     ".tsv.xz": LINE_FORMAT,
     ".tsv.gz": LINE_FORMAT,
+    ".games": Format("game", packed_games.read_games, packed_games.decode),
     ".csa": record_format("csa"),
     ".kif": record_format("kif"),
     ".sbinpack": record_format("sbinpack"),

@@ -31,7 +31,7 @@ GameWork = Callable[[Player, tuple[int, str, ScoredGame, Any]], GameLines]
 
 def append_games(
     out: Path, paths: list[Path], begun: int, work: GameWork, setting: object, *, weights: str, rules: PlayRules,
-    threads: int,
+    threads: int, scheduler: str = "",
 ) -> tuple[int, SkippedItems]:  # fmt: skip
     """Append to `out` the lines that `work` makes of each game of `paths` after the first `begun`, in order.
 
@@ -41,7 +41,7 @@ def append_games(
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)
     progress = Progress("games", sum(1 for _ in islice(GameSource(paths).games(), begun, None)), begun)
     with naming_errors(out), open(out, "a", encoding="utf-8") as file:
-        for made in Work(new_player, (weights, rules), work).results(tasks, threads):
+        for made in Work(new_player, (rules,), work, (weights,)).results(tasks, threads, scheduler):
             file.write(made.lines)
             file.flush()
             skipped.join(made.skipped)
