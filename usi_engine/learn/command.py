@@ -48,6 +48,7 @@ def add_corpus(commands: Commands) -> None:
     add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
     add("--seed", type=whole(), default=1, help="seed of the shuffle (default 1)")
     add("--threads", type=spin("Threads"), default=1, help="processes; the corpus does not depend on it (default 1)")
+    add("--smooth", type=real(0, 1), default=0.0, help="share of later scores of the game in each score (default 0)")
     add(
         "--leaves",
         metavar="WEIGHTS",
@@ -142,7 +143,14 @@ def run_corpus(args: argparse.Namespace) -> None:
         raise ValueError(f"--leaves {args.leaves}: piece values alone do not find quiescence leaves")
     leaves = None if args.leaves == NO_LEAVES else args.leaves
     card = build_corpus(
-        args.games, args.out, args.every, args.seed, also=args.also, leaves=leaves, threads=args.threads
+        args.games,
+        args.out,
+        args.every,
+        args.seed,
+        also=args.also,
+        leaves=leaves,
+        smooth=args.smooth,
+        threads=args.threads,
     )
     print_skipped(card["first_broken"])
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {args.out}")

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from usi_engine.evaluation.load import load_evaluation
+from usi_engine.learn.corpus.smoothing import smoothed
 from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of
 from usi_engine.learn.files import atomic_write
 from usi_engine.learn.game import Item, SourceError, ValuedMoves
@@ -115,27 +116,38 @@ def new_reader(leaves: str | None) -> GameReader:
     return GameReader(None if leaves is None else load_evaluation(leaves))
 
 
-def read_chunk(reader: GameReader, task: tuple[Chunk, bool]) -> ChunkPositions:
-    """Read the quiet positions of a chunk; the task says whether its games are numbered."""
-    chunk, numbered = task
+@dataclass(frozen=True)
+class ChunkTask:
+    """A chunk, whether its games are numbered, and how much of later scores is mixed into each score."""
+
+    chunk: Chunk
+    numbered: bool = True
+    smooth: float = 0.0
+
+
+def read_chunk(reader: GameReader, task: ChunkTask) -> ChunkPositions:
+    """Read the quiet positions of a chunk."""
+    chunk = task.chunk
     out, used, items, skipped = np.zeros(CHUNK_ROOM, dtype=TRAINING_POSITION), 0, 0, SkippedItems()
     for items, item in enumerate(chunk.items(), 1):
         if used + LONGEST_GAME > len(out):
             out = np.concatenate([out, out])
         try:
-            used += read_item(reader, item, items if numbered else 0, out[used : used + LONGEST_GAME])
+            number = chunk.game(items - 1) if task.numbered else 0
+            used += read_item(reader, item, number, task.smooth, out[used : used + LONGEST_GAME])
         except ValueError as error:
             skipped.add(chunk.place(items - 1), str(error))
     return ChunkPositions(out[:used], items, skipped)
 
 
-def read_item(reader: GameReader, item: Item, number: int, out: Positions) -> int:
+def read_item(reader: GameReader, item: Item, number: int, smooth: float, out: Positions) -> int:
     """Read an item's positions into `out`; return their number. ValueError if the item cannot be used."""
     if isinstance(item, Fault):
         raise SourceError(item.reason)
     if isinstance(item, ValuedMoves):
         return read_valued(reader, item, out)
-    return reader.read_game(item.start, item.moves, item.scores, item.result, number, out)
+    scores = smoothed(item.scores, smooth) if smooth else item.scores
+    return reader.read_game(item.start, item.moves, scores, item.result, number, out)
 
 
 def read_valued(reader: GameReader, item: ValuedMoves, out: Positions) -> int:
@@ -206,10 +218,10 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
     return counts[0], counts[1]
 
 
-def all_chunks(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Chunk, bool]]:
-    """Yield the chunks of all files in order, with True for `paths`, whose games are numbered."""
-    yield from ((chunk, True) for path in paths for chunk in chunks_of(path))
-    yield from ((chunk, False) for path in also for chunk in chunks_of(path))
+def all_chunks(paths: Iterable[Path], also: Iterable[Path], smooth: float) -> Iterator[ChunkTask]:
+    """Yield the chunks of all files in order; only games of `paths` are numbered."""
+    yield from (ChunkTask(chunk, True, smooth) for path in paths for chunk in chunks_of(path))
+    yield from (ChunkTask(chunk, False, smooth) for path in also for chunk in chunks_of(path))
 
 
 def build_corpus(
@@ -220,19 +232,20 @@ def build_corpus(
     *,
     also: Sequence[Path] = (),
     leaves: str | None = None,
+    smooth: float = 0.0,
     threads: int = 1,
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder` and return its card. No game of `also` is held out.
 
-    If `leaves` names weights, each position also gives its quiescence leaf by these weights. SourceError, OSError,
-    WeightsError.
+    If `leaves` names weights, each position also gives its quiescence leaf by these weights. `smooth` is the share of
+    later scores, as in `smoothed`. SourceError, OSError, WeightsError.
     """
     if not (paths or also):
         raise SourceError("no files of games")
     folder.mkdir(parents=True, exist_ok=True)
     buckets, totals = Buckets(folder, seed), Totals()
     try:
-        parts = Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads)
+        parts = Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also, smooth), threads)
         for positions in batched(renumbered(parts, totals)):
             buckets.add(positions)
         buckets.close()
@@ -241,7 +254,7 @@ def build_corpus(
         buckets.remove()
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
-    split = {"training": training, "held_out": held_out, "every": every, "seed": seed}
+    split = {"smooth": smooth, "training": training, "held_out": held_out, "every": every, "seed": seed}
     card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | split
     write_text(folder / CARD, json.dumps(card, indent=1) + "\n")
     return card

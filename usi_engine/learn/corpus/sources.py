@@ -153,6 +153,7 @@ class Format:
     unit: str  # name of an item in messages
     chunks: Callable[[Path], Iterator[list[Any]]]
     decode: Callable[[list[Any]], Iterator[Item]]
+    together: int = 1  # items that are held out together
 
 
 def record_format(kind: str) -> Format:
@@ -160,7 +161,9 @@ def record_format(kind: str) -> Format:
 
 
 def position_format(size: int, game_of: Callable[[bytes], ScoredGame]) -> Format:
-    return Format("position", partial(packed.read_blocks, size=size), partial(packed.decode, game_of=game_of))
+    """Return a format of positions without games: neighbours, which may be of one game, are held out together."""
+    chunks, decode = partial(packed.read_blocks, size=size), partial(packed.decode, game_of=game_of)
+    return Format("position", chunks, decode, packed.TOGETHER)
 
 
 LINE_FORMAT = Format("line", read_lines, decode_lines)
@@ -198,6 +201,10 @@ class Chunk:
 
     def items(self) -> Iterator[Item]:
         return format_of(self.path).decode(self.data)
+
+    def game(self, index: int) -> int:
+        """Return the number of an item's game in the chunk, from 1. Items that are held out together are one game."""
+        return index - index % format_of(self.path).together + 1
 
     def place(self, index: int) -> str:
         """Return file and number of an item, whose index in the chunk is from 0, for messages."""
