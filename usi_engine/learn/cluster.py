@@ -7,11 +7,13 @@ that come later. A worker keeps the files in the user's cache, named by their ha
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,10 +29,12 @@ from usi_engine.records.files import naming_errors
 
 try:
     from distributed import Client, Future, KilledWorker, WorkerPlugin, get_worker
+    from distributed.comm import CommClosedError
 except ImportError as error:
     raise ValueError(f"--scheduler needs `pip install 'komadori[cluster]'`: {error}") from None
 
 CONNECT_SECONDS = 10
+LOST = "the connection to the scheduler is lost"
 ADDRESS = re.compile(r".+:[0-9]{1,5}")
 SENT_BESIDE = ("eval_options.txt",)  # files that a network is loaded with
 
@@ -113,6 +117,7 @@ class Cluster:
     """The workers of a Dask scheduler."""
 
     def __init__(self, address: str, work: Any) -> None:
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised
         self._work = SentWork(work)
         if not ADDRESS.fullmatch(address):
             raise ConnectionError(f"--scheduler {address}: expected HOST:PORT")
@@ -133,14 +138,16 @@ class Cluster:
         return _Sent(self._client.submit(do_sent, self._work.name, self._work.version, task, pure=False))
 
     def size(self) -> int:
-        """Return the number of tasks that the workers do at a time, at least 1."""
-        return sum(self._client.nthreads().values()) or 1
+        """Return the number of tasks that the workers do at a time, at least 1. ConnectionError."""
+        try:
+            return sum(self._client.nthreads().values()) or 1
+        except OSError:
+            raise ConnectionError(LOST) from None
 
     def close(self) -> None:
-        try:
-            self._client.unregister_worker_plugin(self._work.name)
-        finally:
-            self._client.close()
+        with self._client, suppress(OSError):
+            if self._client.status == "running":
+                self._client.unregister_worker_plugin(self._work.name)
 
 
 class _Sent:
@@ -157,8 +164,12 @@ class _Sent:
             return self._future.result()
         except KilledWorker:
             raise ChildProcessError(KILLED) from None
-        except CancelledError:
-            raise ConnectionError("the connection to the scheduler is lost") from None
+        except (CancelledError, CommClosedError):
+            raise ConnectionError(LOST) from None
+        except OSError:  # of the task, unless the connection is lost
+            if self._future.client.status == "running":
+                raise
+            raise ConnectionError(LOST) from None
 
 
 def remote_version() -> Callable[[], str]:

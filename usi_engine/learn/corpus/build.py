@@ -134,13 +134,13 @@ def read_chunk(reader: GameReader, task: ChunkTask) -> ChunkPositions:
             out = np.concatenate([out, out])
         try:
             number = chunk.game(items - 1) if task.numbered else 0
-            used += read_item(reader, item, number, task.smooth, out[used : used + LONGEST_GAME])
+            used += read_item(reader, item, number, out[used : used + LONGEST_GAME], task.smooth)
         except ValueError as error:
             skipped.add(chunk.place(items - 1), str(error))
     return ChunkPositions(out[:used], items, skipped)
 
 
-def read_item(reader: GameReader, item: Item, number: int, smooth: float, out: Positions) -> int:
+def read_item(reader: GameReader, item: Item, number: int, out: Positions, smooth: float = 0.0) -> int:
     """Read an item's positions into `out`; return their number. ValueError if the item cannot be used."""
     if isinstance(item, Fault):
         raise SourceError(item.reason)
