@@ -67,7 +67,7 @@ def test_games_are_those_of_one_process(scheduler: Scheduler, few_games: Path, t
         ["rescore", str(few_games), "--out", "OUT.tsv", *common],
         ["off-game", str(few_games), "--positions", "4", "--out", "OUT.tsv", *common],
     ):
-        outs = []
+        outs: list[bytes] = []
         for where in (["--threads", "1"], ["--scheduler", scheduler.address]):
             out = tmp_path / f"{command[0]}{len(outs)}"
             words = [word.replace("OUT", str(out)) for word in command]

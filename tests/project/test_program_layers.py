@@ -21,7 +21,7 @@ LAYERS: dict[str, str] = {
     "analysis": "judgement limits analyst report store kif page suite analyze",
     "book_tool": "journal show tree grow text command",
     "learn": "game processes cluster pool files checkpoint",
-    "learn.corpus": "packed packed_games sources smoothing build export_packed files batches",
+    "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
     "learn.selfplay": "game_file append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
     "learn.nnue": "half_kp network_card unit_order widen train",

@@ -250,7 +250,7 @@ def run_export(args: argparse.Namespace) -> None:
 BEGINS_ANEW, RESUMES = "begins anew", "resumes where the file ends"
 # Each command's function, and what a second run does after the first was stopped.
 COMMANDS = {
-    "corpus": (run_corpus, BEGINS_ANEW),
+    "corpus": (run_corpus, "resumes where it was stopped"),
     "train": (run_train, "resumes from the last checkpoint"),
     "selfplay": (run_selfplay, RESUMES),
     "off-game": (run_off_game, RESUMES),
