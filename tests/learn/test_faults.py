@@ -322,6 +322,7 @@ def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refu
     before = packed.read_bytes()
     assert "is also read" in refusal("export", packed, "--out", packed)
     assert "is also read" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
+    assert "only selfplay writes packed games" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
     assert packed.read_bytes() == before and before
 
 

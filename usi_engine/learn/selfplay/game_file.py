@@ -133,7 +133,7 @@ def appending(path: Path) -> Iterator[TextFile | PackedFile]:
     """Open a file of games at its end, without an incomplete last game or block. SourceError if it is another file."""
     check_output(path)
     with naming_errors(path):
-        file = PackedFile(path) if path.suffix == PACKED_SUFFIX else TextFile(path)
+        file = PackedFile(path) if path.suffix.lower() == PACKED_SUFFIX else TextFile(path)
         try:
             yield file
         finally:
