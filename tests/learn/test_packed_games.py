@@ -90,7 +90,8 @@ def test_damage_is_named_with_its_place(path: Path) -> None:
     second = len(encode_block(some_games()[:30]))
     for size in (1, 7, 12, 200, second + 3, len(whole) - 1):
         path.write_bytes(whole[:size])
-        with pytest.raises(SourceError, match=f"{path}: the block of games at byte {0 if size < second else second} "):
+        at = 0 if size < second else second
+        with pytest.raises(SourceError, match=f"{path}: the block of games at byte {at} is cut off"):
             read_games(path)
     for _ in range(300):
         data = bytearray(whole)

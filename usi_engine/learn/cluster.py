@@ -1,7 +1,7 @@
 """Work on a Dask cluster. Its workers need the same version of this program; files of weights are sent to them.
 
 A plugin with the work and the files is registered at the scheduler, which gives it to each worker once, also to those
-that come later. A worker keeps the files in the user's cache, named by their hashes.
+that come later. A worker keeps the files in its local folder while it runs.
 """
 
 from __future__ import annotations
@@ -9,23 +9,20 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-import tempfile
 import threading
-from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import usi_engine
-from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import PACKAGED
 from usi_engine.learn.processes import KILLED, MOST_REPEATS
-from usi_engine.records.files import naming_errors
 
 try:
     from distributed import Client, Future, KilledWorker, WorkerPlugin, get_worker
@@ -61,19 +58,13 @@ def files_of(weights: str) -> Files:
     return {file.name: file.read_bytes() for file in (path, *beside) if file == path or file.is_file()}
 
 
-def kept_file(files: Files) -> str:
-    """Write files that were sent to the cache, unless they are there; return the path of the weights. OSError."""
-    digest = hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()
-    folder = (cache_folder() or Path(tempfile.gettempdir()) / "komadori") / "sent" / digest[:32]
-    folder.mkdir(parents=True, exist_ok=True)
+def write_files(files: Files, folder: Path) -> str:
+    """Write files that were sent into `folder`, below a name of their contents; return the path of the weights."""
+    own = folder / hashlib.sha256(b"".join(files.values())).hexdigest()
+    own.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
-        path = folder / name
-        if not path.is_file() or path.read_bytes() != data:
-            part = folder / f"{name}.{uuid4().hex}.part"
-            with naming_errors(part):
-                part.write_bytes(data)
-            part.replace(path)
-    return str(folder / next(iter(files)))
+        (own / name).write_bytes(data)
+    return str(own / next(iter(files)))
 
 
 class SentWork(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
@@ -85,14 +76,15 @@ class SentWork(WorkerPlugin):  # type: ignore[misc]  # distributed has no types
         self._work = work
         self._files = [files_of(weights) for weights in work.weights]
 
-    def setup(self, worker: object) -> None:
+    def setup(self, worker: Any) -> None:
         """Prepare for tasks. The first one makes the state, so that an error reaches the caller."""
+        self._folder = Path(worker.local_directory)
         self._state: list[Any] = []
         self._lock = threading.Lock()  # a worker may have several threads, but a state is for one
 
     def _new_state(self) -> Any:
         named = zip(self._work.weights, self._files, strict=True)
-        weights = tuple(kept_file(files) if files else name for name, files in named)
+        weights = tuple(write_files(files, self._folder) if files else name for name, files in named)
         return replace(self._work, weights=weights).new_state()
 
     def do(self, task: Any) -> Any:
@@ -126,12 +118,18 @@ class Cluster:
         except (OSError, ValueError) as error:
             raise ConnectionError(f"--scheduler {address}: {error}") from None
         try:
-            for worker, version in self._client.run(remote_version()).items():
+            # Dask sends lambdas as code, so that the scheduler needs no part of this program.
+            self._client.run_on_scheduler(
+                lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", MOST_REPEATS)
+            )
+            versions = self._client.run(lambda: import_module("usi_engine.learn.cluster").program_version())
+            for worker, version in versions.items():
                 check_version(self._work.version, worker, version)
-            self._client.run_on_scheduler(limit_failures(), most=MOST_REPEATS)
             self._client.register_plugin(self._work, name=self._work.name)
-        except BaseException:
+        except BaseException as error:
             self._client.close()
+            if isinstance(error, (ImportError, AttributeError)):
+                raise ConnectionError(f"a worker lacks this version of the program: {error}") from None
             raise
 
     def submit(self, task: Any) -> _Sent:
@@ -170,26 +168,3 @@ class _Sent:
             if self._future.client.status == "running":
                 raise
             raise ConnectionError(LOST) from None
-
-
-def remote_version() -> Callable[[], str]:
-    """Return a function for workers that may lack this program: it is sent as code, because it has no global name."""
-
-    def version() -> str:
-        try:
-            from importlib import import_module  # noqa: PLC0415
-
-            return str(import_module("usi_engine.learn.cluster").program_version())
-        except Exception as error:
-            return f"no version of it ({error})"
-
-    return version
-
-
-def limit_failures() -> Callable[..., None]:
-    """Return a function, sent as code, that limits how often the scheduler repeats a task whose worker was killed."""
-
-    def limit(dask_scheduler: Any, most: int) -> None:
-        dask_scheduler.allowed_failures = most
-
-    return limit

@@ -52,23 +52,16 @@ class Work(Generic[State, Task, Result]):
         return _in_order(Processes(self, processes), tasks)
 
 
-class Pending(Protocol):
-    """A task that was given to a pool."""
-
-    def done(self) -> bool: ...
-    def result(self) -> Any: ...
-
-
 class Pool(Protocol):
-    """Processes that do tasks."""
+    """Processes that do tasks. `submit` returns a future."""
 
-    def submit(self, task: Any) -> Pending: ...
+    def submit(self, task: Any) -> Any: ...
     def size(self) -> int: ...
     def close(self) -> None: ...
 
 
 def _in_order(pool: Pool, tasks: Iterable[Any]) -> Iterator[Any]:
-    waiting: deque[Pending] = deque()
+    waiting: deque[Any] = deque()
     try:
         for task in tasks:
             waiting.append(pool.submit(task))

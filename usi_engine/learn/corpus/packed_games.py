@@ -33,6 +33,14 @@ LARGEST_STREAM = 1 << 28  # bytes
 Array = npt.NDArray[Any]
 
 
+class CutBlockError(SourceError):
+    """The last block of a file is not complete; it begins at byte `at`."""
+
+    def __init__(self, path: Path | str = "", at: int = 0) -> None:
+        super().__init__(f"{path}: the block of games at byte {at} is cut off")
+        self.at = at
+
+
 class PackedGame(NamedTuple):
     """A game whose moves are places among the sorted legal moves; a score of NO_SCORE is none."""
 
@@ -51,12 +59,12 @@ def decompressed(data: bytes) -> bytes:
     return found
 
 
-def read_stream(file: IO[bytes], left: int) -> bytes:
-    """Read a stream of a file that has `left` bytes more than its length. ValueError."""
-    size = int.from_bytes(file.read(8), "little")
-    if size > left:
-        raise ValueError("it is cut off")
-    return decompressed(file.read(size))
+def read_stream(file: IO[bytes], size: int) -> bytes:
+    """Read a stream of a file of this size. CutBlockError, ValueError."""
+    length = file.read(8)
+    if len(length) < 8 or int.from_bytes(length, "little") > size - file.tell():
+        raise CutBlockError
+    return decompressed(file.read(int.from_bytes(length, "little")))
 
 
 def read_places(stream: bytes) -> Array:
@@ -123,30 +131,14 @@ def read_blocks(path: Path) -> Iterator[tuple[int, list[PackedGame]]]:
     with path.open("rb") as file:
         while (at := file.tell()) < size:
             try:
-                if file.read(len(MAGIC)) != MAGIC:
+                if not MAGIC.startswith(file.read(len(MAGIC))):
                     raise ValueError("it does not begin as one")
-                games = decode_block(*(read_stream(file, size - file.tell() - 8) for _ in range(3)))
-            except (ValueError, EOFError, OverflowError, lzma.LZMAError) as error:
-                raise SourceError(f"{path}: the block of games at byte {at} is damaged or cut off: {error}") from None
+                games = decode_block(*(read_stream(file, size) for _ in range(3)))
+            except CutBlockError:
+                raise CutBlockError(path, at) from None
+            except (ValueError, lzma.LZMAError) as error:
+                raise SourceError(f"{path}: the block of games at byte {at} is damaged: {error}") from None
             yield at, games
-
-
-def complete_size(path: Path) -> int:
-    """Return where the last complete block ends, after which a cut-off block may begin. SourceError, OSError."""
-    at, size = 0, path.stat().st_size
-    with path.open("rb") as file:
-        while at < size:
-            magic = file.read(len(MAGIC))
-            if not MAGIC.startswith(magic):
-                raise SourceError(f"{path}: no packed games at byte {at}; nothing is added to this file")
-            end = at + len(MAGIC)
-            for _ in range(3):
-                file.seek(end)
-                end += 8 + min(int.from_bytes(file.read(8), "little"), size)
-            if end > size:
-                break
-            at = file.seek(end)
-    return at
 
 
 def read_games(path: Path) -> Iterator[list[PackedGame]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from usi_engine.learn.corpus.packed_games import complete_size, decode, encode_block, read_blocks
+from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks
 from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, START, ScoredGame, SourceError
@@ -86,13 +86,19 @@ class PackedFile:
         self._games: list[ScoredGame] = []  # of the last block
         self._at = 0  # where it begins
         if path.exists():
-            os.truncate(path, complete_size(path))
-            for self._at, packed in read_blocks(path):
-                self._games = [checked(path, game) for game in decode(packed)]
-                self.keys += (key_of(line_of(game)) for game in self._games)
+            self._read(path)
         self._file = path.open("ab")
         self._unwritten, self._written = 0, time.monotonic()
         self._begin_block()
+
+    def _read(self, path: Path) -> None:
+        """Read the games and cut off an incomplete last block. SourceError."""
+        try:
+            for self._at, packed in read_blocks(path):
+                self._games = [checked(path, game) for game in decode(packed)]
+                self.keys += (key_of(line_of(game)) for game in self._games)
+        except CutBlockError as cut:
+            os.truncate(path, cut.at)
 
     def _begin_block(self) -> None:
         if len(self._games) >= BLOCK:
