@@ -83,13 +83,13 @@ class ChunkTask:
 
 def read_chunk(reader: GameReader, task: ChunkTask) -> ChunkPositions:
     """Read the quiet positions of a chunk."""
-    chunk = task.chunk
+    chunk, together = task.chunk, task.chunk.together
     out, used, items, skipped = np.zeros(CHUNK_ROOM, dtype=TRAINING_POSITION), 0, 0, SkippedItems()
     for items, item in enumerate(chunk.items(), 1):
         if used + LONGEST_GAME > len(out):
             out = np.concatenate([out, out])
         try:
-            number = chunk.game(items - 1) if task.numbered else 0
+            number = items - (items - 1) % together if task.numbered else 0
             used += read_item(reader, item, number, out[used : used + LONGEST_GAME], task.smooth)
         except ValueError as error:
             skipped.add(chunk.place(items - 1), str(error))

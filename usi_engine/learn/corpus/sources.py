@@ -202,9 +202,10 @@ class Chunk:
     def items(self) -> Iterator[Item]:
         return format_of(self.path).decode(self.data)
 
-    def game(self, index: int) -> int:
-        """Return the number of an item's game in the chunk, from 1. Items that are held out together are one game."""
-        return index - index % format_of(self.path).together + 1
+    @property
+    def together(self) -> int:
+        """The number of items that are held out together."""
+        return format_of(self.path).together
 
     def place(self, index: int) -> str:
         """Return file and number of an item, whose index in the chunk is from 0, for messages."""
