@@ -10,6 +10,7 @@ import hashlib
 import logging
 import re
 import threading
+import time
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import replace
@@ -30,7 +31,7 @@ try:
 except ImportError as error:
     raise ValueError(f"--scheduler needs `pip install 'komadori[cluster]'`: {error}") from None
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS, COUNT_SECONDS = 10.0, 2.0
 LOST = "the connection to the scheduler is lost"
 ADDRESS = re.compile(r".+:[0-9]{1,5}")
 SENT_BESIDE = ("eval_options.txt",)  # files that a network is loaded with
@@ -110,7 +111,7 @@ class Cluster:
 
     def __init__(self, address: str, work: Any) -> None:
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are raised
-        self._work = SentWork(work)
+        self._work, self._size, self._counted = SentWork(work), 1, -COUNT_SECONDS
         if not ADDRESS.fullmatch(address):
             raise ConnectionError(f"--scheduler {address}: expected HOST:PORT")
         try:
@@ -137,10 +138,12 @@ class Cluster:
 
     def size(self) -> int:
         """Return the number of tasks that the workers do at a time, at least 1. ConnectionError."""
-        try:
-            return sum(self._client.nthreads().values()) or 1
-        except OSError:
-            raise ConnectionError(LOST) from None
+        if time.monotonic() >= self._counted + COUNT_SECONDS:
+            try:
+                self._size, self._counted = sum(self._client.nthreads().values()) or 1, time.monotonic()
+            except OSError:
+                raise ConnectionError(LOST) from None
+        return self._size
 
     def close(self) -> None:
         with self._client, suppress(OSError):
