@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import lzma
 import random
 from pathlib import Path
+from typing import IO, Any
 
 import pytest
 
 from core_ext.board import Board
 from core_ext.corpus import GameReader
 from tests.learn.helpers import random_game, read_games
+from usi_engine.learn.corpus import buckets
 from usi_engine.learn.corpus.packed_games import decode_block, encode_block
 from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.game import ScoredGame, SourceError
@@ -140,6 +143,22 @@ def test_an_interrupted_file_is_continued(tmp_path: Path, monkeypatch: pytest.Mo
         append(broken, games[kept:])
         assert broken.read_bytes() == whole.read_bytes()
     assert read_games(whole) == games
+
+
+def test_a_full_disk_costs_no_games_of_an_earlier_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    games, path = some_games(), tmp_path / "some.games"
+    append(path, games[:2])
+    before, write = path.read_bytes(), buckets.write_positions
+
+    def write_some(file: IO[bytes], data: Any) -> None:
+        write(file, data[: len(before)])
+        if len(data) > len(before):
+            raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(game_file, "write_positions", write_some)
+    with pytest.raises(OSError, match=f"no space left: '{path}'"):
+        append(path, games[2:9])
+    assert path.read_bytes() == before
 
 
 def test_games_are_written_while_the_run_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
+from usi_engine.learn.corpus.buckets import write_positions
 from usi_engine.learn.corpus.packed_games import CutBlockError, decode, encode_block, read_blocks
 from usi_engine.learn.corpus.sources import parse_game_line
 from usi_engine.learn.files import check_output
@@ -84,10 +87,10 @@ class PackedFile:
     def __init__(self, path: Path) -> None:
         self.keys: list[int] = []
         self._games: list[ScoredGame] = []  # of the last block
-        self._at = 0  # where it begins
+        self._at, self._block = 0, b""  # where it begins, and its bytes in the file
         if path.exists():
             self._read(path)
-        self._file = path.open("ab")
+        self._file = path.open("ab", buffering=0)
         self._unwritten, self._written = 0, time.monotonic()
         self._begin_block()
 
@@ -99,10 +102,13 @@ class PackedFile:
                 self.keys += (key_of(line_of(game)) for game in self._games)
         except CutBlockError as cut:
             os.truncate(path, cut.at)
+        with path.open("rb") as file:
+            file.seek(self._at)
+            self._block = file.read()
 
     def _begin_block(self) -> None:
         if len(self._games) >= BLOCK:
-            self._at, self._games = self._file.seek(0, os.SEEK_END), []
+            self._at, self._block, self._games = self._file.seek(0, os.SEEK_END), b"", []
 
     def add(self, line: str) -> None:
         """Append a game."""
@@ -113,11 +119,17 @@ class PackedFile:
 
     def _write(self) -> None:
         block = encode_block(self._games)
-        self._file.truncate(self._at)
-        self._file.write(block)
-        self._file.flush()
-        self._unwritten, self._written = 0, time.monotonic()
+        try:
+            self._replace(block)
+        except OSError:
+            self._replace(self._block)  # games of an earlier run stay if the disk is full
+            raise
+        self._block, self._unwritten, self._written = block, 0, time.monotonic()
         self._begin_block()
+
+    def _replace(self, block: bytes) -> None:
+        self._file.truncate(self._at)
+        write_positions(self._file, np.frombuffer(block, np.uint8))
 
     def close(self) -> None:
         """Write the games that have come since the last block was written."""
