@@ -1,0 +1,123 @@
+"""A game record as a tree of moves, with the start, header, times, comments, ends and variations.
+
+Each format's module reads text into a `Record` and writes one. Comments are the same text in every format. A line
+`** 30 -3334FU +2726FU` of floodgate, a value for Black and a line of moves, has its two stars in every format too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from usi_engine.records.faults import Fault
+
+# A comment line with a value as on floodgate.
+FLOODGATE = re.compile(r"\*\* *[-+]?\d")
+
+
+@dataclass
+class End:
+    """The end of a line of moves.
+
+    `name` is CSA's without `%` (TORYO, CHUDAN, TSUMI, ...), empty if CSA has none that fits. `word` is the record's
+    own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to move.
+    """
+
+    name: str
+    word: str = ""
+    milliseconds: int | None = None
+    comment: str = ""
+
+
+class Node:
+    """A position of a record and the move that led to it, as in `chess.pgn` of python-chess.
+
+    `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
+    has lines without the formats' marks. `variations` are the moves made from here; the first goes on with the main
+    line.
+    """
+
+    __slots__ = ("comment", "end", "milliseconds", "move", "parent", "variations")
+
+    def __init__(
+        self, move: str = "", milliseconds: int | None = None, comment: str = "", parent: Node | None = None
+    ) -> None:
+        self.move, self.milliseconds, self.comment, self.parent = move, milliseconds, comment, parent
+        self.end: End | None = None
+        self.variations: list[Node] = []
+
+    def add(self, move: str, milliseconds: int | None = None, comment: str = "") -> Node:
+        """Append a variation and return its first node."""
+        node = Node(move, milliseconds, comment, self)
+        self.variations.append(node)
+        return node
+
+    def add_comment(self, line: str) -> None:
+        """Append a line to the comment."""
+        self.comment = f"{self.comment}\n{line}" if self.comment else line
+
+    def mainline(self) -> Iterator[Node]:
+        """Yield the nodes after this one, by first variations."""
+        node = self
+        while node.variations:
+            node = node.variations[0]
+            yield node
+
+    def last(self) -> Node:
+        """Return the last node of the main line from here."""
+        node = self
+        for node in self.mainline():  # noqa: B007
+            pass
+        return node
+
+    def moves(self) -> list[str]:
+        """Return the moves from the start to this node."""
+        moves, node = list[str](), self
+        while node.parent is not None:
+            moves.append(node.move)
+            node = node.parent
+        return moves[::-1]
+
+    def nodes(self) -> Iterator[Node]:
+        """Yield this node and all after it: each before its variations, the main line first."""
+        stack = [self]
+        while stack:
+            yield (node := stack.pop())
+            stack.extend(reversed(node.variations))
+
+
+@dataclass
+class Record:
+    """A game: start as sfen, tree of moves, header with the keys of KIF (先手, 後手 or 上手, 棋戦, ...).
+
+    `fault` is set if the last move of the main line was illegal: it is left out.
+    """
+
+    start: str
+    root: Node = field(default_factory=Node)
+    header: dict[str, str] = field(default_factory=dict)
+    fault: Fault | None = None
+
+    @property
+    def main_line(self) -> list[Node]:
+        """The nodes of the main line after the start."""
+        return list(self.root.mainline())
+
+    @property
+    def end(self) -> End | None:
+        """The end of the main line."""
+        return self.root.last().end
+
+    @property
+    def players(self) -> tuple[str, str]:
+        """Black and White; empty if the record does not name them."""
+        black, white = (("先手", "下手"), ("後手", "上手"))
+        return self._named(black), self._named(white)
+
+    def _named(self, keys: tuple[str, str]) -> str:
+        return next((self.header[key] for key in keys if self.header.get(key)), "")
+
+    def count_variations(self) -> int:
+        """Return the number of variations beside the main lines."""
+        return sum(max(len(node.variations) - 1, 0) for node in self.root.nodes())
