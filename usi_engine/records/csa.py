@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import Setup, position_lines
-from usi_engine.records.faults import Fault, FaultyText, RecordError, excerpt
+from usi_engine.records.faults import Fault, FaultyText, RecordError, excerpt, one_line
 from usi_engine.records.time_words import limit_of, words_of
-from usi_engine.records.tree import FLOODGATE, End, Record, one_line
+from usi_engine.records.tree import End, Record, marked_text, unmarked_text
 
 HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 MOVES_HINT = re.compile(r"^[+-]\d{4}[A-Z]{2}", re.M)
@@ -88,15 +88,14 @@ class Reader:
 
     def add_comment(self, text: str) -> None:
         """Keep a comment for the move or end before it."""
-        if FLOODGATE.match(text[1:]):
-            self.comments.append(text[1:])
-        elif text.startswith("'*"):
-            self.comments.append(text[2:])
+        if text.startswith("'*"):
+            self.comments.append(unmarked_text(text[2:]))
 
     def flush_comments(self) -> None:
         """Give the comments to the last move, or to the end."""
-        owner = self.node.end or self.node
-        owner.comment, self.comments = "\n".join(self.comments), []
+        if self.comments:
+            owner = self.node.end or self.node
+            owner.comment, self.comments = "\n".join(self.comments), []
 
     def add_position(self, statement: str) -> None:
         """Read a part of the start position."""
@@ -251,8 +250,8 @@ def time_lines(milliseconds: int | None) -> Iterator[str]:
         yield f"T{seconds}" + (f".{fraction:03}".rstrip("0") if fraction else "")
 
 
-def comment_lines(comment: str) -> Iterator[str]:
+def comment_lines(comment: str | None) -> Iterator[str]:
     """Yield the lines of a comment."""
-    for line in comment.split("\n") if comment else ():
-        yield ("'" if FLOODGATE.match(line) else "'*") + line
+    for line in comment.split("\n") if comment is not None else ():
+        yield "'*" + marked_text(line)
 
