@@ -46,6 +46,16 @@ def local_time(seconds: float | None = None) -> str:
     return time.strftime("%Y/%m/%d %H:%M:%S", time.localtime(seconds))
 
 
+def loss(name: str, loser: str, turn: str) -> End:
+    """Return the end of a game that `loser` (`+`, `-`) lost; `name` is CSA's if the loser is to move.
+
+    Of the player who is not to move, CSA has only losses by breaking the rules; other games end as interrupted.
+    """
+    if loser == turn:
+        return End(name)
+    return End(f"{loser}ILLEGAL_ACTION" if name == "ILLEGAL_MOVE" else INTERRUPTED)
+
+
 def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
     """Return a game as text of this format; if the format lacks the end, the game is written as interrupted.
 
