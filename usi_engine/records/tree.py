@@ -12,50 +12,57 @@ from dataclasses import dataclass, field
 
 from usi_engine.records.faults import Fault
 
-# A comment line with a value as on floodgate.
-FLOODGATE = re.compile(r"\*\* *[-+]?\d")
+# A comment line with a value as on floodgate, and the same after a format's mark of comments.
+FLOODGATE = re.compile(r"\*\* [-+]?\d+(?= |$)")
+AFTER_MARK = re.compile(r"\* [-+]?\d+(?= |$)")
+
+
+def marked_text(line: str) -> str:
+    """Return a line of a comment as it follows the mark of comments: floodgate's second star is part of the mark."""
+    return line[1:] if FLOODGATE.match(line) else line
+
+
+def unmarked_text(text: str) -> str:
+    """Return the line of a comment whose text follows the mark of comments."""
+    return "*" + text if AFTER_MARK.match(text) else text
 
 
 @dataclass
 class End:
     """The end of a line of moves.
 
-    `name` is CSA's without `%` (TORYO, CHUDAN, TSUMI, ...), empty if CSA has none that fits. `word` is the record's
-    own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to move.
+    `name` is CSA's without `%` (TORYO, CHUDAN, TSUMI, -ILLEGAL_ACTION, ...), empty if CSA has none that fits. `word`
+    is the record's own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to move.
     """
 
     name: str
     word: str = ""
     milliseconds: int | None = None
-    comment: str = ""
+    comment: str | None = None
 
 
 class Node:
     """A position of a record and the move that led to it, as in `chess.pgn` of python-chess.
 
     `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
-    has lines without the formats' marks. `variations` are the moves made from here; the first goes on with the main
+    has lines without the formats' marks, None if there is none. `variations` are the moves made from here; the first goes on with the main
     line.
     """
 
     __slots__ = ("comment", "end", "milliseconds", "move", "parent", "variations")
 
     def __init__(
-        self, move: str = "", milliseconds: int | None = None, comment: str = "", parent: Node | None = None
+        self, move: str = "", milliseconds: int | None = None, comment: str | None = None, parent: Node | None = None
     ) -> None:
         self.move, self.milliseconds, self.comment, self.parent = move, milliseconds, comment, parent
         self.end: End | None = None
         self.variations: list[Node] = []
 
-    def add(self, move: str, milliseconds: int | None = None, comment: str = "") -> Node:
+    def add(self, move: str, milliseconds: int | None = None, comment: str | None = None) -> Node:
         """Append a variation and return its first node."""
         node = Node(move, milliseconds, comment, self)
         self.variations.append(node)
         return node
-
-    def add_comment(self, line: str) -> None:
-        """Append a line to the comment."""
-        self.comment = f"{self.comment}\n{line}" if self.comment else line
 
     def mainline(self) -> Iterator[Node]:
         """Yield the nodes after this one, by first variations."""
