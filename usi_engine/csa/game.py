@@ -101,7 +101,7 @@ class ServerGame:
     def _take_special(self, special: Special) -> None:
         # shogi-server repeats a declaration without its time.
         if special.units is not None:
-            self.last_ms = special.units * self.summary.controls[self.summary.color].unit
+            self.last_ms = self.summary.controls[self.summary.color].milliseconds(special.units)
 
     def _start_turn(self) -> None:
         if self.position.turn == self.summary.color:

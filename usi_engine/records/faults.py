@@ -100,3 +100,8 @@ def strict(record: Record, count: int) -> Record:
     if len(record.moves) != count:
         raise ValueError(f"not a move: the text has {count}, {len(record.moves)} were read")
     return record
+
+
+def one_line(text: str) -> str:
+    """Return the text with its line ends as spaces."""
+    return " ".join(text.splitlines()).strip()

@@ -12,6 +12,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES
 
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
+CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
 
 
 @contextmanager
@@ -58,9 +59,10 @@ def encoded(path: Path, text: str, encoding: str) -> bytes:
 
 
 def with_header(path: Path, text: str, encoding: str) -> str:
-    """Return KIF in UTF-8 with its first line, any other text unchanged."""
-    is_kif = path.suffix.lower() in (".kif", ".kifu")
-    return UTF8_HEADER + text if is_kif and encoding.startswith("utf") else text
+    """Return KIF in UTF-8 with its first line, and CSA 3.0 with the name of its encoding."""
+    if not encoding.startswith("utf"):
+        return text.replace(CSA_UTF8, CSA_SHIFT_JIS, 1) if text.startswith(CSA_UTF8) else text
+    return UTF8_HEADER + text if path.suffix.lower() in (".kif", ".kifu") else text
 
 
 class Output:
