@@ -1,7 +1,6 @@
 """CSA records, version 2.2 and 3.0: http://www2.computer-shogi.org/protocol/record_v22.html and record_v3.html.
 
-A comment of a record is a line `'*TEXT`; other lines with `'` are notes for people, which readers skip. floodgate's line
-`'** 30 -3334FU` keeps its stars.
+A comment of a record is a line `'*TEXT`; other lines that begin with `'` are notes, which readers skip.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ MOVES_HINT = re.compile(r"^[+-]\d{4}[A-Z]{2}", re.M)
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
 MOVE = re.compile(r"[+-][0-9]{4}[A-Z]{2}")
 TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
-ENDS = frozenset(
-    "TORYO CHUDAN SENNICHITE OUTE_SENNICHITE TIME_UP ILLEGAL_MOVE +ILLEGAL_ACTION -ILLEGAL_ACTION JISHOGI KACHI "
-    "HIKIWAKE MAX_MOVES MATTA TSUMI FUZUMI ERROR".split()
-)
+ENDS = {
+    "TORYO", "CHUDAN", "SENNICHITE", "TIME_UP", "ILLEGAL_MOVE", "+ILLEGAL_ACTION", "-ILLEGAL_ACTION", "JISHOGI",
+    "KACHI", "HIKIWAKE", "MATTA", "TSUMI", "FUZUMI", "ERROR", "MAX_MOVES", "OUTE_SENNICHITE",
+}  # fmt: skip
 # CSA's keywords and the keys of KIF; others are kept as they are.
 KEYS = {"EVENT": "棋戦", "SITE": "場所", "OPENING": "戦型", "START_TIME": "開始日時", "END_TIME": "終了日時",
         "NOTE": "備考", "MAX_MOVES": "最大手数", "JISHOGI": "持将棋"}  # fmt: skip
@@ -254,4 +253,3 @@ def comment_lines(comment: str | None) -> Iterator[str]:
     """Yield the lines of a comment."""
     for line in comment.split("\n") if comment is not None else ():
         yield "'*" + marked_text(line)
-
