@@ -32,7 +32,8 @@ class End:
     """The end of a line of moves.
 
     `name` is CSA's without `%` (TORYO, CHUDAN, TSUMI, -ILLEGAL_ACTION, ...), empty if CSA has none that fits. `word`
-    is the record's own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to move.
+    is the record's own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to
+    move.
     """
 
     name: str
@@ -45,8 +46,8 @@ class Node:
     """A position of a record and the move that led to it, as in `chess.pgn` of python-chess.
 
     `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
-    has lines without the formats' marks, None if there is none. `variations` are the moves made from here; the first goes on with the main
-    line.
+    has lines without the formats' marks, None if there is none. `variations` are the moves made from here; the first
+    goes on with the main line.
     """
 
     __slots__ = ("comment", "end", "milliseconds", "move", "parent", "variations")
