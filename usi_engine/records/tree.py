@@ -79,13 +79,17 @@ class Node:
             pass
         return node
 
+    def path(self) -> list[Node]:
+        """Return the nodes from the start to this one."""
+        nodes, node = [self], self.parent
+        while node is not None:
+            nodes.append(node)
+            node = node.parent
+        return nodes[::-1]
+
     def moves(self) -> list[str]:
         """Return the moves from the start to this node."""
-        moves, node = list[str](), self
-        while node.parent is not None:
-            moves.append(node.move)
-            node = node.parent
-        return moves[::-1]
+        return [node.move for node in self.path()[1:]]
 
     def nodes(self) -> Iterator[Node]:
         """Yield this node and all after it: each before its variations, the main line first."""
