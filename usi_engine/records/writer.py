@@ -46,6 +46,16 @@ def local_time(seconds: float | None = None) -> str:
     return time.strftime("%Y/%m/%d %H:%M:%S", time.localtime(seconds))
 
 
+def loss(name: str, loser: str, turn: str) -> End:
+    """Return the end of a game that `loser` (`+`, `-`) lost; `name` is CSA's if the loser is to move.
+
+    Of the player who is not to move, CSA has only losses by breaking the rules; other games end as interrupted.
+    """
+    if loser == turn:
+        return End(name)
+    return End(f"{loser}ILLEGAL_ACTION" if name == "ILLEGAL_MOVE" else INTERRUPTED)
+
+
 def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
     """Return a game as text of this format; if the format lacks the end, the game is written as interrupted.
 
@@ -81,9 +91,11 @@ def held(record: Record, kind: str) -> list[Any]:
     """Return what the format holds of a record: start, then by node move, number of variations, time, comment, end."""
     holds = HOLDS[kind]
     parts: list[Any] = [record.start.split()[:3]]
+    turns = "+-" if " b " in record.start else "-+"
     for node in nodes_of(record, holds):
-        variations = len(node.variations) if holds.variations else 0
-        end = (end_in(node.end, kind), *details(node.end, holds)) if node.end and holds.ends else None
+        variations, end = len(node.variations) if holds.variations else 0, None
+        if node.end and holds.ends:
+            end = (end_in(node.end, kind, turns[len(node.moves()) % 2]), *details(node.end, holds))
         parts.append((node.move, variations, *details(node, holds), end))
     return parts
 
@@ -98,29 +110,35 @@ def details(owner: Node | End, holds: Holds) -> tuple[int, str | None]:
     return (owner.milliseconds or 0) // holds.unit if holds.unit else 0, owner.comment if holds.comments else None
 
 
-def end_in(end: End, kind: str) -> str:
-    """Return the end as the format names it."""
-    if kind == "jkf":
-        return jkf.end_name(end)
-    return end.name if kind == "csa" else end.word or end.name
+def end_in(end: End, kind: str, turn: str) -> str:
+    """Return the end as the format names it. An illegal action of the side to move, `turn`, is an illegal move."""
+    word, name = end.word, jkf.end_name(end) if kind == "jkf" else end.name
+    if name == f"{turn}ILLEGAL_ACTION":
+        name = "ILLEGAL_MOVE"
+    if kind == "ki2" and name == "TSUMI":
+        name = "TORYO"  # KI2 only says who won
+    return name if kind in ("csa", "jkf") else word or name
 
 
 def losses(record: Record, kind: str) -> str:
-    """Return what the format cannot hold, as `3 variations, 2 comments`; empty if it holds everything."""
-    holds, nodes = HOLDS[kind], nodes_of(record, HOLDS[kind])
+    """Return what the format cannot hold, as `3 variations, 1 comment`; empty if it holds everything."""
+    holds = HOLDS[kind]
+    nodes = nodes_of(record, holds)
     owners = [owner for node in nodes for owner in (node, node.end) if owner]
     times = [owner.milliseconds for owner in owners if owner.milliseconds]
     lost = {
-        "variations": 0 if holds.variations else record.count_variations(),
-        "comments": 0 if holds.comments else sum(owner.comment is not None for owner in owners),
-        "times": 0 if holds.unit else len(times),
-        "fractions of a second": sum(bool(one % holds.unit) for one in times) if holds.unit else 0,
-        "header lines": len(record.header) if kind == "usi" else 0,
-        "ends": sum(not ends_alike(node.end, kind) for node in nodes if node.end),
+        "variation": 0 if holds.variations else record.count_variations(),
+        "comment": 0 if holds.comments else sum(owner.comment is not None for owner in owners),
+        "time": 0 if holds.unit else len(times),
+        "fractional time": sum(bool(one % holds.unit) for one in times) if holds.unit else 0,
+        "header line": len(record.header) if kind == "usi" else 0,
+        "end": sum(not is_end_held(node.end, kind) for node in nodes if node.end),
     }
-    return ", ".join(f"{count} {thing}" for thing, count in lost.items() if count)
+    return ", ".join(f"{count} {thing}{'s' * (count > 1)}" for thing, count in lost.items() if count)
 
 
-def ends_alike(end: End, kind: str) -> bool:
-    """Return True if the format names an end as the record does."""
-    return HOLDS[kind].ends and end_in(end, kind) == (end.word or end.name)
+def is_end_held(end: End, kind: str) -> bool:
+    """Return True if the format has the end's own word."""
+    if kind in ("csa", "jkf"):
+        return not end.word and end.name not in (jkf.NEAREST if kind == "jkf" else ())
+    return HOLDS[kind].ends
