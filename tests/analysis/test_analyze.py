@@ -128,9 +128,7 @@ def test_page(judged: AnalysedGame) -> None:
     outside = re.findall(r"https?://[^\"' ]+|src=|href=|@import|url\(", text)
     assert outside == ["http://www.w3.org/2000/svg"]  # the name of SVG, which nothing loads
     # A name cannot end the script that has the data.
-    metadata = judged.game.record.metadata
-    metadata.black_player = "</script><b>"
-    judged.game.record.update_metadata(metadata)
+    judged.game.record.header["先手"] = "</script><b>"
     assert page_json(page_text(judged, ""))["title"].startswith("☗ </script><b>")
 
 

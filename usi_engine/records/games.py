@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from usi_engine.core import load_core
 from usi_engine.records.faults import FaultyText, RecordError
 from usi_engine.records.formats import FORMATS, decoded, format_of, has_moves, parts_of
-from usi_engine.records.tree import Record
+from usi_engine.records.tree import Node, Record
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -42,6 +42,11 @@ class Game:
     def board(self, plies: int | None = None) -> Board:
         """Return the position after `plies` moves, or at the end, with its game history."""
         return load_core().board.from_moves(self.moves if plies is None else self.moves[:plies], self.start)
+
+    @property
+    def variations(self) -> list[Node]:
+        """The moves made from the start, the root of the record's tree; the first begins the main line."""
+        return self.record.root.variations
 
     @property
     def players(self) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
 from usi_engine.records.bod import Start, start_lines
-from usi_engine.records.faults import Fault, FaultyText, excerpt, reason_of
+from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
 from usi_engine.records.notation import MOVE, SIDE_MARKS, read_move
 from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 LINE_END = re.compile(r"\r\n|\r|\n")
-NUMBERED = re.compile(r"[0-9]+(?:[\s手目.]+|(?=\D))(.*)")
+NUMBERED = re.compile(r"([0-9]{1,6})(?:[\s手目.]+|(?=\D))(.*)")
 KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九]\s*[成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
-AFTER_MOVE = re.compile(r"\s*(\(.*)?\+?")
-TIME = re.compile(r"\(\s*([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
+AFTER_MOVE = re.compile(r"\s*(\(\s*[0-9]*:.*)?\+?")
+TIME = re.compile(r"\(\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
+SPACE = " \t\u3000\xa0\x1a"  # the last one ends files of DOS
 SPACES = re.compile(r"\s*")
 SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
@@ -100,11 +101,6 @@ def read(text: str) -> Record:
     return reader.finish()
 
 
-def find_fault(text: str, error: ValueError) -> Fault:
-    """Return the fault for which `read` raised `error`."""
-    return error.fault if isinstance(error, FaultyText) else Fault(reason_of(error))
-
-
 class Reader:
     """Builds a record line by line.
 
@@ -119,6 +115,7 @@ class Reader:
         self.path = [self.record.root]
         self.comment: list[str] = []
         self.number, self.text = 0, ""
+        self.first = 1  # the number of the first move in KIF
         self.start_line = (0, "")
         self.end_line = Fault("")
         self.in_variation = False
@@ -132,13 +129,12 @@ class Reader:
     def read_line(self, number: int, text: str) -> None:
         """Read a line. FaultyText."""
         self.number, self.text = number, text
-        line = text.strip()
+        line = text.strip(SPACE)
         try:
             if text.startswith("*"):
                 self.comment.append(unmarked_text(text[1:]))
             elif line:
-                read_as = next(method for pattern, method in LINES if pattern.match(line))
-                read_as(self, line)
+                method_for(line)(self, line)
         except FaultyText as error:
             if not self.in_variation:
                 raise
@@ -189,28 +185,37 @@ class Reader:
                 self.start.add_row(line)
             elif line.startswith("手合割"):
                 self.start.handicap = line[3:].lstrip("：: 　").strip()
-            elif line[2] == "番":
-                self.start.turn = "w" if line[0] in "後上" else "b"
             else:
-                self.start.set_hand(int(line[0] in "後上"), line[5:].lstrip("：:"))
+                named, side, hand = SIDE.match(line).groups()  # type: ignore[union-attr]
+                if hand is None:
+                    self.start.turn = "w" if (named or side) in "後上" else "b"
+                else:
+                    self.start.set_hand(int(side in "後上"), hand)
         except ValueError as error:
             raise self.fault(str(error).partition(": '")[0]) from None
 
     def other(self, line: str) -> None:
         """Refuse a line that is nothing known among the moves; before them it is skipped."""
         if self.board:
-            raise self.fault("cannot be read")
+            raise FaultyText(Fault("cannot be read", self.number, quoted=excerpt(line)))
 
     # Lines of moves.
 
     def numbered(self, line: str) -> None:
         """Read a move or an end of KIF."""
         match = NUMBERED.fullmatch(line)
-        text = match[1] if match else ""
+        number, text = (int(match[1]), match[2]) if match else (0, "")
         move = MOVE.match(text)
         if not move or not AFTER_MOVE.fullmatch(text, move.end()):
             self.end_word(text)
-        elif self.play(move, line):
+            return
+        if self.path == [self.record.root] and not self.in_variation:
+            self.first = number
+        if self.path[-1].end and not self.stopped:
+            raise FaultyText(self.end_line)
+        if number != self.first + len(self.path) - 1 and not self.stopped:
+            raise self.fault("not the number of the next move")
+        if self.play(move, line):
             self.path[-1].milliseconds = time_of(text)
 
     def ki2(self, line: str) -> None:
@@ -290,7 +295,7 @@ class Reader:
         self.keep_comment()
         self.in_variation, self.stopped = True, None
         digits = re.sub(r"[^0-9]", "", line.translate(WIDE_DIGITS))
-        number = int(digits) if 0 < len(digits) < 7 else 0
+        number = int(digits) - self.first + 1 if 0 < len(digits) < 7 else 0
         if not 1 <= number <= len(self.path):
             raise self.fault("no such move")
         while len(self.path) > number:
@@ -300,10 +305,11 @@ class Reader:
 
 WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
 HEADER = re.compile(r"([^：:]+)[：:](.*)")
+SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手(?:番$|の?持ち?駒\s*[：:](.*))")
 # The first pattern that matches says how a line is read.
 LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
     (re.compile(r"[#&]|手数[-ー―─]|\+-|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
-    (re.compile(r"\||手合割\s*[：:]|[先後上下]手(の持駒|番)"), Reader.part_of_start),
+    (re.compile(rf"\||手合割\s*[：:]|{SIDE.pattern}"), Reader.part_of_start),
     (re.compile(r"変化[：:]"), Reader.variation),
     (re.compile(r"まで"), Reader.result),
     (KI2_LINE, Reader.ki2),
@@ -313,12 +319,18 @@ LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
 ]  # fmt: skip
 
 
+def method_for(line: str) -> Callable[[Reader, str], None]:
+    """Return the method that reads a line."""
+    return next(method for pattern, method in LINES if pattern.match(line))
+
+
 def time_of(text: str) -> int | None:
     """Return the milliseconds of `( 0:05/00:01:25)` in a text; None if there is none."""
     match = TIME.search(text)
     if not match:
         return None
-    return (int(match[1]) * 60 + int(match[2])) * 1000 + int((match[3] or "0").ljust(3, "0"))
+    seconds = (int(match[1] or 0) * 60 + int(match[2])) * 60 + int(match[3])
+    return seconds * 1000 + int((match[4] or "0").ljust(3, "0"))
 
 
 # ---- writing ----
@@ -372,7 +384,7 @@ def head_lines(record: Record) -> list[str]:
 
 def is_header(line: str) -> bool:
     """Return True if a line is read as a header; a key from another format may be none."""
-    return not line.startswith("*") and next(read_as for pattern, read_as in LINES if pattern.match(line)) == Reader.header
+    return not line.startswith("*") and method_for(line) == Reader.header
 
 
 def comment_lines(comment: str | None) -> list[str]:
@@ -383,8 +395,3 @@ def comment_lines(comment: str | None) -> list[str]:
 def columns(text: str) -> int:
     """Return the columns of a text in a terminal; kanji take two."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WFA" else 1 for letter in text)
-
-
-def one_line(text: str) -> str:
-    """Return the text on one line."""
-    return " ".join(LINE_END.split(text)).strip()

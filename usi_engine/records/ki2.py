@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from usi_engine.records.kakinoki import columns, comment_lines, find_fault, head_lines, read, result_text, sides, steps
+from usi_engine.records.kakinoki import columns, comment_lines, head_lines, read, result_text, sides, steps
 from usi_engine.records.notation import ki2_text
 from usi_engine.records.tree import Record
 
-__all__ = ["HINT", "find_fault", "read", "write"]
+__all__ = ["HINT", "read", "write"]
 
 HINT = re.compile(r"^[▲△▼▽☗☖][\s　]*[1-9１-９同]", re.M)
 IN_LINE, COLUMNS = 6, 12
@@ -33,7 +33,8 @@ def move_lines(record: Record) -> Iterator[str]:
         end = step.node.end
         after = comment_lines(step.node.comment)
         if end:
-            after += ["", f"まで{step.ply}手で{result_text(end, step.turn, sides(record))}", *comment_lines(end.comment)]
+            result = result_text(end, step.turn, sides(record))
+            after += ["", f"まで{step.ply}手で{result}", *comment_lines(end.comment)]
         if after:
             yield from joined(moves)
             yield from after

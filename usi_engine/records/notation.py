@@ -123,7 +123,8 @@ def ki2_text(board: Board, move: str) -> str:
     """Return a legal move as in KI2, with the mark of its side: `▲６八金右`, `△同　銀`."""
     square, is_drop = move[2:4], move[1] == "*"
     piece = move[0] if is_drop else str(board.piece_at(move[:2])).upper()
-    place = "同　" if square == last_square(board) else WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS[RANKS.index(square[1])]
+    same = square == last_square(board)
+    place = "同　" if same else WIDE_FILES[int(square[0]) - 1] + KANJI_RANKS[RANKS.index(square[1])]
     origins = origins_of(board, piece, square)
     if is_drop:
         ending = "打" if origins else ""

@@ -32,7 +32,8 @@ class End:
     """The end of a line of moves.
 
     `name` is CSA's without `%` (TORYO, CHUDAN, TSUMI, -ILLEGAL_ACTION, ...), empty if CSA has none that fits. `word`
-    is the record's own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to move.
+    is the record's own, if the name does not say all (封じ手 is a CHUDAN). `milliseconds` is the time of the player to
+    move.
     """
 
     name: str
@@ -45,8 +46,8 @@ class Node:
     """A position of a record and the move that led to it, as in `chess.pgn` of python-chess.
 
     `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
-    has lines without the formats' marks, None if there is none. `variations` are the moves made from here; the first goes on with the main
-    line.
+    has lines without the formats' marks, None if there is none. `variations` are the moves made from here; the first
+    goes on with the main line.
     """
 
     __slots__ = ("comment", "end", "milliseconds", "move", "parent", "variations")
@@ -78,13 +79,17 @@ class Node:
             pass
         return node
 
+    def path(self) -> list[Node]:
+        """Return the nodes from the start to this one."""
+        nodes, node = [self], self.parent
+        while node is not None:
+            nodes.append(node)
+            node = node.parent
+        return nodes[::-1]
+
     def moves(self) -> list[str]:
         """Return the moves from the start to this node."""
-        moves, node = list[str](), self
-        while node.parent is not None:
-            moves.append(node.move)
-            node = node.parent
-        return moves[::-1]
+        return [node.move for node in self.path()[1:]]
 
     def nodes(self) -> Iterator[Node]:
         """Yield this node and all after it: each before its variations, the main line first."""
