@@ -7,6 +7,7 @@ position before its move.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import load_core
@@ -14,7 +15,7 @@ from usi_engine.records import csa
 from usi_engine.records.csa_position import LETTERS, NAMES, START, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
 from usi_engine.records.notation import origins_of, promotion, words_for
-from usi_engine.records.tree import End, Node, Record
+from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -31,6 +32,7 @@ NEAREST = {"MAX_MOVES": "HIKIWAKE"}
 ENDS = csa.ENDS - {"OUTE_SENNICHITE", *NEAREST}
 # JKF's signs for the words that tell pieces of one kind apart.
 RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
+LINE_END = re.compile(r"\r\n|\r|\n")
 LINES = range(1, 10)  # the numbers of files and of ranks
 
 
@@ -170,7 +172,8 @@ class Builder:
         """Add the time and the comment of an entry to its move or end."""
         owner = node.end or node
         try:
-            lines = [line for text in entry.get("comments") or [] for line in text.splitlines() or [""]]
+            texts = entry.get("comments") or []
+            lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
             if entry.get("time"):
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
