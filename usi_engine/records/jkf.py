@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import LETTERS, NAMES, START, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
-from usi_engine.records.tree import End, Node, Record
+from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -162,7 +162,8 @@ class Builder:
         """Add the time and the comment of an entry to its move or end."""
         owner = node.end or node
         try:
-            lines = [line for text in entry.get("comments") or [] for line in text.splitlines() or [""]]
+            texts = entry.get("comments") or []
+            lines = [unmarked_text(line) for text in texts for line in text.splitlines() or [""]]
             if entry.get("time"):
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
