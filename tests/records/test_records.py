@@ -31,8 +31,8 @@ def test_the_format_is_recognised_without_a_suffix(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["game.kifu", "game.ki2u", "game.csa"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(decoded((RECORDS / name).read_bytes()).replace("\n", end).encode(encoding))
@@ -102,7 +102,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of(tmp_path / "none.kif") == ["none.kif: No such file or directory"]
     binary = tmp_path / "binary.kif"
     binary.write_bytes(bytes(range(128, 256)))
-    assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS text"]
+    assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS nor EUC-JP text"]
 
 
 def test_bookmarks_and_notes_are_skipped(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ class TimeControl:
         parts += [f"{self.increment / 1000:g} s a move"] if self.increment else []
         return " + ".join(parts)
 
-    def milliseconds(self, units: Decimal) -> int:
+    def milliseconds(self, units: Decimal | int) -> int:
         """Return the milliseconds of a time that a server reports."""
         return round(units * self.unit)
 
@@ -41,7 +41,7 @@ class Clocks:
         self._controls = controls
         self.left = {color: control.total for color, control in controls.items()}
 
-    def spend(self, color: str, units: Decimal) -> int:
+    def spend(self, color: str, units: Decimal | int) -> int:
         """Subtract the time of a move, given in the server's units, and add the increment; return the time."""
         control = self._controls[color]
         spent = control.milliseconds(units)

@@ -17,7 +17,9 @@ from usi_engine.records.writer import losses, text_of
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = argparse.ArgumentParser("usi_engine convert", description="Convert game records.")
-    made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP")
+    made.add_argument(
+        "games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP"
+    )
     made.add_argument("--out", type=Path, help="the file to write; for several games, the folder (default: print)")
     made.add_argument("--to", choices=FORMATS, help="the format (default: by the suffix of --out)")
     made.add_argument("--encoding", choices=("utf-8", "shift_jis"), default="",
@@ -51,7 +53,7 @@ def run(args: argparse.Namespace, core: Core) -> int:
 
 
 def named_text(game: Game, kind: str) -> str:
-    """Return a game's text, and say on standard error what the format cannot hold. RecordError, which names the game."""
+    """Return a game's text; print on standard error what the format cannot hold. RecordError, which names the game."""
     try:
         text = text_of(game.record, kind)
     except RecordError as error:

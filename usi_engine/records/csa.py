@@ -1,30 +1,34 @@
 """CSA records, version 2.2 and 3.0: http://www2.computer-shogi.org/protocol/record_v22.html and record_v3.html.
 
-A comment of a record is a line `'*TEXT`; other lines with `'` are notes for people, which readers skip. floodgate's line
-`'** 30 -3334FU` keeps its stars.
+A comment of a record is a line `'*TEXT`; other lines that begin with `'` are notes, which readers skip.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
-from usi_engine.records.csa_position import Setup, position_lines
+from usi_engine.records.csa_position import LETTERS, Setup, position_lines
 from usi_engine.records.faults import Fault, FaultyText, RecordError, excerpt, one_line
+from usi_engine.records.notation import square_of
 from usi_engine.records.time_words import limit_of, words_of
 from usi_engine.records.tree import End, Record, marked_text, unmarked_text
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
 HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 MOVES_HINT = re.compile(r"^[+-]\d{4}[A-Z]{2}", re.M)
 # A line that is neither empty nor a comment.
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
-MOVE = re.compile(r"[+-][0-9]{4}[A-Z]{2}")
+MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
 TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
-ENDS = frozenset(
-    "TORYO CHUDAN SENNICHITE OUTE_SENNICHITE TIME_UP ILLEGAL_MOVE +ILLEGAL_ACTION -ILLEGAL_ACTION JISHOGI KACHI "
-    "HIKIWAKE MAX_MOVES MATTA TSUMI FUZUMI ERROR".split()
-)
+ENDS = {
+    "TORYO", "CHUDAN", "SENNICHITE", "TIME_UP", "ILLEGAL_MOVE", "+ILLEGAL_ACTION", "-ILLEGAL_ACTION", "JISHOGI",
+    "KACHI", "HIKIWAKE", "MATTA", "TSUMI", "FUZUMI", "ERROR", "MAX_MOVES", "OUTE_SENNICHITE",
+}  # fmt: skip
 # CSA's keywords and the keys of KIF; others are kept as they are.
 KEYS = {"EVENT": "棋戦", "SITE": "場所", "OPENING": "戦型", "START_TIME": "開始日時", "END_TIME": "終了日時",
         "NOTE": "備考", "MAX_MOVES": "最大手数", "JISHOGI": "持将棋"}  # fmt: skip
@@ -129,11 +133,11 @@ class Reader:
             raise self.fail("a move after the end" if self.node.end else "not a move", text, move=number)
         if text[0] != "+-"[self.board.turn]:
             raise self.fail("a move of the other side", text, move=number)
-        try:
-            usi = self.board.push_csa(text)
-        except ValueError:
+        usi = usi_of(text, self.board)
+        if not self.board.is_legal(usi):
             self.record.fault = Fault("illegal move", self.line, number, excerpt(text))
             return
+        self.board.push(usi)
         self.flush_comments()
         self.node, self.count = self.node.add(usi), number
 
@@ -161,6 +165,16 @@ class Reader:
         self.begin()
         self.flush_comments()
         return self.record
+
+
+def usi_of(text: str, board: Board) -> str:
+    """Return a move of CSA in USI; empty if its piece is not on the square. CSA names the piece after promotion."""
+    letter, to = LETTERS.get(text[5:], ""), square_of(text[3:5])
+    if text[1:3] == "00":
+        return f"{letter}*{to}"
+    origin = square_of(text[1:3])
+    moved = (board.piece_at(origin) or "").upper()
+    return {moved: origin + to, f"+{moved}": f"{origin}{to}+"}.get(letter, "")
 
 
 def statements(line: str) -> Iterator[str]:
@@ -254,4 +268,3 @@ def comment_lines(comment: str | None) -> Iterator[str]:
     """Yield the lines of a comment."""
     for line in comment.split("\n") if comment is not None else ():
         yield "'*" + marked_text(line)
-

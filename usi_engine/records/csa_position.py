@@ -127,7 +127,7 @@ def position_lines(sfen: str) -> list[str]:
     """Return the lines of a position, the last one with the side to move."""
     setup = setup_of(sfen)
     lines = ["PI"]
-    if sfen.split()[0] != START:
+    if sfen.split(maxsplit=1)[0] != START:
         lines = [f"P{y}" + "".join(cell(setup.board.get(f"{x}{y}", "")) for x in range(9, 0, -1)) for y in range(1, 10)]
     for mark, hand in zip("+-", setup.hands, strict=True):
         if hand:

@@ -18,8 +18,8 @@ SUFFIXES = {
 SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 # Python's name for Shift-JIS as Windows programs write it.
 SHIFT_JIS = "cp932"
-# The formats: modules with `read(text)`, which returns a Record or raises FaultyText, and `write(record)`, which returns
-# text or raises RecordError if the format has no words for the record's end.
+# The formats: modules with `read(text)`, which returns a Record or raises FaultyText, and `write(record)`, which
+# returns text or raises RecordError if the format has no word for the record's end.
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 

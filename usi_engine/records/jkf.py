@@ -7,11 +7,14 @@ position before its move.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import load_core
+from usi_engine.records import csa
 from usi_engine.records.csa_position import LETTERS, NAMES, START, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
+from usi_engine.records.notation import origins_of, promotion, words_for
 from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:
@@ -24,13 +27,13 @@ PRESETS = {
     "7_L": "82 22 11 91 21 81 31", "7_R": "82 22 11 91 21 81 71", "8": "82 22 11 91 21 81 31 71",
     "10": "82 22 11 91 21 81 31 71 41 61",
 }  # fmt: skip
-ENDS = frozenset(
-    "TORYO CHUDAN SENNICHITE TIME_UP ILLEGAL_MOVE +ILLEGAL_ACTION -ILLEGAL_ACTION JISHOGI KACHI HIKIWAKE MATTA TSUMI "
-    "FUZUMI ERROR".split()
-)
-# Ends that JKF lacks, and what is written instead.
+# An end that JKF lacks, and what is written instead.
 NEAREST = {"MAX_MOVES": "HIKIWAKE"}
-FILES = RANKS = range(1, 10)
+ENDS = csa.ENDS - {"OUTE_SENNICHITE", *NEAREST}
+# JKF's signs for the words that tell pieces of one kind apart.
+RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
+LINE_END = re.compile(r"\r\n|\r|\n")
+LINES = range(1, 10)  # the numbers of files and of ranks
 
 
 # ---- reading ----
@@ -43,11 +46,11 @@ def read(text: str) -> Record:
         raise FaultyText(Fault("there is no list `moves`"))
     try:
         board = load_core().board(start_of(data.get("initial")))
-        header = {one_line(str(key)): one_line(str(value)) for key, value in (data.get("header") or {}).items()}
+        items = [(one_line(key), value) for key, value in (data.get("header") or {}).items() if value is not None]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         text = str(error) if isinstance(error, ValueError) else "the start position or the header cannot be read"
         raise FaultyText(Fault(text)) from None
-    record = Record(board.sfen(), header={key: value for key, value in header.items() if key and value != "None"})
+    record = Record(board.sfen(), header={key: one_line(str(value)) for key, value in items if key})
     builder, entries = Builder(record, board), data["moves"]
     # The first entry is that of the start, except in the output of some programs.
     if entries and isinstance(entries[0], dict) and not (entries[0].get("move") or entries[0].get("special")):
@@ -64,8 +67,10 @@ def parse(text: str) -> Any:
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
         raise FaultyText(Fault(f"no JSON: {broken.msg}", broken.lineno, quoted=excerpt(near))) from None
-    except (RecursionError, ValueError):
-        raise FaultyText(Fault("no JSON of a record: nested too deeply, or too large a number")) from None
+    except RecursionError:
+        raise FaultyText(Fault("no JSON of a record: nested too deeply")) from None
+    except ValueError:
+        raise FaultyText(Fault("no JSON of a record: a number is too large")) from None
 
 
 def start_of(initial: Any) -> str:
@@ -83,7 +88,9 @@ def start_of(initial: Any) -> str:
                 setup.place(f"{x}{y}" if x < 10 > y else "", square["kind"], white=bool(square["color"]))
     for white, hand in enumerate(data.get("hands") or ()):
         for name, count in (hand or {}).items():
-            setup.hands[white][LETTERS[name][-1]] += int(count or 0)
+            if (count or 0) not in range(19):
+                raise ValueError(f"not a number of pieces: '{name}: {excerpt(str(count))}'")
+            setup.hands[white][LETTERS[name][-1]] += count or 0
     setup.turn = "w" if data["color"] else "b"
     return setup.sfen()
 
@@ -103,12 +110,14 @@ class Builder:
 
     def __init__(self, record: Record, board: Board) -> None:
         self.record, self.board, self.ply = record, board, 0
+        self.stopped: Fault | None = None  # the illegal move that ended the present line
 
     def add_lines(self, entries: list[Any]) -> None:
         """Add the main line and all its forks. FaultyText."""
         lines, is_main = [(entries, self.record.root, 0)], True
         while lines:
             entries, node, ply = lines.pop()
+            self.stopped = None
             while self.ply > ply:
                 self.board.pop()
                 self.ply -= 1
@@ -123,25 +132,24 @@ class Builder:
     def add_entry(self, node: Node, entry: dict[str, Any], *, is_main: bool) -> Node:
         """Add a move, an end or a comment after a node and return the last node. FaultyText.
 
-        An illegal move is a fault of the record if it ends the main line, otherwise an error.
+        An illegal move ends its line and is a fault of the record, but an error if the main line goes on after it.
         """
         move, special = entry.get("move"), entry.get("special")
         if (move or special) and node.end:
             raise self.fault("a move after the end", move or special)
-        if is_main and self.record.fault:
-            if move:
-                raise FaultyText(self.record.fault)
-            special = special if "ILLEGAL" in str(special) else None
+        if self.stopped:
+            if move and is_main:
+                raise FaultyText(self.stopped)
+            if move or "ILLEGAL" not in str(special):
+                return node
         if move:
             try:
                 node = self.add_move(node, move)
             except FaultyText:
                 raise
             except ValueError as error:
-                fault = self.fault("a move of the other side" if "side" in str(error) else "illegal move", move)
-                if not is_main:
-                    raise fault from None
-                self.record.fault = fault.fault
+                self.stopped = self.fault(str(error), move).fault
+                self.record.fault = self.record.fault or self.stopped
                 return node
         elif special:
             node.end = End(str(special)) if str(special) in ENDS | NEAREST.keys() else End("", excerpt(str(special)))
@@ -154,6 +162,8 @@ class Builder:
             usi = usi_of(move, self.board)
         except (AttributeError, KeyError, IndexError, TypeError):
             raise self.fault("cannot be read", move) from None
+        if not self.board.is_legal(usi):
+            raise ValueError("illegal move")
         self.board.push(usi)
         self.ply += 1
         return node.add(usi)
@@ -163,7 +173,7 @@ class Builder:
         owner = node.end or node
         try:
             texts = entry.get("comments") or []
-            lines = [unmarked_text(line) for text in texts for line in text.splitlines() or [""]]
+            lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
             if entry.get("time"):
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
@@ -190,14 +200,14 @@ def usi_of(move: dict[str, Any], board: Board) -> str:
     # Some programs name the piece after its promotion, as CSA does.
     promotes = promotes or letter == f"+{moved}"
     if moved not in (letter, letter.removeprefix("+") if promotes else letter):
-        raise ValueError("another piece")
+        raise ValueError("illegal move")
     return f"{origin}{to}{'+' if promotes else ''}"
 
 
 def square_of(place: dict[str, Any]) -> str:
     """Return a square in USI. LookupError, TypeError."""
     x, y = place["x"], place["y"]
-    if x not in FILES or y not in RANKS:
+    if x not in LINES or y not in LINES:
         raise KeyError
     return f"{x}{'abcdefghi'[y - 1]}"
 
@@ -231,7 +241,7 @@ def initial_of(start: str) -> dict[str, Any]:
         if preset_start(preset).split()[:3] == start.split()[:3]:
             return {"preset": preset}
     setup = setup_of(start)
-    board = [[square(setup.board.get(f"{x}{y}", "")) for y in RANKS] for x in FILES]
+    board = [[square(setup.board.get(f"{x}{y}", "")) for y in LINES] for x in LINES]
     hands = [{NAMES[letter]: hand[letter] for letter in reversed("RBGSNLP")} for hand in setup.hands]
     return {"preset": "OTHER", "data": {"color": int(setup.turn == "w"), "board": board, "hands": hands}}
 
@@ -279,7 +289,9 @@ class Writer:
     def end(self, end: End, spent: tuple[int, int]) -> dict[str, Any]:
         """Return the entry of an end. RecordError if JKF has none that fits."""
         name = end_name(end)
-        return comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
+        return (
+            comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
+        )
 
     def move(self, node: Node) -> dict[str, Any]:
         """Return a move with everything that the position tells about it."""
@@ -290,12 +302,13 @@ class Writer:
         move |= {"to": place_of(to), "piece": NAMES[letter]}
         if node.parent is not None and node.parent.move[2:4] == to:
             move["same"] = True
-        if not drop and letter in "PLNSBR" and {usi[1], to[1]} & set("ghi" if board.turn else "abc"):
+        if not drop and promotion(usi, letter, board.turn):
             move["promote"] = usi.endswith("+")
         if captured := board.piece_at(to):
             move["capture"] = NAMES[captured.upper()]
-        if drop and any((board.piece_at(one) or "").upper() == letter for one in board.attackers(board.turn, to)):
-            move["relative"] = "H"
+        if origins := origins_of(board, letter, to):
+            words = "打" if drop else words_for(usi[:2], origins, letter, to, board.turn)
+            move |= {"relative": words.translate(RELATIVE)} if words else {}
         return move
 
 

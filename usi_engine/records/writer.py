@@ -12,7 +12,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS
 from usi_engine.records.tree import End, Node, Record
 
-# Ends that every format has, and the one of a game that was broken off.
+# CSA's name of the end of a game that was broken off; every format has it.
 INTERRUPTED = "CHUDAN"
 
 
@@ -91,11 +91,12 @@ def held(record: Record, kind: str) -> list[Any]:
     """Return what the format holds of a record: start, then by node move, number of variations, time, comment, end."""
     holds = HOLDS[kind]
     parts: list[Any] = [record.start.split()[:3]]
-    turns = "+-" if " b " in record.start else "-+"
+    turns: dict[Node | None, str] = {None: "-" if record.start.split()[1] == "b" else "+"}
     for node in nodes_of(record, holds):
+        turns[node] = turn = "-" if turns[node.parent] == "+" else "+"
         variations, end = len(node.variations) if holds.variations else 0, None
         if node.end and holds.ends:
-            end = (end_in(node.end, kind, turns[len(node.moves()) % 2]), *details(node.end, holds))
+            end = (end_in(node.end, kind, turn), *details(node.end, holds))
         parts.append((node.move, variations, *details(node, holds), end))
     return parts
 
