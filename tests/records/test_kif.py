@@ -129,13 +129,6 @@ def test_ends(text: str, name: str, word: str) -> None:
         assert end is not None and (end.name, end.word) == (name, word)
 
 
-def test_the_player_to_move_is_mated_or_has_resigned() -> None:
-    won = "まで1手で先手の勝ち\n"
-    text = diagram(HAND.replace("金三", "金二")).replace("先手の持駒：桂　", "先手の持駒：金")
-    ends = [kif.read(f"{text}   1 {move}\n{won}").end for move in ("１二金打", "２一歩成(22)")]
-    assert [end and end.name for end in ends] == ["TSUMI", "TORYO"]
-
-
 def test_everything_is_kept() -> None:
     text = """\
 開始日時：2026/11/22

@@ -27,6 +27,8 @@ CAMPS = {
 HANDICAPS = {EVEN: f"lnsgkgsnl/1r5b1/{BLACK_CAMP} b - 1"} | {
     name: f"{camp}/{BLACK_CAMP} w - 1" for name, camp in CAMPS.items()
 }
+# Handicaps that some readers do not know, and take for an even game: their diagram is written too.
+RARE = ("三枚落ち", "五枚落ち", "左五枚落ち", "左七枚落ち", "右七枚落ち")
 HANDICAP_NAMES = {sfen: name for name, sfen in HANDICAPS.items()}
 
 ROW = re.compile(r"\|([^|]*)\|?(.?)")
@@ -115,7 +117,8 @@ def hands_sfen(hands: list[Counter[str]]) -> str:
 def start_lines(board: Board, names: tuple[str, str]) -> list[str]:
     """Return the lines of a start position; `names` of the sides are 先手 and 後手, or 下手 and 上手."""
     name = HANDICAP_NAMES.get(board.sfen())
-    if name:
-        return [f"手合割：{name}"]
+    named = [f"手合割：{name}"] if name else []
+    if name and name not in RARE:
+        return named
     rows = board.kanji().replace("先手の", f"{names[0]}の").replace("後手の", f"{names[1]}の").splitlines()
-    return rows + ([f"{names[1]}番"] if board.turn else [])
+    return named + rows + ([f"{names[1]}番"] if board.turn else [])

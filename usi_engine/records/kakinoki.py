@@ -56,21 +56,21 @@ def end_of_word(word: str, turn: int) -> End:
     return End("+-"[1 - turn] + name if name == "ILLEGAL_ACTION" else name)
 
 
-def end_of_result(text: str, board: Board) -> End:
-    """Return the end that the text after `まで120手で` means; the side to move of the position decides."""
+def end_of_result(text: str, turn: int) -> End:
+    """Return the end that the text after `まで120手で` means if this side is to move."""
     late = text.removeprefix("時間切れにより")
     match = RESULT.fullmatch(late)
     if not match:
-        return end_of_word(text, board.turn)
-    names_mover = (match[1] in "後上") == (board.turn == 1)
+        return end_of_word(text, turn)
+    names_mover = (match[1] in "後上") == (turn == 1)
     mover_wins = names_mover == (match[3] == "勝ち")
     if match[2] == "反則":
-        return end_of_word("反則勝ち" if mover_wins else "反則負け", board.turn)
+        return end_of_word("反則勝ち" if mover_wins else "反則負け", turn)
     if mover_wins != (match[2] == "入玉"):
         return End("", text)
     if match[2]:
         return End("KACHI")
-    return End("TIME_UP" if late != text else "TSUMI" if board.is_checkmate() else "TORYO")
+    return End("TIME_UP" if late != text else "TORYO")
 
 
 def word_of(end: End, turn: int) -> str:
@@ -280,7 +280,7 @@ class Reader:
         self.keep_comment()
         if text and not self.path[-1].end:
             self.end_line = self.fault("not a move").fault
-            self.set_end(end_of_result(text, board))
+            self.set_end(end_of_result(text, board.turn))
 
     def set_end(self, end: End) -> None:
         """Set the end of the line of moves. After an illegal move, its side has lost by it, or there is no end."""
