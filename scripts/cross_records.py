@@ -1,8 +1,8 @@
 """Random records in every format, read by other programs' libraries and by ours: `make test-records`.
 
-tsshogi (T) and json-kifu-format (J) are npm packages, python-shogi (P) and cshogi (C) come from PyPI. T also writes what
-it has read, for us to read. A difference from the record that was written is printed with its text; KNOWN has the
-faults of the libraries that are left out.
+tsshogi (T) and json-kifu-format (J) are npm packages, python-shogi (P) and cshogi (C) come from PyPI. T also writes
+what it has read, for us to read. The shortest text of each kind of difference is printed. KNOWN has what the libraries
+cannot read; it is left out.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def expected(record: Record, kind: str) -> Read:
     """Return what a reader of this format should find."""
     plies = {record.root: 0}
     for node in record.root.nodes():
-        plies |= {child: plies[node] + 1 for child in node.variations}
+        plies |= dict.fromkeys(node.variations, plies[node] + 1)
     nodes = [[plies[node], node.move] for node in list(record.root.nodes())[1:]]
     main = [record.root, *record.main_line]
     details = [[(node.milliseconds or 0) // 1000, node.comment or ""] for node in main]
@@ -193,7 +193,6 @@ def attempt(read: Callable[[str, str], Read], kind: str, text: str) -> Read:
 
 
 # ---- comparison ----
-
 
 
 def is_rare(record: Record) -> bool:
@@ -297,8 +296,8 @@ def main() -> int:
     for name, (text, found, wanted) in cross.shortest.items():
         print(f"--- {name}: {found!r} instead of {wanted!r}\n{text}")
     for name, count in sorted(cross.read.items()):
-        wrong = ", ".join(f"{n} {key.partition(': ')[2]}" for key, n in cross.wrong.items() if key.startswith(f"{name}: "))
-        print(f"{name:14}{count:7} read, different: {wrong or '0'}")
+        wrong = [f"{n} {key.partition(': ')[2]}" for key, n in cross.wrong.items() if key.startswith(f"{name}: ")]
+        print(f"{name:14}{count:7} read, different: {', '.join(wrong) or '0'}")
     return 1 if cross.wrong else 0
 
 

@@ -53,6 +53,8 @@ def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
     first = next(read_games(path, core.board))
     if isinstance(first, RecordError):
         raise first
+    if first.record.fault:
+        raise RecordError(f"{path}, {first.record.fault.text()}")
     game = LiveGame(core, first.start, first.moves)
     game.milliseconds = [node.milliseconds or 0 for node in first.record.main_line]
     return (game, *side_and_level(first))

@@ -94,4 +94,3 @@ def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:
         if isinstance(game, RecordError):
             raise game
         yield game
-

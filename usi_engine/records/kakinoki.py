@@ -294,8 +294,8 @@ class Reader:
         board = self.begin()
         self.keep_comment()
         self.in_variation, self.stopped = True, None
-        digits = re.sub(r"[^0-9]", "", line.translate(WIDE_DIGITS))
-        number = int(digits) - self.first + 1 if 0 < len(digits) < 7 else 0
+        match = VARIATION.match(line)
+        number = int(match[1]) - self.first + 1 if match else 0
         if not 1 <= number <= len(self.path):
             raise self.fault("no such move")
         while len(self.path) > number:
@@ -303,7 +303,7 @@ class Reader:
             self.path.pop()
 
 
-WIDE_DIGITS = str.maketrans("０１２３４５６７８９", "0123456789")
+VARIATION = re.compile(r"変化[：:]\s*(\d{1,6})\s*手")
 HEADER = re.compile(r"([^：:]+)[：:](.*)")
 SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手(?:番$|の?持ち?駒\s*[：:](.*))")
 # The first pattern that matches says how a line is read.
