@@ -83,16 +83,19 @@ def analyse(game: Game, core: Core, analyst: Analyst, args: argparse.Namespace) 
 
 
 def write(result: AnalysedGame, args: argparse.Namespace, outputs: list[Output]) -> None:
-    """Print the text and write the files. OSError; RecordError, which names the game."""
+    """Print the text and write the files. RecordError names the game and what could not be written."""
     print("\n".join(lines_of(result)), end="\n\n", flush=True)
+    faults = list[str]()
     for output in outputs:
-        path = output.path(result.game.stem)
         try:
+            path = output.path(result.game.stem)
             text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(args)))
-        except RecordError as error:
-            raise RecordError(f"{result.game.name}: {error}") from None
-        write_text(path, text)
-        print(f"wrote {path}", flush=True)
+            write_text(path, text)
+            print(f"wrote {path}", flush=True)
+        except (OSError, RecordError) as error:
+            faults.append(f"{result.game.name}: {error}")
+    if faults:
+        raise RecordError("\n".join(faults))
 
 
 def run(args: argparse.Namespace) -> int:

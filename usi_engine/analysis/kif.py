@@ -22,19 +22,26 @@ from usi_engine.analysis.report import AnalysedGame
 from usi_engine.records import kif
 from usi_engine.records.notation import kif_line
 from usi_engine.records.tree import Node
+from usi_engine.records.writer import verify
 
 EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】)")
 
 
 def kif_text(result: AnalysedGame) -> str:
-    """Return the whole record."""
+    """Return the whole record. RecordError if it reads back differently."""
     lines = dict[Node, list[str]]()
     for line in (result, *result.variations):
         begin = line.before + 1 if line.before else 0
         lines |= {line.nodes[ply]: comment_lines(line, ply) for ply in range(begin, len(line.nodes))}
     record = result.game.record
     lines[record.root].insert(0, f"*Engines 0 {NAME}")
-    return kif.write(record, lambda node: with_comment(node.comment, lines.get(node, [])))
+
+    def comment_of(node: Node) -> str | None:
+        return with_comment(node.comment, lines.get(node, []))
+
+    text = kif.write(record, comment_of)
+    verify(text, record, "kif", comment_of)
+    return text
 
 
 def with_comment(old: str | None, lines: list[str]) -> str | None:

@@ -174,7 +174,7 @@ class Builder:
         try:
             texts = entry.get("comments") or []
             lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
-            if entry.get("time"):
+            if entry.get("time") and owner is not self.record.root:
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
             raise self.fault("cannot be read", entry) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS
 from usi_engine.records.tree import End, Node, Record
 
+Comments = Callable[[Any], str | None]
 # CSA's name of the end of a game that was broken off; every format has it.
 INTERRUPTED = "CHUDAN"
 
@@ -76,18 +77,28 @@ def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, h
 def text_of(record: Record, kind: str) -> str:
     """Return the record in a format. RecordError if the format lacks its end, or if it reads back differently."""
     text: str = FORMATS[kind].write(record)
+    verify(text, record, kind)
+    return text
+
+
+def own_comment(owner: Node | End) -> str | None:
+    """Return the comment of a move or end."""
+    return owner.comment
+
+
+def verify(text: str, record: Record, kind: str, comment_of: Comments = own_comment) -> None:
+    """Raise RecordError if the text does not read back as the record, with the comments that `comment_of` returns."""
     try:
         again = FORMATS[kind].read(text)
     except ValueError as error:
         raise RecordError(f"the text of the record cannot be read back: {error}") from None
-    before, after = held(record, kind), held(again, kind)
+    before, after = held(record, kind, comment_of), held(again, kind)
     if before != after:
         differing = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), (before, after))
         raise RecordError(f"the text of the record reads back differently: {differing[1]} instead of {differing[0]}")
-    return text
 
 
-def held(record: Record, kind: str) -> list[Any]:
+def held(record: Record, kind: str, comment_of: Comments = own_comment) -> list[Any]:
     """Return what the format holds of a record: start, then by node move, number of variations, time, comment, end."""
     holds = HOLDS[kind]
     parts: list[Any] = [record.start.split()[:3]]
@@ -97,7 +108,7 @@ def held(record: Record, kind: str) -> list[Any]:
         variations, end = len(node.variations) if holds.variations else 0, None
         if node.end and holds.ends:
             end = (end_in(node.end, kind, turn), *details(node.end, holds))
-        parts.append((node.move, variations, *details(node, holds), end))
+        parts.append((node.move, variations, *details(node, holds, comment_of), end))
     return parts
 
 
@@ -106,9 +117,9 @@ def nodes_of(record: Record, holds: Holds) -> list[Node]:
     return list(record.root.nodes()) if holds.variations else [record.root, *record.main_line]
 
 
-def details(owner: Node | End, holds: Holds) -> tuple[int, str | None]:
+def details(owner: Node | End, holds: Holds, comment_of: Comments = own_comment) -> tuple[int, str | None]:
     """Return the time, in the format's units, and the comment of a move or end."""
-    return (owner.milliseconds or 0) // holds.unit if holds.unit else 0, owner.comment if holds.comments else None
+    return (owner.milliseconds or 0) // holds.unit if holds.unit else 0, comment_of(owner) if holds.comments else None
 
 
 def end_in(end: End, kind: str, turn: str) -> str:
