@@ -67,7 +67,7 @@ def with_variations(rng: random.Random, record: Record) -> Record:
     """Add a few variations to random positions."""
     for _ in range(rng.randrange(1, 6)):
         node = rng.choice(list(record.root.nodes()))
-        if not node.variations:
+        if not node.variations and not node.end:
             continue
         board = Board.from_moves(node.moves(), record.start)
         random_line(rng, node, board, rng.randrange(1, 12))

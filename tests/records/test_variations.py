@@ -29,7 +29,9 @@ def test_the_tree_is_walked_from_python() -> None:
     assert [node.move for node in exchange.mainline()] == ["3a2b", "B*4e"]
     assert (exchange.last().end, exchange.last().path()[1]) == (next(exchange.mainline()).variations[0].end, first)
     assert [node.move for node in exchange.variations] == ["3a2b", "8b2b"]
-    assert game.record.count_variations() == 5
+    last = game.record.root.last()
+    assert (last.move, last.next(), [node.move for node in last.alternatives()]) == ("4c4d", None, ["2f2e"])
+    assert game.record.count_variations() == 6
 
 
 @pytest.mark.parametrize("formats", [["kif"], ["ki2"], ["jkf", "kif"], ["ki2", "jkf", "ki2", "kif"]])
@@ -50,7 +52,7 @@ def test_conversions_keep_the_tree(formats: list[str], tmp_path: Path) -> None:
 
 def test_what_a_format_cannot_hold_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convert([str(SOURCE), "--out", str(tmp_path / "a.csa")]) == 0
-    assert "5 variations" in capsys.readouterr().err
+    assert "6 variations" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,7 @@ def test_what_a_format_cannot_hold_is_counted(tmp_path: Path, capsys: pytest.Cap
             "line 6, move 3: not a move: '3 ？'",
         ),
         ("変化：9手\n   9 ８四歩(83)\n", [["3c3d"]], "line 4, move 3: no such move: '変化：9手'"),
+        ("変化：2手\n   2 投了\n", [["3c3d"]], "line 5, move 2: a variation without a move: '2 投了'"),
         ("変化：2手\n   3 ８四歩(83)\n", [["3c3d"]], "line 5, move 2: not the number of the next move"),
     ],
 )
@@ -81,10 +84,10 @@ def test_variations_are_analysed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     words = [str(SOURCE), "--nodes", "50", "--eval", "material", "--hash", "1", "--kif", str(tmp_path / "a.kif")]
     assert analyze([*words, "--variations"]) == 0
     text = capsys.readouterr().out
-    assert text.count("variation at move") == 5
+    assert text.count("variation at move") == 6
     assert "variation at move 4\n    4" in text
     written = (tmp_path / "a.kif").read_text(encoding="cp932")
-    assert written.count("*#評価値=") + written.count("*#詰み=") == 14  # the start and every move
+    assert written.count("*#評価値=") + written.count("*#詰み=") == 15  # the start and every move
     assert "*角交換\n**解析 0" in written
     analyze(words)
     assert "variation at move" not in capsys.readouterr().out

@@ -71,7 +71,7 @@ def analyse(game: Game, core: Core, analyst: Analyst, args: argparse.Namespace) 
     result = analysed(game, evaluated(game))
     values = dict(zip(result.nodes, result.evaluated, strict=True))
     for first in game.record.root.nodes() if args.variations else ():
-        if first.parent is None or first is first.parent.variations[0]:
+        if first.parent is None or first is first.parent.next():
             continue
         nodes = [*first.path(), *first.mainline()]
         before = len(first.path()) - 2

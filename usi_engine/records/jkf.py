@@ -121,21 +121,26 @@ class Builder:
             while self.ply > ply:
                 self.board.pop()
                 self.ply -= 1
-            for entry in entries:
+            for place, entry in enumerate(entries):
                 forks = (entry.get("forks") or []) if isinstance(entry, dict) else None
                 if not isinstance(forks, list) or not all(isinstance(fork, list) for fork in forks):
                     raise self.fault("cannot be read", entry)
                 lines += [(fork, node, self.ply) for fork in reversed(forks)]
-                node = self.add_entry(node, entry, is_main=is_main)
+                node = self.add_entry(node, entry, is_main=is_main, branches=not is_main and place == 0)
             is_main = False
 
-    def add_entry(self, node: Node, entry: dict[str, Any], *, is_main: bool) -> Node:
+    def add_entry(self, node: Node, entry: dict[str, Any], *, is_main: bool, branches: bool) -> Node:
         """Add a move, an end or a comment after a node and return the last node. FaultyText.
 
+        `branches`: the entry is the first one of a fork.
         An illegal move ends its line and is a fault of the record, but an error if the main line goes on after it.
         """
         move, special = entry.get("move"), entry.get("special")
-        if (move or special) and node.end:
+        if branches and not move:
+            self.stopped = self.fault("a variation without a move", special).fault
+            self.record.fault = self.record.fault or self.stopped
+            return node
+        if (move or special) and node.end and not branches:
             raise self.fault("a move after the end", move or special)
         if self.stopped:
             if move and is_main:
@@ -260,15 +265,16 @@ class Writer:
     def line(self, node: Node, spent: tuple[int, int]) -> list[dict[str, Any]]:
         """Return the entries after a node; `spent` are the times so far in ms, of the side to move first."""
         entries, first, made = list[dict[str, Any]](), node, 0
-        while first.variations:
-            forks = [self.fork(other, spent) for other in first.variations[1:]]
-            first = first.variations[0]
+        while following := first.next():
+            forks = [self.fork(other, spent) for other in first.alternatives()]
+            first = following
             entry, spent = self.entry(first, spent)
             entries.append(entry | ({"forks": forks} if forks else {}))
             self.board.push(first.move)
             made += 1
         if first.end:
-            entries.append(self.end(first.end, spent))
+            forks = [self.fork(other, spent) for other in first.alternatives()]
+            entries.append(self.end(first.end, spent) | ({"forks": forks} if forks else {}))
         for _ in range(made):
             self.board.pop()
         return entries

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 LINE_END = re.compile(r"\r\n|\r|\n")
-NUMBERED = re.compile(r"([0-9]{1,6})(?:[\s手目.]+|(?=\D))(.*)")
+NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
 KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九]\s*[成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
 AFTER_MOVE = re.compile(r"\s*(\(\s*[0-9]*:.*)?\+?")
 TIME = re.compile(r"\(\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
@@ -118,7 +118,7 @@ class Reader:
         self.first = 1  # the number of the first move in KIF
         self.start_line = (0, "")
         self.end_line = Fault("")
-        self.in_variation = False
+        self.in_variation = self.branches = False  # a variation is being read, and its first move comes next
         self.stopped: Fault | None = None
 
     def fault(self, reason: str, quoted: str = "") -> FaultyText:
@@ -211,7 +211,7 @@ class Reader:
             return
         if self.path == [self.record.root] and not self.in_variation:
             self.first = number
-        if self.path[-1].end and not self.stopped:
+        if self.path[-1].end and not self.stopped and not self.branches:
             raise FaultyText(self.end_line)
         if number != self.first + len(self.path) - 1 and not self.stopped:
             raise self.fault("not the number of the next move")
@@ -243,8 +243,9 @@ class Reader:
                 raise FaultyText(self.stopped)
             return False
         self.keep_comment()
-        if self.path[-1].end:
+        if self.path[-1].end and not self.branches:
             raise FaultyText(self.end_line)
+        self.branches = False
         try:
             move = read_move(match, board)
         except ValueError as error:
@@ -266,6 +267,8 @@ class Reader:
         if SQUARE.match(word.lstrip("".join(SIDE_MARKS))) or not word:
             raise self.fault("not a move")
         self.keep_comment()
+        if self.branches:
+            raise self.fault("a variation without a move")
         if node.end:
             raise FaultyText(self.end_line)
         self.end_line = self.fault("not a move").fault
@@ -278,7 +281,9 @@ class Reader:
         text = re.sub(r"^まで、?\s*([0-9０-９]+手)?で?", "", line).strip()
         board = self.begin()
         self.keep_comment()
-        if text and not self.path[-1].end:
+        if SQUARE.match(text):
+            raise self.fault("cannot be read")
+        if text and not self.path[-1].end and not self.branches:
             self.end_line = self.fault("not a move").fault
             self.set_end(end_of_result(text, board.turn))
 
@@ -293,7 +298,7 @@ class Reader:
         """Go back to the position before `変化：N手`."""
         board = self.begin()
         self.keep_comment()
-        self.in_variation, self.stopped = True, None
+        self.in_variation, self.branches, self.stopped = True, True, None
         match = VARIATION.match(line)
         number = int(match[1]) - self.first + 1 if match else 0
         if not 1 <= number <= len(self.path):
@@ -352,23 +357,20 @@ def steps(record: Record, name: Callable[[Board, str], str]) -> Iterator[Step]:
 
     `name` returns the text of a legal move.
     """
-    board = load_core().board(record.start)
-    yield Step(record.root, 0, "", board.turn, begins_variation=False)
-    pending, made = [(record.root, 0, 0)], 0  # parent, index of its variation, number of moves to the parent
+    board, made = load_core().board(record.start), 0
+    pending = [(record.root, 0)]  # the first nodes of lines, with the number of moves to them
     while pending:
-        parent, index, ply = pending.pop()
-        for _ in range(made - ply):
+        first, ply = pending.pop()
+        for _ in range(made - ply + 1 if ply else 0):
             board.pop()
-        while index < len(parent.variations):
-            node = parent.variations[index]
-            if index == 0:
-                pending.extend((parent, other, ply) for other in range(len(parent.variations) - 1, 0, -1))
-            text = name(board, node.move)
-            board.push(node.move)
-            ply += 1
-            yield Step(node, ply, text, board.turn, begins_variation=index > 0)
-            parent, index = node, 0
-        made = ply
+        node: Node | None = first
+        while node:
+            text = name(board, node.move) if ply else ""
+            if ply:
+                board.push(node.move)
+            yield Step(node, ply, text, board.turn, begins_variation=node is first and ply > 0)
+            pending.extend((other, ply + 1) for other in reversed(node.alternatives()))
+            made, node, ply = ply, node.next(), ply + 1
 
 
 def sides(record: Record) -> tuple[str, str]:

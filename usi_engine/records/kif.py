@@ -34,7 +34,8 @@ def move_lines(record: Record, comment_of: Callable[[Node], str | None]) -> Iter
             yield numbered(step.ply, step.text, timed(node.parent, node.milliseconds, totals, node)) + follows
         yield from comment_lines(comment_of(node))
         if end:
-            yield numbered(step.ply + 1, word_of(end, step.turn), timed(node, end.milliseconds, totals))
+            follows = "+" if node.variations else ""
+            yield numbered(step.ply + 1, word_of(end, step.turn), timed(node, end.milliseconds, totals)) + follows
             yield from comment_lines(end.comment)
         if end and node is last and not end.word and end.name.lstrip("+-").startswith(WITH_RESULT):
             yield f"まで{step.ply}手で{result_text(end, step.turn, sides(record))}"

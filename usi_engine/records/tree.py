@@ -46,8 +46,8 @@ class Node:
     """A position of a record and the move that led to it, as in `chess.pgn` of python-chess.
 
     `move` is USI, empty at the start. `milliseconds` is the time of the move, None if the record has none. `comment`
-    has lines without the formats' marks, None if there is none. `variations` are the moves made from here; the first
-    goes on with the main line.
+    has lines without the formats' marks, None if there is none. `variations` are the moves made from here. The first
+    goes on with the main line, unless the line ends here: then `end` is set, and all are alternatives to the end.
     """
 
     __slots__ = ("comment", "end", "milliseconds", "move", "parent", "variations")
@@ -65,12 +65,20 @@ class Node:
         self.variations.append(node)
         return node
 
+    def next(self) -> Node | None:
+        """Return the node that goes on with the line; None at its end."""
+        return self.variations[0] if self.variations and not self.end else None
+
+    def alternatives(self) -> list[Node]:
+        """Return the variations that do not go on with the line."""
+        return self.variations if self.end else self.variations[1:]
+
     def mainline(self) -> Iterator[Node]:
         """Yield the nodes after this one, by first variations."""
-        node = self
-        while node.variations:
-            node = node.variations[0]
+        node = self.next()
+        while node is not None:
             yield node
+            node = node.next()
 
     def last(self) -> Node:
         """Return the last node of the main line from here."""
@@ -132,4 +140,4 @@ class Record:
 
     def count_variations(self) -> int:
         """Return the number of variations beside the main lines."""
-        return sum(max(len(node.variations) - 1, 0) for node in self.root.nodes())
+        return sum(len(node.alternatives()) for node in self.root.nodes())
