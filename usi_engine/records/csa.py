@@ -65,7 +65,7 @@ class Reader:
 
     def add_header(self, line: str) -> None:
         """Add a player's name or a line of `$`."""
-        key, value = ("先手" if line[1] == "+" else "後手", line[2:].strip())
+        key, value = ("先手" if line.startswith("N+") else "後手", line[2:].strip())
         if line.startswith("$"):
             keyword, _, value = line[1:].partition(":")
             key, value = KEYS.get(keyword, LIMITS.get(keyword, keyword)), value.strip()

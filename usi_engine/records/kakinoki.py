@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
-KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九]\s*[成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
+KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
 AFTER_MOVE = re.compile(r"\s*(\(\s*[0-9]*:.*)?\+?")
 TIME = re.compile(r"\(\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
 SPACE = " \t\u3000\xa0\x1a"  # the last one ends files of DOS
