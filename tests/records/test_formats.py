@@ -15,6 +15,7 @@ from usi_engine.records.tree import Record
 
 START = Board().sfen()
 SET = "2r2b4g4s4n4l17p"
+PAWN = {"color": 0, "kind": "FU"}
 FORMATS = {"csa": csa, "jkf": jkf, "usi": usi_text}
 
 
@@ -259,11 +260,13 @@ def test_lines_of_usi(line: str, start: str, moves: list[str], end: str) -> None
         ("jkf", jkf_text(initial={"preset": "OTHER"}), "record: the start position or the header cannot be read"),
         ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": {}, "hands": [{"FU": 99}]}}),
          "record: not a number of pieces: 'FU: 99'"),
+        ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": [[]] * 9 + [[PAWN]]}}),
+         "record: no empty square: '0FU'"),
         ("usi", "startpos moves break 7g7f", "line 1, move 1: cannot be read: 'break'"),
         ("usi", "sfen 9/9 b - 1", "line 1: "),
         ("usi", "startpos 7g7f", "line 1: cannot be read: '7g7f'"),
     ],
-    ids=range(17),
+    ids=range(18),
 )  # fmt: skip
 def test_faulty_text(kind: str, text: str, message: str) -> None:
     try:

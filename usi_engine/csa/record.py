@@ -53,7 +53,10 @@ def limit(control: TimeControl) -> Limit:
 
 
 def save(game: ServerGame, folder: Path) -> Path:
-    """Write a file named by the game's id and return its path; a resumed game replaces its first part. OSError."""
+    """Write a file named by the game's id and return its path; a resumed game replaces its first part.
+
+    OSError, RecordError.
+    """
     end = end_of(game.ending or Ending("unknown", "CUT"), game.summary.color, game.position.turn)
     end.milliseconds = game.last_ms
     text = text_of_moves("csa", game.position.start, game.played, end, header_of(game))

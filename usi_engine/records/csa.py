@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from core_ext.board import Board
 
 HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
-MOVES_HINT = re.compile(r"^[+-]\d{4}[A-Z]{2}", re.M)
 # A line that is neither empty nor a comment.
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
 MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
@@ -38,7 +37,7 @@ LIMIT_KEYWORDS = {"先手持ち時間": "TIME+", "後手持ち時間": "TIME-"}
 
 
 class Reader:
-    """The state of reading one game: lines before it in the text, position, tree, place in it."""
+    """Builds the record of a game line by line. `node` is the last move read, `line` the number of the line."""
 
     def __init__(self) -> None:
         self.setup = Setup()

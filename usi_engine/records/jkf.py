@@ -85,10 +85,10 @@ def start_of(initial: Any) -> str:
     for x, column in enumerate(columns, 1):
         for y, square in enumerate(column, 1):
             if square and square.get("kind"):
-                setup.place(f"{x}{y}" if x < 10 > y else "", square["kind"], white=bool(square["color"]))
+                setup.place(f"{x}{y}" if x < 10 > y else "0", square["kind"], white=bool(square["color"]))
     for white, hand in enumerate(data.get("hands") or ()):
         for name, count in (hand or {}).items():
-            if (count or 0) not in range(19):
+            if (count or 0) not in range(1 if name == "OU" else 19):
                 raise ValueError(f"not a number of pieces: '{name}: {excerpt(str(count))}'")
             setup.hands[white][LETTERS[name][-1]] += count or 0
     setup.turn = "w" if data["color"] else "b"
