@@ -11,7 +11,7 @@ const ENDS = {
   interrupt: "CHUDAN", resign: "TORYO", impass: "JISHOGI", repetitionDraw: "SENNICHITE", mate: "TSUMI", timeout: "TIME_UP",
   foulLose: "ILLEGAL_MOVE", enteringOfKing: "KACHI", draw: "HIKIWAKE", noMate: "FUZUMI",
 };
-const READ = { kif: T.importKIF, ki2: T.importKI2, csa: T.importCSA, jkf: T.importJKFString, usi: T.Record.newByUSI };
+const READ = { kif: T.importKIF, ki2: T.importKI2, csa: T.importCSA, jkf: T.importJKFString, usi: (text) => T.Record.newByUSI(text.trim()) };
 const PARSE = {
   kif: Parsers.parseKIF, ki2: Parsers.parseKI2, csa: Parsers.parseCSA,
   jkf: (text) => Normalizer.normalizeMinimal(JSON.parse(text)),

@@ -83,6 +83,7 @@ def test_starts(text: str, start: str) -> None:
         (EVEN + "   1 ７六歩(00)\n", "line 2, move 1: not a move"),
         (EVEN + FOUR + "   5 封じ手\n   6 ４五角打\n", "line 6, move 5: not a move: '5 封じ手'"),
         (EVEN + FOUR + "   5 ４五\n", "line 6, move 5: not a move: '5 ４五'"),
+        (EVEN + FOUR + "x  5 ４五角打 ( 0:01/00:00:01)\n", "line 6: cannot be read"),
         (EVEN + FOUR + "   5 同じ\n", "line 6, move 5: not a move: '5 同じ'"),
     ],
 )
@@ -110,6 +111,7 @@ def test_refused(text: str, message: str) -> None:
         ("   5 詰\n", "TSUMI", ""),
         ("   5 不戦勝\n", "", "不戦勝"),
         ("   5 お茶の時間\n", "", "お茶の時間"),
+        ("  15 角落ち\n", "", "角落ち"),
         ("まで4手で後手の勝ち\n", "TORYO", ""),
         ("まで4手で先手の勝ち\n", "", "先手の勝ち"),
         ("まで4手で時間切れにより後手の勝ち\n", "TIME_UP", ""),
@@ -119,6 +121,8 @@ def test_refused(text: str, message: str) -> None:
         ("まで4手で引き分け\n", "HIKIWAKE", ""),
         ("まで4手詰\n", "TSUMI", ""),
         ("まで、4手で中断\n", "CHUDAN", ""),
+        ("まで4手で時間切れで先手負け\n", "TIME_UP", ""),
+        ("まで4手にて後手勝\n", "TORYO", ""),
     ],
 )
 def test_ends(text: str, name: str, word: str) -> None:
@@ -170,7 +174,7 @@ def test_everything_is_kept() -> None:
         FOUR.replace("\n", "(00:00:05 / 00:00:05)+\n"),
         FOUR.replace("   ", "").replace(" ", "手目 "),
         "&bookmark\n# note\n" + FOUR.replace("\n", "\n#\n&x\n\n"),
-        "盤面回転\nfree text\n" + FOUR,
+        "盤面回転\nfree text\n変化：三間飛車\n" + FOUR,
         FOUR.replace("   1", "  41").replace("   2", "  42").replace("   3", "  43").replace("   4", "  44"),
     ],
     ids=range(9),

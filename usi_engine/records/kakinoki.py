@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
-KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九]\s*[成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
+KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
 AFTER_MOVE = re.compile(r"\s*(\(\s*[0-9]*:.*)?\+?")
 TIME = re.compile(r"\(\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
 SPACE = " \t\u3000\xa0\x1a"  # the last one ends files of DOS
 SPACES = re.compile(r"\s*")
 SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
-RESULT = re.compile(r"([先後上下])手の(反則|入玉)?(勝ち|負け)")
+RESULT = re.compile(r"(時間切れ(?:により|で)?、?)?([先後上下])手の?(反則|入玉)?(?:(勝)ち?|負け?)。?")
 # The names of ends as CSA and JKF have them, by the words of KIF.
 ENDS = {
     "投了": "TORYO", "中断": "CHUDAN", "千日手": "SENNICHITE", "持将棋": "JISHOGI", "詰み": "TSUMI", "不詰": "FUZUMI",
@@ -58,19 +58,16 @@ def end_of_word(word: str, turn: int) -> End:
 
 def end_of_result(text: str, turn: int) -> End:
     """Return the end that the text after `まで120手で` means if this side is to move."""
-    late = text.removeprefix("時間切れにより")
-    match = RESULT.fullmatch(late)
+    match = RESULT.fullmatch(text)
     if not match:
         return end_of_word(text, turn)
-    names_mover = (match[1] in "後上") == (turn == 1)
-    mover_wins = names_mover == (match[3] == "勝ち")
-    if match[2] == "反則":
+    late, side, cause, wins = match.groups()
+    mover_wins = ((side in "後上") == (turn == 1)) == (wins is not None)
+    if cause == "反則":
         return end_of_word("反則勝ち" if mover_wins else "反則負け", turn)
-    if mover_wins != (match[2] == "入玉"):
+    if mover_wins != (cause == "入玉"):
         return End("", text)
-    if match[2]:
-        return End("KACHI")
-    return End("TIME_UP" if late != text else "TORYO")
+    return End("KACHI" if cause else "TIME_UP" if late else "TORYO")
 
 
 def word_of(end: End, turn: int) -> str:
@@ -209,13 +206,9 @@ class Reader:
         if not move or not AFTER_MOVE.fullmatch(text, move.end()):
             self.end_word(text)
             return
-        if self.path == [self.record.root] and not self.in_variation:
+        if len(self.path) == 1 and not self.in_variation:
             self.first = number
-        if self.path[-1].end and not self.stopped and not self.branches:
-            raise FaultyText(self.end_line)
-        if number != self.first + len(self.path) - 1 and not self.stopped:
-            raise self.fault("not the number of the next move")
-        if self.play(move, line):
+        if self.play(move, line, number - self.first + 1):
             self.path[-1].milliseconds = time_of(text)
 
     def ki2(self, line: str) -> None:
@@ -235,8 +228,8 @@ class Reader:
                 self.end_word(word)
                 end = len(line)
 
-    def play(self, match: re.Match[str], quoted: str) -> bool:
-        """Make a move; return False if it is skipped."""
+    def play(self, match: re.Match[str], quoted: str, number: int | None = None) -> bool:
+        """Make a move; return False if it is skipped. `number` is that of the move in KIF."""
         board = self.begin()
         if self.stopped:
             if not self.in_variation:
@@ -245,6 +238,8 @@ class Reader:
         self.keep_comment()
         if self.path[-1].end and not self.branches:
             raise FaultyText(self.end_line)
+        if number not in (None, len(self.path)):
+            raise self.fault("not the number of the next move")
         self.branches = False
         try:
             move = read_move(match, board)
@@ -278,7 +273,7 @@ class Reader:
 
     def result(self, line: str) -> None:
         """Read `まで120手で先手の勝ち`, which says nothing new if the end has a line of its own."""
-        text = re.sub(r"^まで、?\s*([0-9０-９]+手)?で?", "", line).strip()
+        text = re.sub(r"^まで、?\s*([0-9０-９]+手)?(にて|で)?", "", line).strip()
         board = self.begin()
         self.keep_comment()
         if SQUARE.match(text):
@@ -295,8 +290,10 @@ class Reader:
             self.path[-1].end = End("ILLEGAL_MOVE")
 
     def variation(self, line: str) -> None:
-        """Go back to the position before `変化：N手`."""
-        board = self.begin()
+        """Go back to the position before `変化：N手`; before the moves it is a line of the header."""
+        if self.board is None:
+            return
+        board = self.board
         self.keep_comment()
         self.in_variation, self.branches, self.stopped = True, True, None
         match = VARIATION.match(line)
@@ -309,7 +306,7 @@ class Reader:
 
 
 VARIATION = re.compile(r"変化[：:]\s*(\d{1,6})\s*手")
-HEADER = re.compile(r"([^：:]+)[：:](.*)")
+HEADER = re.compile(r"([^\s：:(]+)\s*[：:](.*)")
 SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手(?:番$|の?持ち?駒\s*[：:](.*))")
 # The first pattern that matches says how a line is read.
 LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
