@@ -11,9 +11,8 @@ VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
-	@echo "make test-learn      the trainer of networks; installs PyTorch (TORCH=torch: another version)"
+	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
-	@echo "make test-records  records in all formats, read by other programs' libraries (needs node)"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
