@@ -139,7 +139,7 @@ class Network:
 
         The integer form (rounded) equals that of play exactly while no sum exceeds 2^24.
         """
-        floor = floored if rounded else torch.clone
+        floor = floored if rounded else unchanged
         hidden1 = self.architecture.hidden1
         if self.architecture.sfnn:
             first, second = sums.clamp(0, UNIT).chunk(2, 2)
@@ -218,6 +218,10 @@ class Network:
         for name, copy in dense.items():
             self.parameters[name].grad = copy.grad
         return total - (entropy(inputs.target) * inputs.weight).sum()
+
+
+def unchanged(values: Tensor) -> Tensor:
+    return values
 
 
 def floored(values: Tensor) -> Tensor:
