@@ -135,21 +135,22 @@ class NetworkTraining:
     def run(self) -> None:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
-        saved, report = (
-            time.monotonic(),
-            Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS),
-        )
+        saved = time.monotonic()
+        report = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
         losses, note = [], ""
         for words, mirror in self.given(self.state.step, self.total):
             losses.append(self.learn(words, mirror))
             self.state.step += 1
             if self.state.step % REPORT_STEPS == 0:
                 note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
-            if self.ranks.is_first:
-                report.add(1, self.batches.size, note)
+            if not self.ranks.is_first:
+                continue
+            report.add(1, self.batches.size, note)
             epoch_ends = self.state.step % self.batches.per_epoch == 0
             if epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
-                self.keep(epoch_ends)
+                if epoch_ends:
+                    self.measure()
+                self.save()
                 saved = time.monotonic()
 
     def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -173,14 +174,6 @@ class NetworkTraining:
         self.optimizer.step()
         self.network.keep_in_range()
         return loss
-
-    def keep(self, epoch_ends: bool) -> None:
-        """Write the checkpoint, at the end of an epoch after a point of the curve."""
-        if self.ranks.is_first:
-            if epoch_ends:
-                self.measure()
-            self.save()
-        self.ranks.wait()
 
     # ---- figures ----
 
