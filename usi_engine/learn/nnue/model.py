@@ -23,22 +23,18 @@ from usi_engine.learn.nnue.inputs import Inputs
 UNIT, HIDDEN_UNIT, OUTPUT_UNIT = 127.0, 64.0, 9600.0
 LARGEST_WEIGHT = 127.0  # of a dense layer
 LAYERS = 3
-OWN_RATE = 0.3  # of own rows: Adam scales up the noise of rare rows (docs/findings.md)
 TRANSFORMER = ("rows", "own", "offsets")  # the parts of its table
 SMALL_TABLE = 4096  # rows up to which a product with a 0/1 matrix is fastest on a GPU
 CACHED = 1 << 20  # sums of a chunk on a CPU
 MANY_STACKS = 128  # whose gradients cost more than a chunk saves
 
 
-def unit_of(name: str) -> float:
-    """Return the integer of the file that is 1.0 in a parameter, by which Adam's steps are scaled; for own rows less."""
-    if name.startswith("weight"):
-        return OUTPUT_UNIT / UNIT if name == "weight2" else HIDDEN_UNIT
-    if name == "bias2":
-        return OUTPUT_UNIT
-    if name == "own":
-        return UNIT * OWN_RATE
-    return UNIT * HIDDEN_UNIT if name in ("bias0", "bias1") else UNIT
+# The integer of the file that is 1.0 in each parameter, by which Adam's steps are scaled; less for own rows, because
+# Adam scales up the noise of rare ones (docs/findings.md).
+OWN_RATE = 0.3
+UNITS = dict.fromkeys(("rows", "offsets", "bias"), UNIT) | dict.fromkeys(("bias0", "bias1"), UNIT * HIDDEN_UNIT)
+UNITS |= dict.fromkeys(("weight0", "weight1"), HIDDEN_UNIT) | {"weight2": OUTPUT_UNIT / UNIT, "bias2": OUTPUT_UNIT}
+UNITS["own"] = UNIT * OWN_RATE
 
 
 class RowSums:

@@ -32,7 +32,7 @@ from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.nnue.device import Ranks, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
-from usi_engine.learn.nnue.model import TRANSFORMER, initialised, unit_of
+from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
@@ -111,7 +111,7 @@ class NetworkTraining:
         """Return Adam with a group for each parameter, whose steps are scaled by the parameter's unit."""
         groups = []
         for name, value in self.network.parameters.items():
-            unit = unit_of(name)
+            unit = UNITS[name]
             decay = self.plan.decay / unit if name in TRANSFORMER else 0.0
             groups.append({"params": [value], "unit": unit, "weight_decay": decay, "eps": self.plan.epsilon / unit})
         return torch.optim.AdamW(groups, lr=0.0, fused=True)
