@@ -37,7 +37,8 @@ from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
 from usi_engine.learn.corpus.packed import HCPE, PSV
-from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.corpus.packed_games import encode_block
+from usi_engine.learn.corpus.sources import chunks_of, parse_game_line
 from usi_engine.learn.game import SourceError
 from usi_engine.mate.problems import read_problems
 from usi_engine.records.faults import RecordError
@@ -49,7 +50,7 @@ from usi_engine.usi.protocol import Command, decode, parse
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 RECORD_ENDINGS = (".kif", ".ki2", ".csa", ".jkf", ".usi", ".kifu", ".ki2u")
-GAME_ENDINGS = (".tsv", ".tsv.gz", ".tsv.xz", ".csa", ".kif", ".sbinpack", ".psv", ".hcpe", ".hcpe3")
+GAME_ENDINGS = (".tsv", ".tsv.gz", ".tsv.xz", ".games", ".csa", ".kif", ".sbinpack", ".psv", ".hcpe", ".hcpe3")
 BOOK = b"""#YANEURAOU-DB2016 1.00
 sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 7g7f 3c3d 30 12 100
@@ -276,7 +277,11 @@ def example(ending: str) -> bytes:
         return sbinpack()
     if ending in (".psv", ".hcpe"):
         return b"\0" * 4 * (PSV if ending == ".psv" else HCPE).size
-    packing: dict[str, Callable[[bytes], bytes]] = {".tsv.gz": gzip.compress, ".tsv.xz": lzma.compress}
+    packing: dict[str, Callable[[bytes], bytes]] = {
+        ".tsv.gz": gzip.compress,
+        ".tsv.xz": lzma.compress,
+        ".games": lambda text: encode_block([parse_game_line(text.decode().splitlines()[0])]),
+    }
     return packing.get(ending, bytes)(GAME)
 
 

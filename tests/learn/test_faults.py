@@ -272,10 +272,14 @@ def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     assert "line 2: not a score" in card["first_broken"]
 
 
-@pytest.mark.parametrize("command", ["selfplay", "rescore", "off-game"])
+@pytest.mark.parametrize(
+    ("command", "name"), [("selfplay", "x.tsv"), ("selfplay", "x.games"), ("rescore", "x.tsv"), ("off-game", "x.tsv")]
+)
 @pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"\0" * 5000, b"b\tx\n", b""])
-def test_foreign_files_are_not_written_to(tmp_path: Path, refusal: Refusal, command: str, content: bytes) -> None:
-    few, out = tmp_path / "few.tsv", tmp_path / "notes.tsv"
+def test_foreign_files_are_not_written_to(
+    tmp_path: Path, refusal: Refusal, command: str, name: str, content: bytes
+) -> None:
+    few, out = tmp_path / "few.tsv", tmp_path / name
     few.write_text(random_game(1, 10))
     out.write_bytes(content)
     games = ["--games", "1"] if command == "selfplay" else [str(few)]
@@ -319,6 +323,7 @@ def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refu
     before = packed.read_bytes()
     assert "is also read" in refusal("export", packed, "--out", packed)
     assert "is also read" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
+    assert "only selfplay writes packed games" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
     assert packed.read_bytes() == before and before
 
 
@@ -373,6 +378,7 @@ def files_below(folder: Path) -> dict[Path, bytes]:
         (500, TRAIN),  # the checkpoint
         pytest.param(4000, TRAIN, marks=pytest.mark.slow),  # the weights
         (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
+        (300, ["selfplay", "--out", "OUT.games", "--games", "9", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["export", "GAMES", "--out", "OUT.psv"]),
@@ -381,7 +387,7 @@ def files_below(folder: Path) -> dict[Path, bytes]:
 def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
     """One line names the file; the old corpus stays, and no temporary file."""
     before = files_below(corpus)
-    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp")}
+    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp", ".games")}
     places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
     status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
     assert (status, said.count("\n")) == (1, 1), said

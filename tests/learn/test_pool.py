@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.pool_work import die, new_counter, slow_square
+from tests.learn.pool_work import die_at_first, new_counter, slow_square
 from usi_engine.learn.pool import WAITING_TASKS, Work
 
 WORK = Work(new_counter, (100,), slow_square)
@@ -44,9 +44,16 @@ def test_an_error_of_the_set_up_reaches_the_caller(processes: int) -> None:
         list(Work(new_counter, (-1,), slow_square).results(range(3), processes))
 
 
-def test_a_process_that_dies_is_an_error_of_one_line() -> None:
-    with pytest.raises(ChildProcessError, match="worker process was killed"):
-        list(Work(new_counter, (0,), die).results(range(1, 4), 2))
+def test_the_task_of_a_killed_process_is_done_again(tmp_path: Path) -> None:
+    tasks = [(str(tmp_path / str(number)), 2 if number == 5 else 0) for number in range(20)]
+    assert list(Work(new_counter, (0,), die_at_first).results(tasks, 2)) == [file for file, _ in tasks]
+    assert (tmp_path / "5").stat().st_size == 3
+
+
+def test_a_task_that_kills_its_process_three_times_is_an_error_of_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ChildProcessError, match="a worker process was killed 3 times in one task"):
+        list(Work(new_counter, (0,), die_at_first).results([(str(tmp_path / "1"), 9)], 2))
+    assert (tmp_path / "1").stat().st_size == 3
 
 
 def test_tasks_are_taken_only_a_little_in_advance() -> None:

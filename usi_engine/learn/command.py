@@ -19,6 +19,7 @@ DESCRIPTION = (
     "export writes it for other trainers."
 )
 GAMES_HELP = "files of games"
+WEIGHTS_HELP = f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}"
 MOST_EPOCHS = 1000
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # searched without late move pruning
@@ -41,12 +42,13 @@ def parser() -> argparse.ArgumentParser:
 
 def add_corpus(commands: Commands) -> None:
     add = commands.add_parser("corpus", help="convert games to training positions").add_argument
-    add("games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3")
+    add("games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .games .csa .kif .sbinpack .psv .bin .hcpe .hcpe3")
     add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
     add("--out", type=Path, required=True, help="folder of the corpus")
     add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
     add("--seed", type=whole(), default=1, help="seed of the shuffle (default 1)")
     add("--threads", type=spin("Threads"), default=1, help="processes; the corpus does not depend on it (default 1)")
+    add("--smooth", type=real(0, 1), default=0.0, help="share of later scores of the game in each score (default 0)")
     add(
         "--leaves",
         metavar="WEIGHTS",
@@ -85,13 +87,14 @@ def add_train(commands: Commands) -> None:
 def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="play games against itself; resumes at the end of the file")
     add = play.add_argument
-    add("--out", type=Path, required=True, help="a .tsv file")
+    add("--out", type=Path, required=True, help="a .tsv or, packed, a .games file")
     add("--games", type=whole(1), required=True, help="games in the file when it is complete")
     add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
     add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
     add("--opening-margin", type=whole(), default=0, help="draw these from moves within this many centipawns (0)")
     add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
     add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
+    add("--weights", nargs="+", default=[INTERNAL], help=f"{WEIGHTS_HELP}; pairs of several play in turn")
     add_search_options(play, nodes=1500)
 
 
@@ -103,6 +106,7 @@ def add_off_game(commands: Commands) -> None:
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
     add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
+    add("--weights", default=INTERNAL, help=WEIGHTS_HELP)
     add_search_options(off_game, nodes=200)
 
 
@@ -112,6 +116,7 @@ def add_rescore(commands: Commands) -> None:
     add("games", nargs="+", type=Path, help=GAMES_HELP)
     add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
     add("--share", type=real(0, 1), default=1.0, help="share of positions; the others keep their score (default 1)")
+    add("--weights", default=INTERNAL, help=WEIGHTS_HELP)
     add_search_options(rescore, nodes=800)
 
 
@@ -125,7 +130,7 @@ def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     add = command.add_argument
     add("--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"nodes of each search (default {nodes})")
     add("--threads", type=spin("Threads"), default=1, help="games processed in parallel (default 1)")
-    add("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
+    add("--scheduler", metavar="HOST:PORT", default="", help="use the workers of this Dask cluster, not --threads")
     add("--seed", type=whole(), default=1, help="seed of the random choices (default 1)")
 
 
@@ -138,7 +143,14 @@ def run_corpus(args: argparse.Namespace) -> None:
         raise ValueError(f"--leaves {args.leaves}: piece values alone do not find quiescence leaves")
     leaves = None if args.leaves == NO_LEAVES else args.leaves
     card = build_corpus(
-        args.games, args.out, args.every, args.seed, also=args.also, leaves=leaves, threads=args.threads
+        args.games,
+        args.out,
+        args.every,
+        args.seed,
+        also=args.also,
+        leaves=leaves,
+        smooth=args.smooth,
+        threads=args.threads,
     )
     print_skipped(card["first_broken"])
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {args.out}")
@@ -196,7 +208,9 @@ def run_selfplay(args: argparse.Namespace) -> None:
         play_out_share=args.play_out,
     )
     openings = read_openings(args.openings)
-    played = selfplay(args.weights, openings, args.out, args.games, rules=rules, threads=args.threads)
+    played = selfplay(
+        args.weights, openings, args.out, args.games, rules=rules, threads=args.threads, scheduler=args.scheduler
+    )
     print(f"{played} games added to {args.out}")
 
 
@@ -206,7 +220,9 @@ def run_off_game(args: argparse.Namespace) -> None:
 
     rules = PlayRules(nodes=args.nodes, seed=args.seed)
     plan = OffGamePlan(args.positions, args.samples, args.plies)
-    games, skipped = append_off_game(args.weights, args.games, args.out, plan, rules=rules, threads=args.threads)
+    games, skipped = append_off_game(
+        args.weights, args.games, args.out, plan, rules=rules, threads=args.threads, scheduler=args.scheduler
+    )
     print_skipped(skipped.line)
     print(f"positions of {games} games added to {args.out}")
 
@@ -216,7 +232,9 @@ def run_rescore(args: argparse.Namespace) -> None:
     from usi_engine.player import PlayRules  # noqa: PLC0415
 
     rules = PlayRules(nodes=args.nodes, seed=args.seed)
-    games, skipped = rescore(args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads)
+    games, skipped = rescore(
+        args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads, scheduler=args.scheduler
+    )
     print_skipped(skipped.line)
     print(f"{games} games added to {args.out}")
 
@@ -232,7 +250,7 @@ def run_export(args: argparse.Namespace) -> None:
 BEGINS_ANEW, RESUMES = "begins anew", "resumes where the file ends"
 # Each command's function, and what a second run does after the first was stopped.
 COMMANDS = {
-    "corpus": (run_corpus, BEGINS_ANEW),
+    "corpus": (run_corpus, "resumes where it was stopped"),
     "train": (run_train, "resumes from the last checkpoint"),
     "selfplay": (run_selfplay, RESUMES),
     "off-game": (run_off_game, RESUMES),
