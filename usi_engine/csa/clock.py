@@ -56,8 +56,8 @@ class Clocks:
         increments = {each: control.increment for each, control in self._controls.items()}
         if any(increments.values()):
             increments[color] = increment
-            return f"{words} binc {increments['+']} winc {increments['-']}"
-        return f"{words} byoyomi {byoyomi}"
+            words += f" binc {increments['+']} winc {increments['-']}"
+        return f"{words} byoyomi {byoyomi}" if byoyomi or not any(increments.values()) else words
 
     def _less_margin(self, color: str, margin: int) -> tuple[int, int, int]:
         """Return remaining time, byoyomi and increment, less the margin; it is taken from the remaining time first."""
