@@ -87,7 +87,7 @@ def superiority(scores: Sequence[float]) -> float:
 
 
 def pairs_text(scores: Sequence[float]) -> str:
-    """Return `2-3-10-4-1, normalized Elo -27 (-137 to +83), LOS 31.2 %`."""
+    """Return `2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %`."""
     value, half = normalized_elo(scores)
     counts = "-".join(map(str, pentanomial(scores)))
     interval = f"({value - half:+.0f} to {value + half:+.0f})"

@@ -196,7 +196,10 @@ def clock(text: str) -> Limits:
 
 def command(text: str) -> list[str]:
     """Split a command line; on Windows a backslash is part of a path."""
-    return shlex.split(text, posix=os.name != "nt")
+    words = [word.strip('"') for word in shlex.split(text, posix=os.name != "nt")]
+    if not words:
+        raise argparse.ArgumentTypeError("the command is empty")
+    return words
 
 
 class AddOption(argparse.Action):

@@ -97,7 +97,7 @@ class Seat:
     """An engine's process, kept from game to game."""
 
     def __init__(self, contender: Contender, rules: Rules) -> None:
-        self.contender, self._rules = contender, rules
+        self.contender, self.rules = contender, rules
         self._events = events = queue.SimpleQueue[tuple[EngineEvent, float]]()
         self._engine = engine_of(contender, lambda event: events.put((event, time.perf_counter())))
         self.use, self._ready = TimeUse(), False
@@ -109,7 +109,7 @@ class Seat:
         """Begin a game. GameLost if the engine does not start or does not get ready."""
         self.use = TimeUse()
         try:
-            self._engine.prepare(self._rules.longest)
+            self._engine.prepare(self.rules.longest)
         except EngineError as error:
             raise GameLost("crash", f"{error}{self._last_lines()}") from None
         self._engine.new_game()
@@ -127,7 +127,7 @@ class Seat:
         """Return the answer and its time in milliseconds, charged to the clock of `color`. GameLost."""
         limits, control = self.contender.limits, self.contender.limits.clock
         if limits.nodes:
-            words, allowed = f"nodes {limits.nodes}", self._rules.patience * 1000
+            words, allowed = f"nodes {limits.nodes}", self.rules.patience * 1000
         elif limits.movetime:
             words, allowed = f"movetime {limits.movetime}", float(limits.movetime)
         else:
@@ -135,7 +135,7 @@ class Seat:
             allowed = float(clocks.left[color] + control.increment + control.byoyomi)
         answer, spent = self._answer(position, words, allowed)
         if not limits.nodes:
-            self.use.count(spent, allowed, self._rules.margin)
+            self.use.count(spent, allowed, self.rules.margin)
             clocks.spend(color, round(spent))
         return answer, spent
 
@@ -143,7 +143,7 @@ class Seat:
         """Return the answer and its time in milliseconds. GameLost."""
         begun = time.perf_counter()
         search = self._engine.go(position, words)
-        deadline = begun + (allowed + self._rules.margin) / 1000 + GRACE
+        deadline = begun + (allowed + self.rules.margin) / 1000 + GRACE
         while True:
             try:
                 event, at = self._events.get(timeout=max(deadline - time.perf_counter(), 0))
