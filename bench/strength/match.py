@@ -149,7 +149,8 @@ def report(arguments: argparse.Namespace, names: Sequence[str], rows: Sequence[R
     if scores and arguments.elo1 is not None:
         lines.append(f"sequential test: {verdict_text(scores, arguments.elo0, arguments.elo1)}")
     lines.append(f"endings: {endings_of(rows, names)}")
-    return "\n".join(lines + [time_line(name, [row["time"][side] for row in rows]) for side, name in enumerate(names)])
+    times = [time_line(name, [row["time"][side] for row in rows]) for side, name in enumerate(names)]
+    return "\n".join(lines + [line for line in times if line])
 
 
 def endings_of(rows: Sequence[Row], names: Sequence[str]) -> str:
@@ -161,10 +162,10 @@ def endings_of(rows: Sequence[Row], names: Sequence[str]) -> str:
 
 
 def time_line(name: str, uses: Sequence[dict[str, Any]]) -> str:
-    """Return one line about how an engine kept its time."""
+    """Return one line about how an engine kept its time; empty without a clock."""
     least = min((use["least"] for use in uses if use["least"] is not None), default=None)
     if least is None:
-        return f"{name}: no clock"
+        return ""
     moves, late = (sum(use[key] for use in uses) for key in ("moves", "late"))
     return f"{name}: {moves} moves, {late} late, least time left {least:.0f} ms"
 
