@@ -147,8 +147,10 @@ def test_agreement() -> None:
 def test_games_end(
     seats: Callable[..., Seats], tmp_path: Path, answers: tuple[str, ...], rules: Rules, end: tuple[str, float]
 ) -> None:
-    row = play_game(seats(answers[::2], answers[1::2], rules), Task(0, START, 0))
+    table = seats(answers[::2], answers[1::2], rules)
+    row = play_game(table, Task(0, START, 0))
     assert (row["ending"], row["points"]) == end
+    del table  # ends the engines
     told = {1.0: "win", 0.5: "draw", 0.0: "lose"}
     assert received(tmp_path, "A", "gameover") == [f"gameover {told[row['points']]}"]
 
@@ -181,9 +183,8 @@ def test_a_match_is_kept_and_continued(
     assert "pairs 0-0-1-0-0," in first and "endings: resignation 2" in first
     rows = (kept / "games.jsonl").read_text(encoding="utf-8")
     (kept / "games.jsonl").write_text(rows[: rows.rindex("points")], encoding="utf-8")
-    games = len(received(tmp_path, "A", "usinewgame"))
     assert play(4, processes=2).startswith("A - B: +2 =0 -2 of 4, score 50.0 %")
-    assert len(received(tmp_path, "A", "usinewgame")) == games + 3
+    assert [len(received(tmp_path, name, "go")) for name in "AB"] == [2, 3]
     again = [json.loads(line) for line in (kept / "games.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [(row["game"], row["black"], row["points"]) for row in again] == [
         (0, 0, 0.0), (1, 1, 1.0), (2, 0, 0.0), (3, 1, 1.0),
