@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all debug sanitize fuzz fuzz-sanitize soak wine coverage \
+.PHONY: help setup run build probes test test-slow test-all test-records debug sanitize fuzz fuzz-sanitize soak wine coverage \
 	coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
+	@echo "make test-records  records in all formats, read by other programs' libraries (needs node)"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
@@ -40,7 +41,7 @@ $(VENV)/.done: pyproject.toml bootstrap.py
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint coverage charts folder
+EXTRAS := test lint records coverage charts folder
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -72,6 +73,11 @@ test-slow: $(VENV)/.test probes
 
 test-all: $(VENV)/.test probes
 	$(PYTEST) -m ''
+
+# Random records in all formats, read by tsshogi and json-kifu-format (npm), python-shogi and cshogi: about ten minutes.
+test-records: $(VENV)/.records build
+	npm install --silent --prefix build/records tsshogi@2.2.0 json-kifu-format@5.5.0
+	$(PY) scripts/cross_records.py build/records
 
 # These targets build with a profile of their own; `make build` restores the release build.
 debug sanitize fuzz-sanitize coverage-core: export CORE_EXT_PROBES = 1

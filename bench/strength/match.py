@@ -24,8 +24,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from rsshogi.record import RecordMetadata
-
 from bench import OPENINGS
 from bench.command import new_parser, one_line
 from bench.kept import kept_rows, same_conditions
@@ -37,7 +35,8 @@ from usi_engine.csa.driver import EngineError
 from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
 from usi_engine.records.files import write_text
-from usi_engine.records.writer import TimedMove, text_of_moves
+from usi_engine.records.tree import End
+from usi_engine.records.writer import TimedMove, loss, text_of_moves
 from usi_engine.usi.arguments import real, whole
 
 # Set if the engine declares them and no --option does.
@@ -46,9 +45,9 @@ USUAL_OPTIONS = {
     "USI_Variant": "shogi", "Verbose": "0",
 }  # fmt: skip
 FREE = ("games", "concurrency", "elo0", "elo1", "record", "keep")  # may change when a match is resumed
-# rsshogi's results: for a draw the whole name, for a won game the suffix after the winner's color.
-WON = {"declaration": "_BY_DECLARATION", "time": "_BY_TIMEOUT", "illegal": "_BY_ILLEGAL_MOVE"}
-DRAWN = {"repetition": "DRAW_BY_REPETITION", "length": "DRAW_BY_MAX_PLIES"}
+# CSA's names of the ends: of a loss, if not by resignation, and of a draw.
+LOST = {"mate": "TSUMI", "time": "TIME_UP", "illegal": "ILLEGAL_MOVE", "perpetual": "ILLEGAL_MOVE"}
+DRAWN = {"repetition": "SENNICHITE", "length": "MAX_MOVES"}
 
 Row = dict[str, Any]  # a game, as play_game returns it
 
@@ -172,15 +171,25 @@ def time_line(name: str, uses: Sequence[dict[str, Any]]) -> str:
 
 def save_record(folder: Path, row: Row, names: Sequence[str], kind: str) -> None:
     """Write a game as a record in this format; values in comments are Black's. RecordError, OSError."""
-    black = row["black"]
-    sign = 1 if row["opening"].split()[1] == "b" else -1
+    sign = -1 if is_white(row["opening"]) else 1
     comments = ["" if value is None else f"* {value * sign * (-1) ** ply}" for ply, value in enumerate(row["values"])]
     moves = map(TimedMove, row["moves"].split(), row["milliseconds"], comments)
-    winner = "BLACK" if (row["points"] == 1.0) == (black == 0) else "WHITE"
-    result = DRAWN[row["ending"]] if row["points"] == 0.5 else f"{winner}_WIN{WON.get(row['ending'], '')}"
-    metadata = RecordMetadata(black_player=names[black], white_player=names[1 - black])
+    players = {"先手": names[row["black"]], "後手": names[1 - row["black"]]}
     path = folder / f"game-{row['game'] + 1:04}.{kind}"
-    write_text(path, text_of_moves(kind, row["opening"], moves, result, metadata))
+    write_text(path, text_of_moves(kind, row["opening"], moves, end_of(row), players))
+
+
+def end_of(row: Row) -> End:
+    """Return the end of a game in its record. CSA has no adjudication: the game is interrupted or the loser resigns."""
+    if row["points"] == 0.5 or row["ending"] == "declaration":
+        return End(DRAWN.get(row["ending"], "KACHI"))
+    loser = "+-"[row["points"] != row["black"]]
+    turn = "+-"[(len(row["moves"].split()) + is_white(row["opening"])) % 2]
+    return loss(LOST.get(row["ending"], "TORYO"), loser, turn)
+
+
+def is_white(sfen: str) -> bool:
+    return sfen.split()[1] == "w"
 
 
 def clock(text: str) -> Limits:

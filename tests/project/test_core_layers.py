@@ -26,8 +26,8 @@ ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` is public because it checks the processor before the program imports the rest.
 PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
-# Folders whose modules are imported by their command only and may import rsshogi. Others start without it.
-NEEDING_RSSHOGI = {"records", "mate", "analysis", "book_tool", "learn", "csa", "play"}
+# The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
+NEEDING_RSSHOGI = {"learn"}
 PRODUCT_IMPORT = re.compile(r"^\s*(?:from|c?import)\s+(?:usi_engine|tests|bench)\b", re.M)
 
 CORE_ROOT = ROOT / "core_ext"

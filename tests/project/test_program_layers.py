@@ -16,7 +16,8 @@ LAYERS: dict[str, str] = {
     "search": "report timeman search_control threads iterative",
     " ": "engine player",
     "game": "console resources skill request bench mating thinking session loop",
-    "records": "faults kif ki2 csa jkf usi_text formats files games writer notation convert",
+    "records": "faults tree notation bod kakinoki kif ki2 csa_position time_words csa jkf usi_text formats files games "
+    "writer convert",
     "mate": "problems command",
     "analysis": "judgement limits analyst report store kif page suite analyze",
     "book_tool": "journal show tree grow text command",
