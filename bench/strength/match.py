@@ -170,9 +170,9 @@ def time_line(name: str, uses: Sequence[dict[str, Any]]) -> str:
 
 
 def save_record(folder: Path, row: Row, names: Sequence[str], kind: str) -> None:
-    """Write a game as a record in this format; values in comments are Black's. RecordError, OSError."""
+    """Write a game as a record in this format, with values in floodgate's comments (Black's). RecordError, OSError."""
     sign = -1 if is_white(row["opening"]) else 1
-    comments = ["" if value is None else f"* {value * sign * (-1) ** ply}" for ply, value in enumerate(row["values"])]
+    comments = ["" if value is None else f"** {value * sign * (-1) ** ply}" for ply, value in enumerate(row["values"])]
     moves = map(TimedMove, row["moves"].split(), row["milliseconds"], comments)
     players = {"先手": names[row["black"]], "後手": names[1 - row["black"]]}
     path = folder / f"game-{row['game'] + 1:04}.{kind}"
