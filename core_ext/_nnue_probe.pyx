@@ -2,12 +2,18 @@
 
 import random
 
-from core_ext.eval.nnue.accumulator cimport HIDDEN_BLOCKS, NnueState, accumulate
-from core_ext.eval.nnue.layers cimport (
-    nnue_accumulate, nnue_activate, nnue_affine, nnue_find_used, nnue_hidden, portable_accumulate,
-    portable_activate, portable_affine, portable_hidden,
+from libc.string cimport memset
+
+from core_ext.eval.nnue.accumulator cimport NnueState, accumulate
+from core_ext.eval.nnue.activation cimport activate as activate_sums
+from core_ext.eval.nnue.dense cimport (
+    nnue_affine, nnue_dot_row, nnue_find_used, nnue_hidden, nnue_squares, portable_affine, portable_dot,
+    portable_hidden, portable_squares,
 )
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
+from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
+from core_ext.eval.nnue.selector cimport select_stack
+from core_ext.eval.nnue.stacks cimport MAX_USED
 from core_ext.shogi.movegen cimport generate_legal, has_legal_move
 from core_ext.shogi.position cimport Position, allocate_position, do_move, free_position, undo_move
 from core_ext.shogi.sfen cimport parse_move, parse_sfen
@@ -45,8 +51,13 @@ cdef class NnueProbe:
         self.set_position(sfen, moves)
         return nnue_evaluate_from_scratch(&self.network.weights, &self.pos)
 
+    def stack(self, sfen: str):
+        """Return the index of the layer stack."""
+        self.set_position(sfen, ())
+        return select_stack(&self.network.weights.selector, &self.pos)
+
     def sums(self, sfen: str, moves=()):
-        """Return the first layer's sums from the perspectives of Black and White."""
+        """Return the transformer's sums from the perspectives of Black and White."""
         cdef const int16_t *found[COLORS]
         cdef int i
         self.set_position(sfen, moves)
@@ -141,28 +152,39 @@ def accumulate_rows(bint portable, int16_t[::1] sums, const int16_t[:, ::1] rows
                         <int>added.shape[0])
 
 
-def activate(bint portable, uint8_t[::1] out, const int16_t[::1] sums):
-    """Clip sums to 0..127."""
-    if portable:
-        portable_activate(&out[0], &sums[0], <int>sums.shape[0])
-    else:
-        nnue_activate(&out[0], &sums[0], <int>sums.shape[0])
+def activate(bint portable, bint sfnn, uint8_t[::1] out, const int16_t[::1] ours, const int16_t[::1] theirs):
+    """Clip sums to 0..127 or, for SFNN, multiply pairs of them."""
+    activate_sums(&out[0], &ours[0], &theirs[0], <int>ours.shape[0], sfnn, portable)
 
 
 def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, const int8_t[::1] weights,
-           const int32_t[::1] bias):
-    """Compute a dense layer; the weights have the layout [inputs / 4][outputs][4]."""
-    cdef uint32_t used[HIDDEN_BLOCKS]
+           const int32_t[::1] bias, bint sparse=False):
+    """Compute a dense layer; the weights have the layout [inputs / 4][outputs][4]; `sparse` skips zero inputs."""
+    cdef uint32_t used[MAX_USED]
+    memset(used, 0, sizeof(used))
     nnue_find_used(used, &weights[0], <int>inputs.shape[0], <int>out.shape[0])
     if portable:
         portable_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0])
     else:
-        nnue_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0], used)
+        nnue_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0],
+                    used if sparse else NULL)
 
 
-def hidden(bint portable, uint8_t[::1] out, const int32_t[::1] sums):
-    """Divide the sums, a multiple of 16 of them, by 64 and clip to 0..127."""
+def dot(bint portable, const uint8_t[::1] inputs, const int8_t[::1] weights):
+    """Return the product of inputs and weights."""
     if portable:
-        portable_hidden(&out[0], &sums[0], <int>sums.shape[0])
+        return portable_dot(&inputs[0], &weights[0], <int>inputs.shape[0])
+    return nnue_dot_row(&inputs[0], &weights[0], <int>inputs.shape[0])
+
+
+def hidden(bint portable, bint sfnn, uint8_t[::1] out, const int32_t[::1] sums):
+    """Divide sums by 64 and clip them to 0..127; for SFNN, squares of the sums come first."""
+    cdef int count = <int>sums.shape[0]
+    if portable and sfnn:
+        portable_squares(&out[0], &sums[0], count)
+    elif portable:
+        portable_hidden(&out[0], &sums[0], count)
+    elif sfnn:
+        nnue_squares(&out[0], &sums[0], count)
     else:
-        nnue_hidden(&out[0], &sums[0], <int>sums.shape[0])
+        nnue_hidden(&out[0], &sums[0], count)

@@ -15,23 +15,32 @@ import numpy as np
 from bench.command import new_parser, one_line
 from bench.speed.nps import CASES
 from core_ext._nnue_probe import TimedLine
-from core_ext.eval.nnue.network import FEATURE_COUNTS, INSTRUCTIONS, Network
+from core_ext.engine import Network
+from core_ext.eval.nnue.network import INSTRUCTIONS
+from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.load import load_network
+from usi_engine.evaluation.network_file import layer_shapes, pack_dense
 from usi_engine.usi.options import FV_SCALE
 
-SIZES = [("K+P", 256, 32, 32), ("HalfKP", 256, 32, 32), ("K+P", 512, 32, 32), ("HalfKP", 1024, 8, 32)]
+NAMES = [
+    "NNUE_kp_256x2_32_32",
+    "NNUE_halfkp_256x2_32_32",
+    "NNUE_kp_1024x2_64_64",
+    "SFNN_ka2_1024_7_64_k3k3",
+    "SFNN_halfka2_1024_7_64_k3k3",
+    "SFNN_halfkahm2_1536_15_32_k3k3",
+]
 LINES = 4
 
 
-def random_network(features: str, width: int, hidden1: int, hidden2: int) -> Network:
+def random_network(name: str) -> Network:
     """Return a network with random weights, about as large as trained ones."""
-    rng = np.random.default_rng(1)
-    rows = rng.integers(-40, 41, (FEATURE_COUNTS[features] + 1, width), np.int16)
-    layers = []
-    for inputs, outputs in ((2 * width, hidden1), (hidden1, hidden2), (hidden2, 1)):
-        weight = rng.integers(-40, 41, (outputs, -(-inputs // 32) * 32), np.int8)
-        layers.append((rng.integers(-8000, 8001, outputs, np.int32), weight))
-    return Network(features, rows[-1], rows[:-1], layers, FV_SCALE)
+    architecture, rng = parse_name(name), np.random.default_rng(1)
+    weight = rng.integers(-40, 41, (architecture.feature_count, architecture.width), np.int16)
+    stack = [(rng.integers(-8000, 8001, outputs, np.int32), rng.integers(-40, 41, (outputs, inputs), np.int8))
+             for outputs, inputs in layer_shapes(architecture)]  # fmt: skip
+    dense = pack_dense(architecture, architecture.stacks * [stack])
+    return Network(architecture, weight[0].copy(), weight, dense, None, FV_SCALE)
 
 
 def best_time(line: TimedLine, evaluated: bool, seconds: float) -> float:
@@ -59,8 +68,7 @@ def main() -> None:
     chosen = parser.parse_args()
     networks = {file: load_network(Path(file), FV_SCALE) for file in chosen.files}
     if not networks:
-        networks = {f"{kind} {width}x2-{one}-{two}": random_network(kind, width, one, two)
-                    for kind, width, one, two in SIZES}  # fmt: skip
+        networks = {name: random_network(name) for name in NAMES}
     print(f"kernels: {INSTRUCTIONS}")
     for name, network in networks.items():
         for case, (sfen, *_) in CASES.items():

@@ -10,10 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.networks import random_network
 from tests.fuzz.conversation import fuzz_usi
 from tests.fuzz.readers import BOOK, damaged, fuzz_readers
-from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.network_file import write_network
 
 ROUND_SECONDS = 300.0
 CONVERSATIONS = 0.85  # share of a round; the readers get the rest

@@ -10,9 +10,10 @@ import pytest
 
 from core_ext.board import Board
 from core_ext.corpus import NO_RESULT, TRAINING_POSITION
-from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
-from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.corpus import sources
 from usi_engine.learn.corpus.build import HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.game import START, SourceError

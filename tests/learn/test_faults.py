@@ -23,10 +23,11 @@ import pytest
 from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, check_positions
 from core_ext.training import Trainer
 from tests.engine.usi_transport import ROOT
-from tests.eval.nnue.reference import random_network
+from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import RATES, SMALL, items_of, random_game, read_games
 from tests.programs import INTERRUPTIBLE
-from usi_engine.evaluation.network_file import Architecture, write_network
+from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, CORPUS, open_checkpoint, save_checkpoint
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, build_corpus

@@ -10,10 +10,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
-    "base": "arithmetic debug memory processor stop",
+    "base": "arithmetic debug leb128 memory processor stop",
     "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation diagram",
-    "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.layers nnue.features "
-    "nnue.accumulator nnue.network evaluate",
+    "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.rows nnue.activation "
+    "nnue.dense nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces dfpn mating_line",
     "search": "tt tune history movepick searcher counts correction samples root_moves node pruning depths "
     "history_updates search",
@@ -24,7 +24,7 @@ LAYERS: dict[str, str] = {
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` is public because it checks the processor before the program imports the rest.
-PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.processor"}
+PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.leb128", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
 NEEDING_RSSHOGI = {"learn"}

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core_ext"
 HOT = ("search/*", "shogi/bitboard", "shogi/position", "shogi/movegen", "shogi/see", "eval/**/*", "mate/*")
 # Modules that only load weights.
-SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/network", "eval/piece_values"}
+SET_UP_MODULES = {"eval/kpp/weights", "eval/nnue/features", "eval/nnue/network", "eval/piece_values"}
 # Functions that run before a search: they fill tables at import, allocate memory or convert text, and may raise.
 SET_UP = {
     "shogi/bitboard": {"init_lines", "init_pairs", "init_ranks", "init_slides", "init_steps", "init_near_king",
@@ -20,6 +20,9 @@ SET_UP = {
     "eval/bonapiece": {"number_board"},
     "eval/evaluate": {"init_evaluator", "evaluate_terms", "list_kpp_terms"},
     "eval/kpp/sums": {"init_kpp_state"},
+    "eval/nnue/selector": {"described", "fill_hands", "fill_zones", "fill_steps", "fill_selector"},
+    "eval/nnue/stacks": {"file_shapes", "check_shards", "check_hidden", "fill_sizes", "copy_biases", "copy_stack",
+                         "copy_stacks"},
     "mate/dfpn": {"allocate_solver", "set_root"},
     "mate/proof_table": {"allocate_table", "proof_table_allocate"},
     "search/searcher": {"allocate_histories", "allocate_samples", "allocate_searcher"},

@@ -1,4 +1,4 @@
-"""Architectures of shogi NNUE networks and their names, which are YaneuraOu's.
+"""Architectures of shogi NNUE networks, their names and the text in the header of their files; all are YaneuraOu's.
 
 Examples: `SFNN_ka2_1024_7_64_k3k3`, `SFNN_halfka2_3072_7_64_c1024_s256x8_hand64_k3k3`, `NNUE_kp_256x2_32_32`.
 An architecture is made of four independent parts: a set of input features, the form (how the transformer's sums become
@@ -11,6 +11,8 @@ import math
 import re
 from dataclasses import dataclass
 
+from usi_engine.evaluation.files import Fault
+
 # Feature sets: their names here and in a file's text, by their names in the name of an architecture.
 FEATURES = {
     "kp": "K+P",
@@ -22,15 +24,45 @@ FEATURES = {
     "halfka2": "HalfKA2",
     "halfkahm2": "HalfKA_hm2",
 }
+# Numbers of features. A perspective has 81 king squares, 45 of them on files 1 to 5 (`_vm`, `_hm`: mirrored so that its
+# own king is there), 1548 Bonapieces, and one or two planes of 81 for the kings.
+FEATURE_COUNTS = {
+    "K+P": 1548 + 2 * 81,
+    "K+A2": 1629 + 2 * 81,
+    "HalfKP": 81 * 1548,
+    "HalfKP_vm": 45 * 1548,
+    "HalfKA1": 81 * 1710,
+    "HalfKA_hm1": 45 * 1710,
+    "HalfKA2": 81 * 1629,
+    "HalfKA_hm2": 45 * 1629,
+}
+# Other spellings in files; the number of features tells HalfKA1 from HalfKA2.
+_SPELLINGS = {"K-P": ["K+P"], "HalfKA": ["HalfKA1", "HalfKA2"], "HalfKA_hm": ["HalfKA_hm1", "HalfKA_hm2"]}
 # Selectors of the layer stack and the number of stacks: by hands, by kings' squares, by progress.
 HANDS = {"hand4": 4, "hand16": 16, "hand64": 64, "hand64z": 64, "hand256": 256, "hand1024": 1024}
 KINGS = {"k3k3": 9, "k9k9": 81, "k9k9z": 81, "k13k13z": 169, "k21k21": 441, "k29k29": 841}
 PROGRESS = {f"progress{steps}": steps for steps in (2, 3, 4, 8, 16, 32)}
-MOST_STACKS = 65536
 _NAME = re.compile(
-    r"(?P<form>sfnn|nnue)_(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
+    r"(?:(?P<form>sfnn|nnue)_)?(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
     r"_(?P<hidden2>[0-9]{1,4})(_c(?P<common>[0-9]{1,5})_s(?P<shard>[0-9]{1,5})x(?P<shards>[0-9]{1,4}))?(?P<stack>\w*)"
 )
+_LONG_STACK = re.compile(r"king([0-9]+)(?:(z)(?:one)?)?_by_king\1(?:z(?:one)?)?")
+# The layers from the output to the input, in the text of the form of 2018 and of SFNN trained outside YaneuraOu.
+_LAYERS = (
+    r"AffineTransform\[1<-(?P<hidden2>[0-9]{1,4})\]\(ClippedReLU\[(?P=hidden2)\]\("
+    r"AffineTransform(?:SparseInput)?\[(?P=hidden2)<-(?P<hidden1>[0-9]{1,4})\]\(ClippedReLU\[(?P=hidden1)\]\("
+    r"AffineTransform(?:SparseInput)?\[(?P=hidden1)<-(?P<inputs>[0-9]{1,5})\]\("
+    r"InputSlice\[(?P=inputs)\(0:(?P=inputs)\)\]\)\)\)\)\)"
+)
+# An author may add a remark after the text.
+_TEXT = re.compile(
+    r"(?P<sfnn>ModelType=SFNNWithoutPsqt;)?Features=(?P<features>[\w+-]+)(?:\(Friend\))?\[(?P<count>[0-9]{1,9})->"
+    rf"(?P<width>[0-9]{{1,5}})x2\],Network=(?:{_LAYERS}|(?P<name>SFNN[\w-]+))"
+    r"(?:\{LayerStack=(?P<stacks>[0-9]{1,6})\})?(?![^,; \n])",
+    re.ASCII,
+)
+# Names of the oldest SFNN, which do not tell its layers.
+_OLDEST = {"SFNN-1536", "SFNN-1536-V2"}
 
 
 @dataclass(frozen=True)
@@ -59,6 +91,11 @@ class Architecture:
         return self.sfnn and self.hidden1 % 8 == 7
 
     @property
+    def feature_count(self) -> int:
+        """Features of a perspective: rows of the transformer."""
+        return FEATURE_COUNTS[self.features]
+
+    @property
     def inputs(self) -> int:
         """Inputs of layer 0: both perspectives' sums, or products of pairs of them (SFNN)."""
         return self.width if self.sfnn else 2 * self.width
@@ -76,29 +113,32 @@ class Architecture:
 
 
 def parse_name(name: str) -> Architecture:
-    """Return the architecture of a name in YaneuraOu's form; case and `-` for `_` do not matter. ValueError."""
-    match = _NAME.fullmatch(name.lower().replace("-", "_"))
+    """Return the architecture of a name in YaneuraOu's form, with or without `NNUE_`. Fault.
+
+    Case, `-` for `_`, the order of the selectors and their long names (`king3_by_king3`) do not matter.
+    `check_architecture` of the core says whether its sizes can be played.
+    """
+    match = _NAME.fullmatch(_LONG_STACK.sub(r"k\1k\1\2", name.lower().replace("-", "_")))
     if match is None or match["features"] not in FEATURES or (match["both"] is None) != (match["form"] == "sfnn"):
-        raise ValueError(f"unknown network '{name}': {expected_names()}")
+        raise Fault(f"unknown network '{name}': {expected_names()}")
     width, hidden1, hidden2 = (int(match[size]) for size in ("width", "hidden1", "hidden2"))
-    stack = _selectors(name, match["stack"])
+    common, shard, shards = (int(match[size] or 0) for size in ("common", "shard", "shards"))
     found = Architecture(
         FEATURES[match["features"]], width, hidden1, hidden2, match["form"] == "sfnn",
-        stack.get("hands", ""), stack.get("kings", ""), stack.get("progress", ""),
-        int(match["common"] or 0), int(match["shards"] or 1),
+        **_selectors(name, match["stack"]), common=common, shards=shards or 1,
     )  # fmt: skip
-    if found.name.lower() != name.lower().replace("-", "_") and match["shard"] is not None:
-        raise ValueError(f"the parts of layer 0 in '{name}' do not add up to {found.width} inputs")
+    if shards and common + shard * shards != width:
+        raise Fault(f"the parts of layer 0 in '{name}' do not add up to {width} inputs")
     return found
 
 
 def _selectors(name: str, text: str) -> dict[str, str]:
-    """Read the selectors of the stack, `_hand64_k3k3_progress8` in any order. ValueError."""
+    """Read the selectors of the stack, `_hand64_k3k3_progress8` in any order. Fault."""
     found: dict[str, str] = {}
     for word in text.split("_")[1:]:
         kind = next((kind for kind, known in _SELECTORS.items() if word in known), None)
         if kind is None or kind in found:
-            raise ValueError(f"unknown stack '{word}' in the network '{name}': {expected_names()}")
+            raise Fault(f"unknown stack '{word}' in the network '{name}': {expected_names()}")
         found[kind] = word
     return found
 
@@ -113,3 +153,52 @@ def expected_names() -> str:
         "expected NNUE_features_WIDTHx2_H1_H2 or SFNN_features_WIDTH_H1_H2[_cC_sSxG][_stack] with the features "
         f"{', '.join(FEATURES)} and the stacks {stacks}"
     )
+
+
+def format_text(architecture: Architecture) -> str:
+    """Return the text of a file's header, as YaneuraOu writes it."""
+    features, width, count = architecture.features, architecture.width, architecture.feature_count
+    side = "(Friend)" if features.startswith("Half") else ""
+    head = f"Features={features}{side}[{count}->{width}x2],Network="
+    if architecture.sfnn:
+        oldest = architecture.name == "SFNN_halfkahm2_1536_15_32_k3k3"
+        name = "SFNN-1536" if oldest else architecture.name.upper()
+        return f"ModelType=SFNNWithoutPsqt;{head}{name}{{LayerStack={architecture.stacks}}}"
+    hidden1, hidden2, inputs = architecture.hidden1, architecture.hidden2, architecture.inputs
+    return (
+        f"{head}AffineTransform[1<-{hidden2}](ClippedReLU[{hidden2}](AffineTransform[{hidden2}<-{hidden1}]"
+        f"(ClippedReLU[{hidden1}](AffineTransform[{hidden1}<-{inputs}](InputSlice[{inputs}(0:{inputs})])))))"
+    )
+
+
+def parse_text(text: str) -> Architecture:
+    """Return the architecture that the text of a file's header describes. Fault."""
+    match = _TEXT.match(text)
+    if match is None:
+        raise Fault(f"the architecture {text[:300]!a} is not supported")
+    features, width = _features(match), int(match["width"])
+    if match["name"] is None or match["name"].upper() in _OLDEST:
+        hidden1, hidden2, inputs = (int(match[size] or 0) for size in ("hidden1", "hidden2", "inputs"))
+        if match["name"] is not None:
+            hidden1, hidden2, inputs = 15, 32, 2 * 1536
+        kings = "k3k3" if match["stacks"] == "9" else ""  # the only selector before names told it
+        found = Architecture(features, width, hidden1, hidden2, match["sfnn"] is not None, kings=kings)
+        consistent = inputs == 2 * width
+    else:
+        found = parse_name(match["name"])
+        consistent = (found.features, found.width, found.sfnn) == (features, width, match["sfnn"] is not None)
+    if not consistent or found.stacks != int(match["stacks"] or 1):
+        raise Fault(f"the text of its architecture contradicts itself: {text[:300]!a}")
+    return found
+
+
+def _features(match: re.Match[str]) -> str:
+    """Return the feature set in the text of a header. Fault."""
+    spelling, count = match["features"], int(match["count"])
+    candidates = _SPELLINGS.get(spelling, [spelling])
+    if not set(candidates) <= FEATURE_COUNTS.keys():
+        raise Fault(f"the features '{spelling}' are not supported, only {', '.join(FEATURE_COUNTS)}")
+    for candidate in candidates:
+        if FEATURE_COUNTS[candidate] == count:
+            return candidate
+    raise Fault(f"{count} is not the number of features of '{spelling}'")

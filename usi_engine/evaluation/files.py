@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
 
 from usi_engine.evaluation.names import WeightsError
@@ -13,8 +14,9 @@ class Fault(WeightsError, ValueError):
     """A fault in the contents of a file. `named_errors` adds the name of the file."""
 
 
-def read_bytes(file: Path, limit: int, head: int | None = None) -> bytes:
-    """Read a regular file of at most `limit` bytes, or only its first `head` bytes. Fault, OSError."""
+@contextmanager
+def open_file(file: Path, limit: int) -> Iterator[tuple[BufferedIOBase, int]]:
+    """Open a regular file of at most `limit` bytes; yield the stream and its size. Fault, OSError."""
     if not file.exists():
         raise Fault("there is no such file")
     if not file.is_file():
@@ -23,7 +25,13 @@ def read_bytes(file: Path, limit: int, head: int | None = None) -> bytes:
     if size > limit:
         raise Fault(f"{size} bytes are more than such a file can have")
     with file.open("rb") as stream:
-        return stream.read(size + 1 if head is None else head)  # allocates this much
+        yield stream, size
+
+
+def read_bytes(file: Path, limit: int) -> bytes:
+    """Read a regular file of at most `limit` bytes. Fault, OSError."""
+    with open_file(file, limit) as (stream, size):
+        return stream.read(size + 1)  # allocates this much
 
 
 @contextmanager

@@ -6,17 +6,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from usi_engine.evaluation.files import named_errors
+from usi_engine.evaluation.files import named_errors, read_bytes
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, PACKAGED, WeightsError
 from usi_engine.evaluation.piece_values import SUFFIX as PIECE_VALUES
 from usi_engine.evaluation.piece_values import read_piece_values
-from usi_engine.usi.options import FV_SCALE
+from usi_engine.usi.options import FV_SCALE, Options
 
 if TYPE_CHECKING:
     from core_ext.engine import Evaluation, Network
 
 NETWORK_SUFFIXES = (".bin", ".nnue")
 KPP_SUFFIX = ".kpp"
+OPTIONS_FILE = "eval_options.txt"  # beside a network, with the values of options that its author advises
+LARGEST_OPTIONS_FILE = 1 << 16
 # Titles of the special values. Reading the packaged network's header would import network_file, which takes a
 # twentieth of the time to `usiok`; a test compares its title with the file.
 TITLES = {INTERNAL: "NNUE K+P 1024", KPP: "KPP", MATERIAL: "material"}
@@ -48,16 +50,33 @@ def load_network(path: Path, fv_scale: int) -> Network:
 
     file = read_network(path)
     try:
-        return Network(file.architecture.features, file.ft_bias, file.ft_weight, file.layers, fv_scale)
+        return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
     except ValueError as error:
         raise WeightsError(f"cannot use the network '{path}': {error}") from None
 
 
-def load_evaluation(name: str, fv_scale: int = FV_SCALE) -> Evaluation | None:
+def eval_options(name: str) -> list[str]:
+    """Return the lines of the eval_options.txt beside the network that an EvalFile names. WeightsError.
+
+    There are none without such a file, and for other evaluations.
+    """
+    file = None
+    with suppress(WeightsError):  # load_evaluation reports it
+        file = evaluation_file(name)
+    if name in PACKAGED or file is None or not is_network(file):
+        return []
+    with named_errors("options", path := file.parent / OPTIONS_FILE):
+        if not path.exists():
+            return []
+        return read_bytes(path, LARGEST_OPTIONS_FILE).decode("utf-8-sig", "replace").splitlines()
+
+
+def load_evaluation(name: str, fv_scale: int | None = None) -> Evaluation | None:
     """Load the evaluation that an EvalFile names; None for `material`. WeightsError, MemoryError.
 
     A name that is not special is a path: of a network (an nn.bin or its folder), of piece values (.txt), or of KPP
-    weights. `fv_scale` is the number of a network's output units per centipawn; the packaged network has its own.
+    weights. `fv_scale` is the number of a network's output units per centipawn, by default that of its
+    eval_options.txt; the packaged network has its own.
     """
     if name == MATERIAL:
         return None
@@ -69,7 +88,7 @@ def load_evaluation(name: str, fv_scale: int = FV_SCALE) -> Evaluation | None:
             if path.suffix.lower() == PIECE_VALUES:
                 return read_piece_values(path)
             if is_network(path):
-                return load_network(path, fv_scale)
+                return load_network(path, fv_scale or _advised_scale(name))
             from usi_engine.evaluation.kpp_file import load_weights  # noqa: PLC0415  (imports numpy)
 
             return load_weights(name)
@@ -77,8 +96,14 @@ def load_evaluation(name: str, fv_scale: int = FV_SCALE) -> Evaluation | None:
         raise WeightsError(f"KPP weights need the Python module '{error.name}'") from None
 
 
+def _advised_scale(name: str) -> int:
+    options = Options()
+    options.advise(eval_options(name))
+    return options.number("FV_SCALE")
+
+
 def evaluation_title(name: str) -> str:
-    """Return a short title for `id name`, such as `NNUE K+P 1024`; empty if unknown. Reads only a network's header."""
+    """Return a title for `id name`, such as `SFNN HalfKA2 1024`; empty if unknown. Reads only a network's header."""
     if name in TITLES:
         return TITLES[name]
     with suppress(OSError, ValueError, RuntimeError):
@@ -91,8 +116,8 @@ def evaluation_title(name: str) -> str:
 
 
 def network_title(path: Path) -> str:
-    """Return `NNUE`, features and width. OSError, ValueError."""
+    """Return form, features and width, as `SFNN HalfKA2 1024` or `NNUE K+P 256`. OSError, ValueError."""
     from usi_engine.evaluation.network_file import read_architecture  # noqa: PLC0415  (slow to import, see TITLES)
 
     architecture = read_architecture(path)
-    return f"NNUE {architecture.features} {architecture.width}"
+    return f"{'SFNN' if architecture.sfnn else 'NNUE'} {architecture.features} {architecture.width}"

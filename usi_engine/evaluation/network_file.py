@@ -1,99 +1,69 @@
 """Reader and writer of nn.bin, the standard file of a shogi NNUE network. All words are little-endian.
 
     u32 version 0x7AF32F16, u32 hash of the whole, u32 length of the text, the text of the architecture
-    u32 hash of the first layer, its biases int16 [width], its weights int16 [features][width]
-    u32 hash of the dense layers, then for each: biases int32 [outputs], weights int8 [outputs][inputs padded to 32]
+    u32 hash of the transformer, its biases int16 [width], its weights int16 [features][width]
+    progress, if it selects the layer stack: u32 hash, int32 bias, int32 weights [81 king squares][1548 Bonapieces]
+    for each layer stack: u32 hash, and for each of three layers
+        biases int32 [outputs], weights int8 [outputs][inputs padded to 32]
 
-Text and hashes are those of YaneuraOu's NNUE (Y. Nasu, T.N.K.). A hash depends only on the architecture, not on the
-weights.
+SFNN: biases and weights of the transformer are half of those in memory, each array as "COMPRESSED_LEB128", u32 number
+of bytes, signed LEB128. Text and hashes are those of YaneuraOu (2018 form: Y. Nasu, T.N.K.). A hash depends only on the
+architecture; it is not checked, because public networks carry others and YaneuraOu only warns.
 """
 
 from __future__ import annotations
 
-import math
-import re
 import sys
 from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, Literal
 
-from usi_engine.evaluation.files import Fault, named_errors, read_bytes
+from usi_engine.evaluation.architecture import Architecture, format_text, parse_text
+from usi_engine.evaluation.files import Fault, named_errors, open_file
 
 FILE_NAME = "nn.bin"
 VERSION = 0x7AF32F16
-NAMES = {"K+P": "K+P", "HalfKP": "HalfKP(Friend)"}  # feature sets and their names in the text
-LARGEST_FILE = 1 << 28  # a little more than the largest network for play
+LARGEST_FILE = (1 << 31) - 1
 LONGEST_TEXT = 4096
-PADDED = 32  # PADDED_INPUTS of core_ext/eval/nnue/network.pyx: inputs of a dense layer are padded to a multiple of it
-LARGEST_BIAS = 1 << 30  # of a dense layer: sums of this and all weights fit into 32 bits
+PADDED = 32  # inputs of a dense layer are padded to a multiple of it
+PROGRESS_SHAPE = (81, 1548)
 WORD = 4
-# Format codes of the buffer protocol: the code for each size in bytes, and all codes of signed integers.
-Code = Literal["b", "h", "i"]
-KINDS: dict[int, Code] = {1: "b", 2: "h", 4: "i"}
-SIGNED = frozenset("bhil")
 # An array with the buffer protocol. Arrays from a file are memoryviews, because play starts without numpy.
 Words = Any
 
-_K_HASH, _P_HASH = 0xD3CEE169, 0x764CFB4B
-_HALF_KP_HASH = 0x5D69D5B9 ^ 1
-_INPUT_HASH, _AFFINE_HASH, _RELU_HASH = 0xEC42E90D, 0xCC03DAE4, 0x538D24C7
+_LEB128 = b"COMPRESSED_LEB128"
+_LONGEST_NUMBER = 3  # bytes of an int16 in LEB128
+_DOUBLED = 2  # factor between an SFNN's transformer in memory and in the file
+_SIGNED = frozenset("bhil")  # format codes of the buffer protocol
 _MASK = 0xFFFFFFFF
-_TEXT = re.compile(
-    r"Features=(?P<features>K\+P|HalfKP\(Friend\))\[[0-9]{1,9}->(?P<width>[0-9]{1,9})x2\],"
-    r"Network=AffineTransform\[1<-(?P<hidden2>[0-9]{1,9})\]\(ClippedReLU\[[0-9]{1,9}\]"
-    r"\(AffineTransform\[[0-9]{1,9}<-(?P<hidden1>[0-9]{1,9})\]\(ClippedReLU\["
-)
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """The sizes of a network: accumulator width of one perspective and units of the two hidden layers."""
-
-    features: str  # "K+P" or "HalfKP"
-    width: int
-    hidden1: int
-    hidden2: int
-
-    def __str__(self) -> str:
-        return f"{self.features} {self.width}x2-{self.hidden1}-{self.hidden2}"
+_SFNN_HASH, _SFNN_TRANSFORMER_HASH, _SFNN_STACK_HASH = 0x3C203B32, 0x5F134AB8, 0x6333718A
+_PROGRESS_HASH = 0x6F50524F
+_INPUT_HASH, _AFFINE_HASH, _RELU_HASH = 0xEC42E90D, 0xCC03DAE4, 0x538D24C7
+_FEATURE_HASHES = {
+    "K+P": 0x3F5717FF,
+    "K+A2": 0x97D5765E,
+    "HalfKP": 0x5D69D5B8,
+    "HalfKP_vm": 0x0B6B1D9A,
+    "HalfKA1": 0x5F134CB8,
+    "HalfKA_hm1": 0x7F134CB8,
+    "HalfKA2": 0x5F234CB8,
+    "HalfKA_hm2": 0x7F234CB8,
+}
 
 
 @dataclass(eq=False)
 class NetworkFile:
-    """The contents of a file."""
+    """The contents of a file, as `Network` of the core takes them."""
 
     architecture: Architecture
-    text: str  # architecture and any remark of the author; empty: write format_architecture
-    ft_bias: Words  # int16: width
-    ft_weight: Words  # int16: features x width
-    layers: list[tuple[Words, Words]]  # of the three dense layers: int32 outputs; int8 outputs x padded inputs
-
-
-def format_architecture(architecture: Architecture) -> str:
-    """Return the text of the header."""
-    width, hidden1, hidden2 = architecture.width, architecture.hidden1, architecture.hidden2
-    return (
-        f"Features={NAMES[architecture.features]}[{feature_count(architecture)}->{width}x2],"
-        f"Network=AffineTransform[1<-{hidden2}](ClippedReLU[{hidden2}](AffineTransform[{hidden2}<-{hidden1}]"
-        f"(ClippedReLU[{hidden1}](AffineTransform[{hidden1}<-{2 * width}](InputSlice[{2 * width}(0:{2 * width})])))))"
-    )
-
-
-def check_sizes(architecture: Architecture) -> None:
-    """Raise Fault if the core cannot play with a network of these sizes."""
-    from core_ext.engine import check_network_sizes  # noqa: PLC0415  (`id name` needs no core)
-
-    try:
-        check_network_sizes(architecture.width, architecture.hidden1, architecture.hidden2)
-    except ValueError as fault:
-        raise Fault(f"its {fault}") from None
-
-
-def feature_count(architecture: Architecture) -> int:
-    from core_ext.engine import FEATURE_COUNTS  # noqa: PLC0415
-
-    return FEATURE_COUNTS[architecture.features]
+    text: str  # architecture and any remark of the author; empty: write format_text
+    bias: Words  # int16 [width]; SFNN: doubled
+    weight: Words  # int16 [features][width]; SFNN: doubled
+    dense: bytes  # all layer stacks as in the file, see pack_dense
+    progress: tuple[int, Words] | None = None  # bias, int32 [81][1548]
 
 
 def file_of(path: Path) -> Path:
@@ -102,183 +72,259 @@ def file_of(path: Path) -> Path:
 
 
 def read_network(path: str | Path) -> NetworkFile:
-    """Read the network in a file, or in the nn.bin of a folder. WeightsError."""
+    """Read the network in a file, or in the nn.bin of a folder. WeightsError, MemoryError."""
     with named_errors("network", path):
         file = file_of(Path(path).expanduser())
-    with named_errors("network", file):
-        return parse_network(read_bytes(file, LARGEST_FILE))
+    with named_errors("network", file), open_file(file, LARGEST_FILE) as (stream, size):
+        return parse_network(stream, size)
 
 
 def read_architecture(path: Path) -> Architecture:
     """Read only the header of a file, or of the nn.bin of a folder. OSError, Fault."""
-    text, _ = _read_header(read_bytes(file_of(path), LARGEST_FILE, 3 * WORD + LONGEST_TEXT))
-    return _parse_text(text)
+    with open_file(file_of(path), LARGEST_FILE) as (stream, size):
+        return parse_text(_read_text(stream, size))
 
 
 def write_network(path: str | Path, network: NetworkFile) -> int:
     """Write the file; return its size in bytes. ValueError if the arrays or the text contradict the architecture."""
-    architecture = network.architecture
-    _check_arrays(network)
-    text = (network.text or format_architecture(architecture)).encode("ascii")
-    first, dense = _first_hash(architecture), _dense_hash(architecture)
-    parts = [_pack_words(VERSION, first ^ dense, len(text)), text, _pack_words(first)]
-    parts += [_to_bytes(network.ft_bias), _to_bytes(network.ft_weight), _pack_words(dense)]
-    parts += [_to_bytes(words) for layer in network.layers for words in layer]
-    data = b"".join(parts)
-    Path(path).write_bytes(data)
-    return len(data)
+    parts = list(_parts(network))
+    with Path(path).open("wb") as stream:
+        return sum(stream.write(part) for part in parts)
 
 
 # ---- sizes and hashes ----
 
 
-def _padded(inputs: int) -> int:
-    return -(-inputs // PADDED) * PADDED
+def _check_sizes(architecture: Architecture) -> None:
+    """Raise Fault if the core cannot play with a network of these sizes."""
+    from core_ext.engine import check_architecture  # noqa: PLC0415  (the header of a file is read without the core)
+
+    try:
+        check_architecture(architecture)
+    except ValueError as fault:
+        raise Fault(f"its {fault}") from None
 
 
-def _layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
-    """Return (outputs, padded inputs) of each dense layer."""
-    inputs = [2 * architecture.width, architecture.hidden1, architecture.hidden2]
-    outputs = [architecture.hidden1, architecture.hidden2, 1]
-    return [(count, _padded(given)) for count, given in zip(outputs, inputs, strict=True)]
+def layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
+    """Return (outputs, padded inputs) of the three dense layers."""
+    first = architecture.hidden1 + architecture.shortcut
+    inputs = [architecture.inputs, (1 + architecture.sfnn) * architecture.hidden1, architecture.hidden2]
+    outputs = [first, architecture.hidden2, 1]
+    return [(count, -(-given // PADDED) * PADDED) for count, given in zip(outputs, inputs, strict=True)]
 
 
-def _body_size(architecture: Architecture) -> int:
-    """Return the number of bytes after the text."""
-    first = 2 * architecture.width * (1 + feature_count(architecture))
-    return 2 * WORD + first + sum(outputs * (WORD + inputs) for outputs, inputs in _layer_shapes(architecture))
+def stack_size(architecture: Architecture) -> int:
+    """Return the bytes of a layer stack."""
+    return WORD + sum(outputs * (WORD + inputs) for outputs, inputs in layer_shapes(architecture))
 
 
-def _first_hash(architecture: Architecture) -> int:
-    kinds = {"K+P": _K_HASH ^ (_P_HASH << 1 & _MASK) ^ _P_HASH >> 31, "HalfKP": _HALF_KP_HASH}
-    return kinds[architecture.features] ^ 2 * architecture.width
+def pack_dense(architecture: Architecture, stacks: Iterable[Sequence[tuple[Words, Words]]]) -> bytes:
+    """Return the layer stacks as in the file.
+
+    Each stack is three pairs of biases int32 [outputs] and weights int8 [outputs][inputs padded to 32]. Every output of
+    a layer 0 in parts has weights for all inputs; play ignores those of other parts. ValueError if a shape is wrong.
+    """
+    shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in layer_shapes(architecture)]
+    parts: list[bytes] = []
+    for layers in stacks:
+        if [(bias.shape, weight.shape) for bias, weight in layers] != shapes:
+            raise ValueError(f"layers of other shapes than {shapes}")
+        parts.append(_pack_words(_stack_hash(architecture)))
+        parts += [_to_bytes(words, size) for layer in layers for words, size in zip(layer, (4, 1), strict=True)]
+    return b"".join(parts)
 
 
-def _dense_hash(architecture: Architecture) -> int:
+def _transformer_hash(architecture: Architecture) -> int:
+    if architecture.sfnn:
+        return _SFNN_TRANSFORMER_HASH
+    return _FEATURE_HASHES[architecture.features] ^ 2 * architecture.width
+
+
+def _stack_hash(architecture: Architecture) -> int:
     """Return the hash of the dense layers; each layer mixes in the hash of the layer before it."""
+    if architecture.sfnn:
+        return _SFNN_STACK_HASH
     found = _INPUT_HASH ^ 2 * architecture.width
-    for outputs, _ in _layer_shapes(architecture):
+    for outputs, _ in layer_shapes(architecture):
         found = (_AFFINE_HASH + outputs & _MASK) ^ found >> 1 ^ (found << 31 & _MASK)
         if outputs > 1:
             found = found + _RELU_HASH & _MASK
     return found
 
 
+def _file_hash(architecture: Architecture) -> int:
+    if architecture.sfnn:
+        return _SFNN_HASH ^ (_PROGRESS_HASH if architecture.progress else 0)
+    return _transformer_hash(architecture) ^ _stack_hash(architecture)
+
+
+# ---- writing ----
+
+
+def _parts(network: NetworkFile) -> Iterator[bytes]:
+    """Yield the parts of a file. ValueError."""
+    architecture = network.architecture
+    _check(network)
+    text = (network.text or format_text(architecture)).encode("ascii")
+    yield _pack_words(VERSION, _file_hash(architecture), len(text)) + text
+    yield _pack_words(_transformer_hash(architecture))
+    for numbers in (network.bias, network.weight):
+        yield from _packed(numbers) if architecture.sfnn else [_to_bytes(numbers, 2)]
+    if network.progress is not None:
+        bias, weights = network.progress
+        yield _pack_words(_PROGRESS_HASH, bias & _MASK) + _to_bytes(weights, WORD)
+    yield bytes(network.dense)
+
+
+def _check(network: NetworkFile) -> None:
+    """Raise ValueError if an array or the text contradicts the architecture."""
+    architecture = network.architecture
+    _check_sizes(architecture)
+    width, features = architecture.width, architecture.feature_count
+    if (network.bias.shape, network.weight.shape) != ((width,), (features, width)):
+        raise ValueError(f"arrays of {network.bias.shape} and {network.weight.shape} do not make {architecture.name}")
+    if len(network.dense) != architecture.stacks * stack_size(architecture):
+        raise ValueError(f"{len(network.dense)} bytes are not the dense layers of {architecture.name}")
+    if (network.progress is not None) != bool(architecture.progress) or (
+        network.progress is not None and network.progress[1].shape != PROGRESS_SHAPE
+    ):
+        raise ValueError(f"the progress weights do not fit {architecture.name}")
+    if network.text and parse_text(network.text) != architecture:
+        raise ValueError(f"{network.text[:300]!a} is not the text of {architecture.name}")
+
+
+def _packed(numbers: Words) -> Iterator[bytes]:
+    """Yield the block of an array of an SFNN's transformer."""
+    from core_ext.base.leb128 import encode  # noqa: PLC0415  (the header of a file is read without the core)
+
+    data = encode(memoryview(_native_bytes(numbers, 2)).cast("h"), _DOUBLED)
+    yield _LEB128 + _pack_words(len(data))
+    yield data
+
+
 def _pack_words(*words: int) -> bytes:
     return b"".join(word.to_bytes(WORD, "little") for word in words)
 
 
-def _check_arrays(network: NetworkFile) -> None:
-    """Raise ValueError if an array or the text contradicts the architecture."""
-    architecture = network.architecture
-    shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in _layer_shapes(architecture)]
-    given = [(bias.shape, weight.shape) for bias, weight in network.layers]
-    first = [network.ft_bias.shape, network.ft_weight.shape]
-    width, features = architecture.width, feature_count(architecture)
-    if given != shapes or first != [(width,), (features, width)]:
-        raise ValueError(f"arrays of shapes {first} and {given} do not make a network {architecture}")
-    arrays = [network.ft_bias, network.ft_weight, *(one for layer in network.layers for one in layer)]
-    kinds = [memoryview(one).format for one in arrays]
-    sizes = [one.itemsize for one in arrays]
-    if not SIGNED.issuperset(kinds) or sizes != [2, 2, *[4, 1] * len(shapes)]:
-        raise ValueError(f"arrays of types {kinds} do not make a network")
-    if network.text:
-        _check_text(network.text, architecture)
+def _native_bytes(words: Words, size: int) -> bytes:
+    """Return the bytes of an array. ValueError if it is not of signed integers of this size."""
+    view = memoryview(words)
+    if (view.format or "").strip("=@") not in _SIGNED or view.itemsize != size:
+        raise ValueError(f"an array of type {view.format} does not belong into a network")
+    data: bytes = words.tobytes()
+    return data
+
+
+def _to_bytes(words: Words, size: int) -> bytes:
+    return _little_endian(_native_bytes(words, size), size)
+
+
+def _little_endian(data: bytes, size: int) -> bytes:
+    """Convert from the machine's byte order to little-endian, or back."""
+    if sys.byteorder == "little" or size == 1:
+        return data
+    kind: Literal["h", "i"] = "h" if size == 2 else "i"
+    words = array(kind, data)
+    words.byteswap()
+    return words.tobytes()
 
 
 # ---- reading ----
 
 
-def parse_network(data: bytes) -> NetworkFile:
-    """Read the network in the bytes of a file. Fault."""
-    text, at = _read_header(data)
-    architecture = _parse_text(text)
-    _check_text(text, architecture)
-    expected = at + _body_size(architecture)
-    if len(data) != expected:
-        raise Fault(f"it has {len(data)} bytes, not the {expected} of its architecture")
-    first, dense = _first_hash(architecture), _dense_hash(architecture)
-    _check_hash(data, WORD, "the file", first ^ dense)
-    _check_hash(data, at, "the first layer", first)
-    width, features = architecture.width, feature_count(architecture)
-    at += WORD
-    bias = _array(data, at, "h", (width,))
-    weight = _array(data, at + bias.nbytes, "h", (features, width))
-    at += bias.nbytes + weight.nbytes
-    _check_hash(data, at, "the dense layers", dense)
-    return NetworkFile(architecture, text, bias, weight, _read_layers(data, at + WORD, architecture))
+def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
+    """Read the network in a stream of `size` bytes. Fault, if possible before the arrays are read."""
+    text = _read_text(stream, size)
+    architecture = parse_text(text)
+    _check_sizes(architecture)
+    width, rows, dense_size = architecture.width, architecture.feature_count, stack_size(architecture)
+    start = stream.tell() + WORD
+    counts = [width, rows * width]
+    blocks = _find_packed(stream, start, counts) if architecture.sfnn else _find_plain(start, counts)
+    at = sum(blocks[-1])
+    rest = bool(architecture.progress) * _progress_size() + architecture.stacks * dense_size
+    if size != at + rest:
+        raise Fault(f"it has {size} bytes, not the {at + rest} of {architecture.name}")
+    read = _read_packed if architecture.sfnn else _read_plain
+    bias, weight = (read(stream, *block, count) for block, count in zip(blocks, counts, strict=True))
+    stream.seek(at)
+    progress = _read_progress(stream) if architecture.progress else None
+    dense = _read_exactly(stream, architecture.stacks * dense_size)
+    return NetworkFile(architecture, text, bias, weight.cast("B").cast("h", (rows, width)), dense, progress)
 
 
-def _read_layers(data: bytes, at: int, architecture: Architecture) -> list[tuple[Words, Words]]:
-    layers: list[tuple[Words, Words]] = []
-    for outputs, inputs in _layer_shapes(architecture):
-        bias = _array(data, at, "i", (outputs,))
-        weight = _array(data, at + bias.nbytes, "b", (outputs, inputs))
-        at += bias.nbytes + weight.nbytes
-        if max(map(abs, bias)) > LARGEST_BIAS:
-            raise Fault(f"a bias of a layer of {outputs} units is over {LARGEST_BIAS}: the sums would overflow")
-        layers.append((bias, weight))
-    return layers
-
-
-def _array(data: bytes, at: int, kind: Code, shape: tuple[int, ...]) -> memoryview:
-    """Copy an array out of the file, aligned and in the machine's byte order. In the file it may be at any offset."""
-    found = array(kind)
-    found.frombytes(memoryview(data)[at : at + math.prod(shape) * found.itemsize])
-    return memoryview(_little_endian(found)).cast("B").cast(kind, shape)
-
-
-def _to_bytes(words: Words) -> bytes:
-    found = array(KINDS[words.itemsize])
-    found.frombytes(words.tobytes())
-    return _little_endian(found).tobytes()
-
-
-def _little_endian(words: array[int]) -> array[int]:
-    """Convert in place from the machine's byte order to little-endian, or back."""
-    if sys.byteorder == "big":
-        words.byteswap()
-    return words
-
-
-def _word(data: bytes, at: int) -> int:
-    return int.from_bytes(data[at : at + WORD], "little")
-
-
-def _read_header(data: bytes) -> tuple[str, int]:
-    """Return the text and the offset of its end. Fault."""
-    length = _word(data, 2 * WORD)
-    if len(data) < 3 * WORD:
-        raise Fault(f"{len(data)} bytes are too few for a network")
-    if _word(data, 0) != VERSION:
-        raise Fault(f"its version is {_word(data, 0):#010x}, not {VERSION:#010x}")
-    if not 0 < length <= min(LONGEST_TEXT, len(data) - 3 * WORD):
+def _read_text(stream: BufferedIOBase, size: int) -> str:
+    """Return the text of the header; the stream then stands at its end. Fault."""
+    head = stream.read(3 * WORD)
+    if len(head) < 3 * WORD:
+        raise Fault(f"{len(head)} bytes are too few for a network")
+    version, length = _word(head), _word(head[2 * WORD :])
+    if version != VERSION:
+        raise Fault(f"its version is {version:#010x}, not {VERSION:#010x}")
+    if not 0 < length <= min(LONGEST_TEXT, size - 3 * WORD):
         raise Fault(f"the length of its text, {length} bytes, is impossible")
     try:
-        return data[3 * WORD : 3 * WORD + length].decode("ascii"), 3 * WORD + length
+        return stream.read(length).decode("ascii")
     except UnicodeDecodeError:
         raise Fault("the text of its architecture is damaged") from None
 
 
-def _parse_text(text: str) -> Architecture:
-    """Read the architecture at the beginning of the text."""
-    match = _TEXT.match(text)
-    if match is None:
-        raise Fault(f"only K+P and HalfKP with two hidden layers are supported, not {text[:120]!a}")
-    features = next(kind for kind, name in NAMES.items() if name == match["features"])
-    width, hidden1, hidden2 = int(match["width"]), int(match["hidden1"]), int(match["hidden2"])
-    return Architecture(features, width, hidden1, hidden2)
+def _find_plain(at: int, counts: list[int]) -> list[tuple[int, int]]:
+    """Return offset and bytes of the transformer's arrays."""
+    return [(at, 2 * counts[0]), (at + 2 * counts[0], 2 * counts[1])]
 
 
-def _check_text(text: str, architecture: Architecture) -> None:
-    """Raise Fault if the core cannot play with such a network or the text contradicts itself."""
-    check_sizes(architecture)
-    expected = format_architecture(architecture)
-    if not text.startswith(expected) or text[len(expected) :][:1] not in ("", ",", ";", " ", "\n"):
-        raise Fault(f"the text of its architecture contradicts itself: {text[:400]!a}")
+def _find_packed(stream: BufferedIOBase, at: int, counts: list[int]) -> list[tuple[int, int]]:
+    """Return offset and bytes of the transformer's arrays in LEB128. Fault."""
+    found = []
+    for count in counts:
+        stream.seek(at)
+        head = _read_exactly(stream, len(_LEB128) + WORD)
+        length = _word(head[len(_LEB128) :])
+        if not head.startswith(_LEB128) or not count <= length <= _LONGEST_NUMBER * count:
+            raise Fault(f"at byte {at} there is no block of {count} numbers in LEB128")
+        found.append((at + len(head), length))
+        at += len(head) + length
+    return found
 
 
-def _check_hash(data: bytes, at: int, whose: str, expected: int) -> None:
-    found = _word(data, at)
-    if found != expected:
-        raise Fault(f"the hash of {whose} is {found:#010x}, not its architecture's {expected:#010x}")
+def _read_plain(stream: BufferedIOBase, at: int, length: int, count: int) -> memoryview:
+    stream.seek(at)
+    data = bytearray(length)
+    if stream.readinto(data) != length:
+        raise Fault("it became shorter while it was read")
+    return memoryview(data if sys.byteorder == "little" else _little_endian(bytes(data), 2)).cast("h")
+
+
+def _read_packed(stream: BufferedIOBase, at: int, length: int, count: int) -> memoryview:
+    """Read numbers in LEB128, doubled."""
+    from core_ext.base.leb128 import decode  # noqa: PLC0415  (the header of a file is read without the core)
+
+    stream.seek(at)
+    numbers = memoryview(bytearray(2 * count)).cast("h")
+    try:
+        decode(_read_exactly(stream, length), numbers, _DOUBLED)
+    except ValueError as error:
+        raise Fault(f"at byte {at} it is damaged: {error}") from None
+    return numbers
+
+
+def _progress_size() -> int:
+    return 2 * WORD + WORD * PROGRESS_SHAPE[0] * PROGRESS_SHAPE[1]
+
+
+def _read_progress(stream: BufferedIOBase) -> tuple[int, memoryview]:
+    data = _read_exactly(stream, _progress_size())
+    bias = int.from_bytes(data[WORD : 2 * WORD], "little", signed=True)
+    return bias, memoryview(_little_endian(data[2 * WORD :], WORD)).cast("B").cast("i", PROGRESS_SHAPE)
+
+
+def _read_exactly(stream: BufferedIOBase, length: int) -> bytes:
+    data = stream.read(length)
+    if len(data) < length:
+        raise Fault(f"it ends after {stream.tell()} bytes")
+    return data
+
+
+def _word(data: bytes) -> int:
+    return int.from_bytes(data[:WORD], "little")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.entry import BookError
 from usi_engine.core import Core, text_of
-from usi_engine.evaluation.load import evaluation_title, load_evaluation
+from usi_engine.evaluation.load import OPTIONS_FILE, eval_options, evaluation_title, load_evaluation
 from usi_engine.evaluation.names import INTERNAL, MATERIAL, WeightsError
 from usi_engine.memory import check_free
 from usi_engine.search.threads import ThreadPool
@@ -48,6 +48,7 @@ class Resources:
         self._book_path = ""
         self._weights: Evaluation | None = None
         self._weights_key: tuple[str, int] | None = (MATERIAL, 0)
+        self._advised_by: str | None = None  # the evaluation whose eval_options.txt was read
         self._weights_failed = self._book_failed = False
         self.random = random.Random()
         self.game_seed = self.random.getrandbits(64)
@@ -97,6 +98,7 @@ class Resources:
 
         If TT or threads do not fit, they are reduced, and the options are set to the new values.
         """
+        self._load_weights()
         self._load_with(self._options.number("USI_Hash"))
 
     def load_in_play(self) -> None:
@@ -104,7 +106,8 @@ class Resources:
         self._load_with(self._pool.table.megabytes if self._pool else self._options.number("USI_Hash"))
 
     def retry_failed(self) -> None:
-        """Let the next load read evaluation and book again if they could not be read."""
+        """Let the next load read eval_options.txt again, and evaluation and book if they could not be read."""
+        self._advised_by = None
         if self._weights_failed:
             self._weights_failed, self._weights_key = False, None
         if self._book_failed:
@@ -156,6 +159,7 @@ class Resources:
 
     def _load_weights(self) -> None:
         """Load the evaluation if it changed, else the package's network, else none. Drops the thread pools."""
+        self._read_eval_options()
         key = self._evaluation_name(), self._options.number("FV_SCALE")
         if key == self._weights_key:
             return
@@ -169,6 +173,18 @@ class Resources:
             except (WeightsError, MemoryError) as error:
                 self._weights_failed = True
                 self._writer.info(f"{text_of(error)}; playing with EvalFile {instead}")
+
+    def _read_eval_options(self) -> None:
+        name = self._evaluation_name()
+        if name == self._advised_by:
+            return
+        self._advised_by = name
+        try:
+            told = self._options.advise(eval_options(name))
+        except WeightsError as error:
+            told = [str(error)]
+        for sentence in told:
+            self._writer.info(f"{OPTIONS_FILE}: {sentence}")
 
     def _evaluation_name(self) -> str:
         """Return EvalFile, or EvalDir if only that is set."""

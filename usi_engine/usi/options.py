@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 MOST_THREADS_BY_DEFAULT = 4  # other cores are left to the GUI and the opponent
@@ -128,13 +129,35 @@ DECLARED: dict[str, Kind] = {
 }
 
 
+# Options that an eval_options.txt cannot set: they name its folder.
+NAME_EVALUATION = frozenset({"EvalFile", "EvalDir"})
+
+
+def option_line(line: str) -> tuple[str, str] | None:
+    """Return name and value of a line of an eval_options.txt, None if it is empty. ValueError.
+
+    Such files are YaneuraOu's: `option name NAME type TYPE default VALUE`, `NAME VALUE` or `NAME=VALUE`.
+    """
+    words = line.replace("=", " ").split()
+    if not words:
+        return None
+    if words[0] == "option":
+        fields = dict(zip(words[1::2], words[2::2], strict=False))
+        words = [fields[key] for key in ("name", "default") if key in fields]
+    if len(words) < 2:
+        raise ValueError(f"'{line.strip()}' is not NAME=VALUE")
+    return words[0], words[1]
+
+
 class Options:
-    """The current values. `set` and `listing` ignore the case of names."""
+    """The current values. `set`, `advise` and `listing` ignore the case of names."""
 
     def __init__(self) -> None:
         self._kinds = DECLARED
         self._names = {name.lower(): name for name in self._kinds}
         self._values: dict[str, Value] = {name: kind.default for name, kind in self._kinds.items()}
+        self._set: set[str] = set()  # by the user
+        self._advised: set[str] = set()  # by an eval_options.txt
 
     def declarations(self) -> list[str]:
         """Return the option lines that answer `usi`."""
@@ -142,6 +165,42 @@ class Options:
 
     def set(self, name: str, text: str) -> str | None:
         """Set an option. Return None, or one sentence that says why it was not set."""
+        refusal = self._assign(name, text)
+        if refusal is None:
+            self._set.add(self._names[name.lower()])
+        return refusal
+
+    def advise(self, lines: Iterable[str]) -> list[str]:
+        """Set the options in the lines of an eval_options.txt, except those that were set by `set`.
+
+        Options in the lines of the call before return to their defaults. Return sentences for the user.
+        """
+        for name in self._advised - self._set:
+            self._values[name] = self._kinds[name].default
+        self._advised.clear()
+        told = []
+        for line in lines:
+            try:
+                found = option_line(line)
+            except ValueError as error:
+                told.append(str(error))
+                continue
+            if found:
+                told.append(self._advise(*found))
+        return told
+
+    def _advise(self, name: str, text: str) -> str:
+        known = self._names.get(name.lower(), name)
+        if known in NAME_EVALUATION:
+            return f"option {known} cannot be set here"
+        if known in self._set:
+            return f"option {known} stays {self.shown(known)}, as it was set, not {text}"
+        refusal = self._assign(known, text)
+        if refusal is None:
+            self._advised.add(known)
+        return refusal or f"{known} = {self.shown(known)}"
+
+    def _assign(self, name: str, text: str) -> str | None:
         known = self._names.get(name.lower())
         if known is None:
             return f"no option is named '{name}'"

@@ -2,37 +2,32 @@
 
 do_move and undo_move need not notify it: sums are stored by ply with the key of their position, and are valid if that
 key matches. Missing sums are computed from those of an earlier ply by the features that the moves since then changed.
-If no such ply is near, or if the perspective's own king moved (HalfKP), they are computed from the position last summed
-for that king square, by the pieces that differ (a refresh or "Finny" table in other NNUE engines).
+If no such ply is near, or if the features are bound to the perspective's own king and it moved, they are computed from
+the position last summed for that king square, by the pieces that differ (a refresh or "Finny" table in other NNUE
+engines).
 """
 
 from core_ext.eval.incremental cimport SUMMED_PLIES
 from core_ext.eval.nnue.features cimport FeatureSet
+from core_ext.eval.nnue.selector cimport StackSelector
+from core_ext.eval.nnue.stacks cimport LayerStacks
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int8_t, int16_t, int32_t, uint8_t, uint32_t, uint64_t
+from core_ext.shogi.types cimport COLORS, Hand, SQUARES, int16_t, uint8_t, uint64_t
 
 cdef enum:
-    MIN_WIDTH = 128
-    MAX_WIDTH = 1024
+    MIN_WIDTH = 64
+    MAX_WIDTH = 8192
     WIDTH_STEP = 32
-    MIN_HIDDEN = 8
-    MAX_HIDDEN = 96
-    HIDDEN_STEP = 16            # hidden layers are padded to a multiple of this with weights of 0
-    HIDDEN_BLOCKS = 3           # of 32 units, at most
 
-# A network as play reads it; layouts: layers.h.
+# A network as play reads it.
 cdef struct NnueWeights:
-    FeatureSet kind
-    int width                   # of the sums of one colour
-    int hidden[2]               # units, padded
+    FeatureSet features
+    StackSelector selector
+    LayerStacks stacks
+    int width                   # of the sums of one perspective
     int fv_scale                # output units in a centipawn
     const int16_t *bias         # [width]
     const int16_t *rows         # [features][width]
-    const int32_t *hidden_bias[2]
-    const int8_t *hidden_weights[2]
-    uint32_t used[2][HIDDEN_BLOCKS]  # inputs with weights, see nnue_find_used
-    const int8_t *output_weights
-    int32_t output_bias
 
 # The position last summed for one perspective and king square. All zeros: no pieces; its sums are the biases.
 cdef struct RefreshEntry:
@@ -44,7 +39,7 @@ cdef struct NnueState:
     const NnueWeights *weights
     uint64_t keys[COLORS][SUMMED_PLIES]  # of the position by perspective and ply, modulo SUMMED_PLIES; 0: none
     int16_t *sums               # [COLORS][SUMMED_PLIES][width]
-    RefreshEntry *cache         # [COLORS][king squares]; K+P has one, for all king squares
+    RefreshEntry *cache         # [COLORS][king squares]; one for all squares if features are not bound
     int16_t *cached_sums        # [COLORS][king squares][width]
     void *block
 

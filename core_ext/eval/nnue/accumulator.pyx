@@ -1,4 +1,4 @@
-"""Sums of the first layer: by the moves since an earlier ply, by the pieces that differ, and from scratch."""
+"""Sums of the transformer: by the moves since an earlier ply, by the pieces that differ, and from scratch."""
 
 from libc.string cimport memcpy, memset
 
@@ -6,8 +6,10 @@ from core_ext.base.debug cimport ASSERT
 from core_ext.base.memory cimport allocate_large, release_large
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, features, list_pieces, new_bonapiece, old_bonapiece
 from core_ext.eval.incremental cimport slot_of
-from core_ext.eval.nnue.features cimport HALF_KP, MAX_ACTIVE, king_feature, number_from, piece_base
-from core_ext.eval.nnue.layers cimport nnue_accumulate, portable_accumulate
+from core_ext.eval.nnue.features cimport (
+    FeatureSet, MAX_ACTIVE, MAX_CHANGED, Viewpoint, king_feature, piece_feature, viewpoint_of,
+)
+from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length, has_both_kings, state_key
 from core_ext.shogi.types cimport *
@@ -18,8 +20,8 @@ cdef enum:
 # Features that one move removes and adds, from both perspectives.
 cdef struct Change:
     int count
-    int32_t removed[COLORS][2]
-    int32_t added[COLORS][2]
+    int32_t removed[COLORS][MAX_CHANGED]
+    int32_t added[COLORS][MAX_CHANGED]
 
 # Features by which two positions differ, from one perspective. A position has at most MAX_ACTIVE.
 cdef struct Difference:
@@ -34,43 +36,47 @@ cdef inline int16_t *sums_at(const NnueState *state, int perspective, int ply) n
 
 
 cdef inline int cache_slots(const NnueWeights *weights) noexcept nogil:
-    """Return the slots of one perspective: HalfKP has one for each square of its own king, K+P has one."""
-    return SQUARES if weights.kind == HALF_KP else 1
+    """Return the slots of one perspective: one for each square of the own king if the features are bound to it."""
+    return SQUARES if weights.features.bound else 1
 
 
 # ---- by moves ----
 
-cdef inline void change_piece(Change *change, const NnueWeights *weights, const Position *pos, int before,
+cdef inline void change_piece(Change *change, const NnueWeights *weights, const Viewpoint *viewpoints, int before,
                               int after) noexcept nogil:
     """Replace one Bonapiece number by another, both from Black's perspective."""
-    cdef int perspective, base
-    for perspective in range(COLORS):
-        base = piece_base(weights.kind, perspective, pos.king[perspective])
-        change.removed[perspective][change.count] = base + number_from(perspective, before)
-        change.added[perspective][change.count] = base + number_from(perspective, after)
-    change.count += 1
-
-
-cdef inline void change_king(Change *change, int color, int before, int after) noexcept nogil:
     cdef int perspective
     for perspective in range(COLORS):
-        change.removed[perspective][change.count] = king_feature(perspective, color, before)
-        change.added[perspective][change.count] = king_feature(perspective, color, after)
+        change.removed[perspective][change.count] = piece_feature(&weights.features, viewpoints[perspective], before)
+        change.added[perspective][change.count] = piece_feature(&weights.features, viewpoints[perspective], after)
     change.count += 1
 
 
-cdef inline void find_change(const NnueWeights *weights, const Position *pos, const State *after,
+cdef inline void change_king(Change *change, const NnueWeights *weights, const Viewpoint *viewpoints, int color,
+                             int before, int after) noexcept nogil:
+    cdef const FeatureSet *used = &weights.features
+    cdef int perspective, which
+    for which in range(used.kings):
+        for perspective in range(COLORS):
+            change.removed[perspective][change.count] = king_feature(used, viewpoints[perspective], which, color,
+                                                                     before)
+            change.added[perspective][change.count] = king_feature(used, viewpoints[perspective], which, color, after)
+        change.count += 1
+
+
+cdef inline void find_change(const NnueWeights *weights, const Viewpoint *viewpoints, const State *after,
                              Change *change) noexcept nogil:
-    """Find the change by the move that led to `after`. In HalfKP, the own king must not have moved since."""
+    """Find the change by the move that led to `after`. Features bound to a king that has moved since are wrong."""
     cdef Dirty dirty
     cdef int i
     find_dirty(after, &dirty)
     change.count = 0
     for i in range(dirty.count):
         if type_of(dirty.changed[i].old_piece) != KING:
-            change_piece(change, weights, pos, old_bonapiece(&dirty.changed[i]), new_bonapiece(&dirty.changed[i]))
-        elif weights.kind != HALF_KP:
-            change_king(change, color_of(dirty.changed[i].old_piece), dirty.changed[i].old_square,
+            change_piece(change, weights, viewpoints, old_bonapiece(&dirty.changed[i]),
+                         new_bonapiece(&dirty.changed[i]))
+        else:
+            change_king(change, weights, viewpoints, color_of(dirty.changed[i].old_piece), dirty.changed[i].old_square,
                         dirty.changed[i].new_square)
 
 
@@ -82,7 +88,7 @@ cdef inline int plies_since_sums(const NnueState *state, const Position *pos, in
     for back in range(min(ply, MAX_UPDATES) + 1):
         if keys[slot_of(ply - back)] == state_key(one):
             return back
-        if state.weights.kind == HALF_KP and moved_piece(one.move) == make_piece(perspective, KING):
+        if state.weights.features.bound and moved_piece(one.move) == make_piece(perspective, KING):
             return -1
         one -= 1
     return -1
@@ -110,16 +116,18 @@ cdef inline void add_feature(Difference *found, int feature, bint gone) noexcept
         found.additions += 1
 
 
-cdef inline void differ_on_board(Difference *found, const NnueWeights *weights, int perspective, int base, int piece,
-                                 int square, bint gone) noexcept nogil:
+cdef inline void differ_on_board(Difference *found, const FeatureSet *used, Viewpoint viewpoint, int piece, int square,
+                                 bint gone) noexcept nogil:
+    cdef int which
     if type_of(piece) != KING:
-        add_feature(found, base + number_from(perspective, features.board_base[piece] + square), gone)
-    elif weights.kind != HALF_KP:
-        add_feature(found, king_feature(perspective, color_of(piece), square), gone)
+        add_feature(found, piece_feature(used, viewpoint, features.board_base[piece] + square), gone)
+        return
+    for which in range(used.kings):
+        add_feature(found, king_feature(used, viewpoint, which, color_of(piece), square), gone)
 
 
-cdef inline void compare_boards(Difference *found, const NnueWeights *weights, const RefreshEntry *last,
-                                const Position *pos, int perspective, int base) noexcept nogil:
+cdef inline void compare_boards(Difference *found, const FeatureSet *used, const RefreshEntry *last,
+                                const Position *pos, Viewpoint viewpoint) noexcept nogil:
     """Compare eight squares at a time, as most are equal."""
     cdef uint64_t before, after
     cdef int eight, square
@@ -132,37 +140,39 @@ cdef inline void compare_boards(Difference *found, const NnueWeights *weights, c
             if last.board[square] == pos.board[square]:
                 continue
             if last.board[square]:
-                differ_on_board(found, weights, perspective, base, last.board[square], square, True)
+                differ_on_board(found, used, viewpoint, last.board[square], square, True)
             if pos.board[square]:
-                differ_on_board(found, weights, perspective, base, pos.board[square], square, False)
+                differ_on_board(found, used, viewpoint, pos.board[square], square, False)
 
 
-cdef inline void compare_hands(Difference *found, const RefreshEntry *last, const Position *pos, int perspective,
-                               int base) noexcept nogil:
-    cdef int color, kind, held, before, after
+cdef inline void compare_hands(Difference *found, const FeatureSet *used, const RefreshEntry *last,
+                               const Position *pos, Viewpoint viewpoint) noexcept nogil:
+    cdef int color, kind, held, before, after, base
     for color in range(COLORS):
         if last.hand[color] == pos.state.hand[color]:
             continue
         for kind in range(PAWN, GOLD + 1):
+            base = features.hand_base[color][kind]
             before, after = hand_count(last.hand[color], kind), hand_count(pos.state.hand[color], kind)
             for held in range(after + 1, before + 1):
-                add_feature(found, base + number_from(perspective, features.hand_base[color][kind] + held), True)
+                add_feature(found, piece_feature(used, viewpoint, base + held), True)
             for held in range(before + 1, after + 1):
-                add_feature(found, base + number_from(perspective, features.hand_base[color][kind] + held), False)
+                add_feature(found, piece_feature(used, viewpoint, base + held), False)
 
 
 cdef void refresh(NnueState *state, const Position *pos, int perspective) noexcept nogil:
     """Compute the sums from those of the position last summed with the perspective's own king on this square."""
     cdef const NnueWeights *weights = state.weights
-    cdef int king = pos.king[perspective] if weights.kind == HALF_KP else 0
+    cdef int king = pos.king[perspective] if weights.features.bound else 0
     cdef size_t slot = perspective * cache_slots(weights) + king
     cdef RefreshEntry *last = state.cache + slot
     cdef int16_t *sums = state.cached_sums + slot * weights.width
-    cdef int ply = game_length(pos), base = piece_base(weights.kind, perspective, pos.king[perspective])
+    cdef int ply = game_length(pos)
+    cdef Viewpoint viewpoint = viewpoint_of(&weights.features, perspective, pos.king[perspective])
     cdef Difference found
     found.removals = found.additions = 0
-    compare_boards(&found, weights, last, pos, perspective, base)
-    compare_hands(&found, last, pos, perspective, base)
+    compare_boards(&found, &weights.features, last, pos, viewpoint)
+    compare_hands(&found, &weights.features, last, pos, viewpoint)
     nnue_accumulate(sums, sums, weights.width, weights.rows, found.removed, found.removals, found.added,
                     found.additions)
     memcpy(last.board, pos.board, sizeof(last.board))
@@ -173,13 +183,15 @@ cdef void refresh(NnueState *state, const Position *pos, int perspective) noexce
 
 cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums) noexcept nogil:
     cdef Change changes[MAX_UPDATES]
+    cdef Viewpoint viewpoints[COLORS]
     cdef int back[COLORS]
     cdef int perspective, i
     ASSERT(has_both_kings(pos))
     for perspective in range(COLORS):
+        viewpoints[perspective] = viewpoint_of(&state.weights.features, perspective, pos.king[perspective])
         back[perspective] = plies_since_sums(state, pos, perspective)
     for i in range(max(back[BLACK], back[WHITE])):
-        find_change(state.weights, pos, pos.state - i, &changes[i])
+        find_change(state.weights, viewpoints, pos.state - i, &changes[i])
     for perspective in range(COLORS):
         if back[perspective] < 0:
             refresh(state, pos, perspective)
@@ -193,14 +205,15 @@ cdef void accumulate(NnueState *state, const Position *pos, const int16_t **sums
 cdef int list_features(const NnueWeights *weights, const Position *pos, int perspective,
                        int32_t *listed) noexcept nogil:
     """List all active features from one perspective; return how many."""
+    cdef const FeatureSet *used = &weights.features
+    cdef Viewpoint viewpoint = viewpoint_of(used, perspective, pos.king[perspective])
     cdef PieceLists lists
-    cdef int count = min(list_pieces(pos, &lists), LISTED), color, i
-    cdef int base = piece_base(weights.kind, perspective, pos.king[perspective])
+    cdef int count = min(list_pieces(pos, &lists), LISTED), color, which, i
     for i in range(count):
-        listed[i] = base + lists.numbers[perspective][i]
-    if weights.kind != HALF_KP:
+        listed[i] = piece_feature(used, viewpoint, lists.numbers[BLACK][i])
+    for which in range(used.kings):
         for color in range(COLORS):
-            listed[count] = king_feature(perspective, color, pos.king[color])
+            listed[count] = king_feature(used, viewpoint, which, color, pos.king[color])
             count += 1
     return count
 

@@ -1,32 +1,41 @@
 """Input features of the network, each from the perspective of one colour: White's is the board rotated.
 
-K+P: the Bonapiece number of every piece, then one for each king: 81 for the own king's square, 81 for the enemy king's.
-HalfKP: the Bonapiece number of every piece, in one block of numbers for each square of the king of the perspective.
-A piece missing from a handicap position has no feature.
+A set has, for each piece other than the kings, one active feature: its Bonapiece number (from the perspective) in the
+bucket of the perspective's own king. There may be one bucket, one for each square of the king (Half), or one for each
+square of files 1 to 5 (vm, hm): if the king is on files 6 to 9, the board is reflected. Behind the numbers a bucket may
+have planes of 81 features for the kings' squares. Sets are described in features.pyx; tables for both perspectives and
+all squares of the king are computed once for a network. A piece missing from a handicap position has no feature.
 """
 
-from core_ext.eval.bonapiece cimport BONAPIECES, features, inverse_square
-from core_ext.shogi.types cimport BLACK, SQUARES
-
-ctypedef int FeatureSet
-cdef enum:
-    K_P = 0
-    HALF_KP = 1
-    FEATURE_SETS = 2
+from core_ext.eval.bonapiece cimport BONAPIECES, LISTED, features, inverse_square
+from core_ext.shogi.types cimport BLACK, COLORS, SQUARES, int16_t, int32_t, uint8_t
 
 cdef enum:
-    OWN_KING = BONAPIECES               # of K+P, on its square 0
+    VIEWS = 4               # perspective + 2 if reflected
+    KING_FEATURES = 2       # active features of one king, at most
+    MAX_ACTIVE = LISTED + 2 * KING_FEATURES
+    MAX_CHANGED = KING_FEATURES + 1     # by one move of a king that captures
+    OWN_KING = BONAPIECES               # K+P and HalfKP, for training
     ENEMY_KING = OWN_KING + SQUARES
     K_P_FEATURES = ENEMY_KING + SQUARES
     HALF_KP_FEATURES = SQUARES * BONAPIECES
-    MAX_ACTIVE = 40
 
+cdef struct FeatureSet:
+    int count                           # features
+    int kings                           # active features of one king
+    bint bound                          # to the own king: when it moves, the perspective's sums become useless
+    int32_t base[COLORS][SQUARES]       # first feature of the bucket, by perspective and own king's square
+    uint8_t view[COLORS][SQUARES]       # index of the tables below, by the same
+    int16_t number[VIEWS][BONAPIECES]   # offset in the bucket, by number from Black's perspective
+    int16_t king[VIEWS][COLORS][KING_FEATURES][SQUARES]     # the same, by king and its square
 
-cdef inline int feature_count(FeatureSet kind) noexcept nogil:
-    return HALF_KP_FEATURES if kind == HALF_KP else K_P_FEATURES
+# A bucket as one position and perspective use it.
+cdef struct Viewpoint:
+    int32_t base
+    int view
 
-cdef inline int square_from(int perspective, int square) noexcept nogil:
-    return square if perspective == BLACK else inverse_square(square)
+# Fill in the tables of a set by its name. ValueError.
+cdef int fill_features(FeatureSet *found, str name) except -1
 
 
 cdef inline int number_from(int perspective, int number) noexcept nogil:
@@ -34,11 +43,20 @@ cdef inline int number_from(int perspective, int number) noexcept nogil:
     return number if perspective == BLACK else features.inverse[number]
 
 
-cdef inline int piece_base(FeatureSet kind, int perspective, int own_king) noexcept nogil:
-    """Return the feature of number 0 if the perspective's own king is on a square, given from Black's perspective."""
-    return square_from(perspective, own_king) * BONAPIECES if kind == HALF_KP else 0
+cdef inline Viewpoint viewpoint_of(const FeatureSet *used, int perspective, int own_king) noexcept nogil:
+    """Return the viewpoint by the square of the own king, given from Black's perspective."""
+    cdef Viewpoint found
+    found.base = used.base[perspective][own_king]
+    found.view = used.view[perspective][own_king]
+    return found
 
 
-cdef inline int king_feature(int perspective, int color, int square) noexcept nogil:
-    """Return the K+P feature of a king on a square, given from Black's perspective."""
-    return (OWN_KING if color == perspective else ENEMY_KING) + square_from(perspective, square)
+cdef inline int piece_feature(const FeatureSet *used, Viewpoint viewpoint, int number) noexcept nogil:
+    """Return the feature of a Bonapiece number, given from Black's perspective."""
+    return viewpoint.base + used.number[viewpoint.view][number]
+
+
+cdef inline int king_feature(const FeatureSet *used, Viewpoint viewpoint, int which, int color,
+                             int square) noexcept nogil:
+    """Return a king's feature number `which`; the square is given from Black's perspective."""
+    return viewpoint.base + used.king[viewpoint.view][color][which][square]

@@ -1,7 +1,7 @@
 """The NNUE evaluation (Y. Nasu, 2018): centipawns for the side to move from a network of integers.
 
-The first layer's sums from both perspectives, the side to move's first, clipped to 0..127; two hidden layers, each 1/64
-of its sums, clipped to 0..127; one output, `fv_scale` units in a centipawn.
+A network is a combination of four independent parts: a feature set (features), the activation of the transformer's sums
+(activation), a selector of the layer stack (selector), and the dense layers of a stack (stacks).
 """
 
 from core_ext.eval.nnue.accumulator cimport NnueState, NnueWeights
@@ -11,9 +11,9 @@ from core_ext.shogi.position cimport Position
 cdef class Network:
     cdef NnueWeights weights
     cdef void *rows_block
-    cdef void *layers_block
-    cdef readonly str features      # "K+P" or "HalfKP"
-    cdef readonly tuple hidden      # units of the hidden layers, not padded
+    cdef void *stacks_block
+    cdef readonly object architecture
+    cdef object progress            # keeps the memory alive that the selector reads
 
 # Evaluate by `network`, without sums at first. The state is all zeros or was used before. MemoryError.
 cdef int nnue_init(NnueState *state, Network network) except -1

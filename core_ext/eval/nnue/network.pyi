@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -6,21 +6,20 @@ import numpy.typing as npt
 INSTRUCTIONS: str
 FEATURE_COUNTS: dict[str, int]
 
-def check_sizes(width: int, hidden1: int, hidden2: int) -> None: ...
+def check_architecture(architecture: Any) -> None: ...
 
 class Network:
     def __init__(
         self,
-        features: str,
+        architecture: Any,
         bias: memoryview | npt.NDArray[np.int16],
         weight: memoryview | npt.NDArray[np.int16],
-        layers: Sequence[tuple[memoryview | npt.NDArray[np.int32], memoryview | npt.NDArray[np.int8]]],
+        dense: bytes | bytearray | memoryview,
+        progress: tuple[int, memoryview | npt.NDArray[np.int32]] | None,
         fv_scale: int,
     ) -> None: ...
     @property
-    def features(self) -> str: ...
-    @property
-    def hidden(self) -> tuple[int, int]: ...
+    def architecture(self) -> Any: ...
     @property
     def width(self) -> int: ...
     @property

@@ -1,29 +1,35 @@
 """The weights in memory, and the value. Contracts are in network.pxd."""
 
+from libc.stdint cimport uintptr_t
 from libc.string cimport memcpy
 
 from core_ext.base.memory cimport allocate_large, release_large
+from core_ext.eval.bonapiece cimport BONAPIECES
 from core_ext.eval.nnue.accumulator cimport (
-    HIDDEN_STEP, MAX_HIDDEN, MAX_WIDTH, MIN_HIDDEN, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate,
-    accumulate_from_scratch, allocate_sums, free_sums,
+    MAX_WIDTH, MIN_WIDTH, NnueState, NnueWeights, WIDTH_STEP, accumulate, accumulate_from_scratch, allocate_sums,
+    free_sums,
 )
-from core_ext.eval.nnue.features cimport FEATURE_SETS, HALF_KP, K_P, feature_count
-from core_ext.eval.nnue.layers cimport (
-    NNUE_INSTRUCTIONS, nnue_activate, nnue_affine, nnue_find_used, nnue_hidden, nnue_output, portable_activate,
-    portable_affine, portable_hidden,
-)
+from core_ext.eval.nnue.activation cimport activate
+from core_ext.eval.nnue.features cimport fill_features
+from core_ext.eval.nnue.rows cimport NNUE_INSTRUCTIONS
+from core_ext.eval.nnue.selector cimport fill_selector, select_stack
+from core_ext.eval.nnue.stacks cimport MAX_INPUTS, copy_stacks, fill_sizes, run_stack
 from core_ext.shogi.position cimport Position
-from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, int8_t, int16_t, int32_t, uint8_t
+from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, SQUARES, int16_t, int32_t, uint8_t
+
+from types import SimpleNamespace
+
+from core_ext.eval.nnue import features as _features
 
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
-
-_SETS = {"K+P": K_P, "HalfKP": HALF_KP}
-assert len(_SETS) == FEATURE_SETS
-FEATURE_COUNTS = {name: feature_count(kind) for name, kind in _SETS.items()}
+FEATURE_COUNTS = _features.FEATURE_COUNTS
+_ATTRIBUTES = ["features", "width", "hidden1", "hidden2", "sfnn", "hands", "kings", "progress", "common", "shards"]
 
 cdef enum:
-    PADDED_INPUTS = 32      # of a dense layer, in the file and in the arrays given
     HUGE_PAGE = 2 << 20
+    ALIGNED = 64
+
+assert MAX_INPUTS == 2 * MAX_WIDTH
 
 
 # ---- values ----
@@ -33,47 +39,25 @@ cdef inline int in_centipawns(const NnueWeights *weights, int32_t output) noexce
     return max(-MAX_EVALUATION, min(MAX_EVALUATION, output // weights.fv_scale))
 
 
-cdef inline void hidden_layer(const NnueWeights *weights, int layer, uint8_t *out, const uint8_t *inputs, int count,
-                              bint portable) noexcept nogil:
-    cdef int32_t sums[MAX_HIDDEN]
-    cdef int units = weights.hidden[layer]
-    if portable:
-        portable_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer])
-        portable_hidden(out, sums, units)
-    else:
-        nnue_affine(sums, inputs, count, units, weights.hidden_weights[layer], weights.hidden_bias[layer],
-                    weights.used[layer])
-        nnue_hidden(out, sums, units)
-
-
-cdef inline int propagate(const NnueWeights *weights, const int16_t *ours, const int16_t *theirs,
+cdef inline int propagate(const NnueWeights *weights, const Position *pos, const int16_t *ours, const int16_t *theirs,
                           bint portable) noexcept nogil:
-    """Return the value from the sums of the first layer; `portable` is a constant at each call."""
-    cdef uint8_t inputs[2 * MAX_WIDTH]
-    cdef uint8_t first[MAX_HIDDEN]
-    cdef uint8_t second[MAX_HIDDEN]
-    cdef int width = weights.width
-    if portable:
-        portable_activate(inputs, ours, width)
-        portable_activate(inputs + width, theirs, width)
-    else:
-        nnue_activate(inputs, ours, width)
-        nnue_activate(inputs + width, theirs, width)
-    hidden_layer(weights, 0, first, inputs, 2 * width, portable)
-    hidden_layer(weights, 1, second, first, weights.hidden[0], portable)
-    return in_centipawns(weights, nnue_output(second, weights.hidden[1], weights.output_weights, weights.output_bias))
+    """Return the value from the transformer's sums; `portable` is a constant at each call."""
+    cdef uint8_t room[MAX_INPUTS + ALIGNED]
+    cdef uint8_t *inputs = <uint8_t *>((<uintptr_t>room + ALIGNED - 1) & ~<uintptr_t>(ALIGNED - 1))
+    activate(inputs, ours, theirs, weights.width, weights.stacks.sfnn, portable)
+    return in_centipawns(weights, run_stack(&weights.stacks, select_stack(&weights.selector, pos), inputs, portable))
 
 
 cdef int nnue_evaluate(NnueState *state, const Position *pos) noexcept nogil:
     cdef const int16_t *sums[COLORS]
     accumulate(state, pos, sums)
-    return propagate(state.weights, sums[pos.side], sums[pos.side ^ 1], False)
+    return propagate(state.weights, pos, sums[pos.side], sums[pos.side ^ 1], False)
 
 
 cdef int nnue_evaluate_from_scratch(const NnueWeights *weights, const Position *pos) noexcept nogil:
     cdef int16_t sums[COLORS * MAX_WIDTH]
     accumulate_from_scratch(weights, pos, sums)
-    return propagate(weights, sums + pos.side * weights.width, sums + (pos.side ^ 1) * weights.width, True)
+    return propagate(weights, pos, sums + pos.side * weights.width, sums + (pos.side ^ 1) * weights.width, True)
 
 
 cdef int nnue_init(NnueState *state, Network network) except -1:
@@ -88,38 +72,35 @@ cdef void nnue_free(NnueState *state) noexcept nogil:
 
 # ---- memory ----
 
-cdef inline int padded(int count, int step) noexcept nogil:
-    return (count + step - 1) // step * step
+cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
+    """Fill in everything but the weights; return the number of layer stacks. ValueError."""
+    cdef int width = architecture.width, step = 2 * WIDTH_STEP if architecture.sfnn else WIDTH_STEP, stacks
+    if not MIN_WIDTH <= width <= MAX_WIDTH or width % step:
+        raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {step}")
+    weights.width = width
+    fill_features(&weights.features, architecture.features)
+    stacks = fill_selector(&weights.selector, architecture)
+    if stacks > 1 and not architecture.sfnn:
+        raise ValueError(f"{stacks} layer stacks, which only SFNN has")
+    fill_sizes(&weights.stacks, architecture)
+    return stacks
 
 
-def check_sizes(width: int, hidden1: int, hidden2: int):
-    """Raise ValueError if play takes no network with this width and these hidden units."""
-    if not MIN_WIDTH <= width <= MAX_WIDTH or width % WIDTH_STEP:
-        raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {WIDTH_STEP}")
-    for units in (hidden1, hidden2):
-        if not MIN_HIDDEN <= units <= MAX_HIDDEN:
-            raise ValueError(f"hidden layer of {units} units is not of {MIN_HIDDEN} to {MAX_HIDDEN}")
-
-
-cdef int check_shape(str what, tuple shape, tuple expected) except -1:
-    if shape != expected:
-        raise ValueError(f"{what} of a network have the shape {shape}, expected {expected}")
-    return 0
-
-
-cdef void lay_out(int8_t *out, const int8_t[:, ::1] weight, int inputs, int outputs) noexcept:
-    """Reorder [output][input] as [inputs / 4][outputs][4]; the padding stays 0."""
-    cdef Py_ssize_t i, k
-    for i in range(weight.shape[0]):
-        for k in range(inputs):
-            out[(k // 4 * outputs + i) * 4 + k % 4] = weight[i, k]
+def check_architecture(architecture):
+    """Raise ValueError if play takes no network of this architecture."""
+    cdef NnueWeights weights
+    fill_parts(&weights, architecture)
 
 
 cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
     """Copy into whole huge pages, as rows are read at random. The biases follow the rows."""
     cdef size_t row = network.weights.width * sizeof(int16_t), rows = weight.shape[0] * row
     cdef size_t room = (rows + row + HUGE_PAGE - 1) // HUGE_PAGE * HUGE_PAGE
-    cdef char *start = <char *>allocate_large(room, &network.rows_block)
+    cdef char *start
+    found, expected = (weight.shape[0], weight.shape[1]), (network.weights.features.count, network.weights.width)
+    if found != expected or bias.shape[0] != network.weights.width:
+        raise ValueError(f"transformer of the shape {found} with {bias.shape[0]} biases, {expected} expected")
+    start = <char *>allocate_large(room, &network.rows_block)
     if start == NULL:
         raise MemoryError("no memory for a network")
     memcpy(start, &weight[0, 0], rows)
@@ -129,80 +110,49 @@ cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::
     return 0
 
 
-cdef int copy_layers(Network network, list layers) except -1:
-    cdef int inputs = 2 * network.weights.width, i
-    cdef int8_t *at
-    for i in range(2):
-        network.weights.hidden[i] = padded(network.hidden[i], HIDDEN_STEP)
-    at = <int8_t *>allocate_large((inputs + 4 * MAX_HIDDEN) * 2 * MAX_HIDDEN, &network.layers_block)
-    if at == NULL:
-        raise MemoryError("no memory for a network")
-    at = copy_hidden(network, 0, at, layers[0][0], layers[0][1], inputs)
-    at = copy_hidden(network, 1, at, layers[1][0], layers[1][1], network.hidden[0])
-    copy_output(network, at, layers[2][0], layers[2][1])
-    return 0
-
-
-cdef int8_t *copy_hidden(Network network, int i, int8_t *at, const int32_t[::1] bias, const int8_t[:, ::1] weight,
-                         int inputs) except NULL:
-    """Copy the biases and weights of one hidden layer; return the start of the next one."""
-    cdef int units = network.weights.hidden[i], room = padded(inputs, HIDDEN_STEP)
-    check_shape(f"biases of hidden layer {i + 1}", (bias.shape[0],), (network.hidden[i],))
-    check_shape(f"weights of hidden layer {i + 1}", (weight.shape[0], weight.shape[1]),
-                (bias.shape[0], padded(inputs, PADDED_INPUTS)))
-    memcpy(at, &bias[0], bias.shape[0] * sizeof(int32_t))
-    network.weights.hidden_bias[i] = <const int32_t *>at
-    at += units * sizeof(int32_t)
-    lay_out(at, weight, inputs, units)
-    network.weights.hidden_weights[i] = at
-    nnue_find_used(network.weights.used[i], at, inputs, units)
-    return at + room * units
-
-
-cdef int copy_output(Network network, int8_t *at, const int32_t[::1] bias, const int8_t[:, ::1] weight) except -1:
-    check_shape("biases of the output", (bias.shape[0],), (1,))
-    check_shape("weights of the output", (weight.shape[0], weight.shape[1]),
-                (1, padded(network.hidden[1], PADDED_INPUTS)))
-    memcpy(at, &weight[0, 0], network.hidden[1])
-    network.weights.output_weights = at
-    memcpy(&network.weights.output_bias, &bias[0], sizeof(int32_t))
+cdef int take_progress(Network network, progress) except -1:
+    cdef const int32_t[::1] words
+    if network.weights.selector.steps == 1 and progress is None:
+        return 0
+    if network.weights.selector.steps == 1 or progress is None:
+        raise ValueError("weights of the progress are not those of the layer stacks")
+    network.weights.selector.bias = progress[0]
+    words = network.progress = memoryview(memoryview(progress[1]).cast("B").tobytes()).cast("i")
+    if words.shape[0] != SQUARES * BONAPIECES:
+        raise ValueError(f"{words.shape[0]} weights of the progress, {SQUARES * BONAPIECES} expected")
+    network.weights.selector.progress = &words[0]
     return 0
 
 
 cdef class Network:
     """A network for play, copied from arrays. ValueError if a size does not fit, MemoryError.
 
-    `features` is "K+P" or "HalfKP"; `bias` and `weight` are those of the first layer, [width] and [features][width]
-    int16; `layers` are three pairs of biases [outputs] int32 and weights [outputs][inputs padded to 32] int8, whose
-    padding is ignored. `fv_scale` output units are a centipawn. The attribute `hidden` is the pair of units in the two
-    hidden layers.
+    `architecture` has the attributes of usi_engine.evaluation.architecture.Architecture. `bias` and `weight` are those
+    of the transformer, [width] and [features][width] int16; for SFNN doubled, as play uses them. `dense` has the bytes
+    of all layer stacks as in nn.bin: for each a hash, then for each layer biases int32 [outputs] and weights int8
+    [outputs][inputs padded to 32], whose padding is ignored. `progress` is None or the bias and the weights int32
+    [81][1548] of the game's progress. `fv_scale` output units are a centipawn.
     """
 
-    def __cinit__(self, features: str, const int16_t[::1] bias, const int16_t[:, ::1] weight, layers, int fv_scale):
-        if features not in _SETS:
-            raise ValueError(f"unknown features '{features}'; one of {', '.join(_SETS)}")
+    def __cinit__(self, architecture, const int16_t[::1] bias, const int16_t[:, ::1] weight, dense, progress,
+                  int fv_scale):
         if fv_scale < 1:
             raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
-        if len(layers) != 3:
-            raise ValueError(f"a network of {len(layers)} dense layers, 3 expected")
-        self.features = features
-        self.hidden = tuple([len(layers[i][0]) for i in range(2)])
-        check_sizes(bias.shape[0], *self.hidden)
-        self.weights.kind = _SETS[features]
-        self.weights.width = <int>bias.shape[0]
+        self.architecture = architecture
         self.weights.fv_scale = fv_scale
-        check_shape("first-layer weights", (weight.shape[0], weight.shape[1]),
-                    (feature_count(self.weights.kind), self.weights.width))
+        shape = SimpleNamespace(**{name: getattr(architecture, name) for name in _ATTRIBUTES})  # read once
+        stacks = fill_parts(&self.weights, shape)
         copy_rows(self, bias, weight)
-        copy_layers(self, list(layers))
+        take_progress(self, progress)
+        copy_stacks(&self.weights.stacks, shape, stacks, memoryview(dense).cast("B"), &self.stacks_block)
 
     def __dealloc__(self):
         release_large(self.rows_block)
-        release_large(self.layers_block)
+        release_large(self.stacks_block)
 
     @property
     def width(self):
-        """Sums of one colour's first layer."""
+        """Sums of one perspective's transformer."""
         return self.weights.width
 
     @property

@@ -15,7 +15,6 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from core_ext.eval.bonapiece cimport BONAPIECES
-from core_ext.eval.nnue.accumulator cimport MAX_HIDDEN, MAX_WIDTH, MIN_WIDTH
 from core_ext.eval.nnue.features cimport HALF_KP_FEATURES, K_P_FEATURES
 from core_ext.learn.nnue.adam cimport adam_step, scaled
 from core_ext.learn.nnue.aligned import aligned
@@ -30,6 +29,11 @@ from core_ext.learn.nnue.portable cimport portable_kernels
 from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
 from core_ext.learn.training_position import check_positions
 from core_ext.shogi.types cimport BLACK, SQUARES, int32_t
+
+cdef enum:
+    MIN_WIDTH = 128
+    MAX_WIDTH = 1024
+    MAX_HIDDEN = 96
 
 cdef enum:
     LIST_PHASE

@@ -1,0 +1,71 @@
+/* Rows of the transformer added to and subtracted from its sums. A row is `width` int16, a multiple of 32. */
+#ifndef KOMADORI_NNUE_ROWS_H
+#define KOMADORI_NNUE_ROWS_H
+#include "eval/nnue/vectors.h"
+
+static inline int16_t nnue_wrap16(uint32_t word)
+{
+    return (int16_t)(uint16_t)word;
+}
+
+/* out = in - the rows of `removed` + the rows of `added`; out may be in. */
+static inline void portable_accumulate(int16_t *out, const int16_t *in, int width, const int16_t *rows,
+                                       const int32_t *removed, int removals, const int32_t *added, int additions)
+{
+    const int16_t *row;
+    int i, k;
+    if (out != in)
+        memcpy(out, in, (size_t)width * sizeof(int16_t));
+    for (k = 0; k < removals; k++) {
+        row = rows + (size_t)removed[k] * (size_t)width;
+        for (i = 0; i < width; i++)
+            out[i] = nnue_wrap16((uint32_t)out[i] - (uint32_t)row[i]);
+    }
+    for (k = 0; k < additions; k++) {
+        row = rows + (size_t)added[k] * (size_t)width;
+        for (i = 0; i < width; i++)
+            out[i] = nnue_wrap16((uint32_t)out[i] + (uint32_t)row[i]);
+    }
+}
+
+#if NNUE_BYTES
+#define NNUE_ROW_TILE 8         /* vectors held in registers at a time */
+
+/* Sum `vectors` vectors, a constant at each call. */
+static inline void nnue_accumulate_tile(int16_t *out, const int16_t *in, int width, const int16_t *rows,
+                                        const int32_t *removed, int removals, const int32_t *added, int additions,
+                                        const int vectors)
+{
+    NnueVector sum[NNUE_ROW_TILE];
+    const int16_t *row;
+    int i, k;
+    for (i = 0; i < vectors; i++)
+        sum[i] = NNUE_LOAD(in + i * NNUE_LANES16);
+    for (k = 0; k < removals; k++) {
+        row = rows + (size_t)removed[k] * (size_t)width;
+        for (i = 0; i < vectors; i++)
+            sum[i] = NNUE_SUB16(sum[i], NNUE_LOAD(row + i * NNUE_LANES16));
+    }
+    for (k = 0; k < additions; k++) {
+        row = rows + (size_t)added[k] * (size_t)width;
+        for (i = 0; i < vectors; i++)
+            sum[i] = NNUE_ADD16(sum[i], NNUE_LOAD(row + i * NNUE_LANES16));
+    }
+    for (i = 0; i < vectors; i++)
+        NNUE_STORE(out + i * NNUE_LANES16, sum[i]);
+}
+
+static inline void nnue_accumulate(int16_t *out, const int16_t *in, int width, const int16_t *rows,
+                                   const int32_t *removed, int removals, const int32_t *added, int additions)
+{
+    int at = 0;
+    for (; at + NNUE_ROW_TILE * NNUE_LANES16 <= width; at += NNUE_ROW_TILE * NNUE_LANES16)
+        nnue_accumulate_tile(out + at, in + at, width, rows + at, removed, removals, added, additions, NNUE_ROW_TILE);
+    for (; at < width; at += 32)
+        nnue_accumulate_tile(out + at, in + at, width, rows + at, removed, removals, added, additions,
+                             32 / NNUE_LANES16);
+}
+#else
+#define nnue_accumulate portable_accumulate
+#endif
+#endif

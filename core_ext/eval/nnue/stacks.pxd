@@ -1,0 +1,39 @@
+"""The dense layers behind the activated sums: three in a stack, and one stack or many.
+
+Layer 0 may be sharded: all outputs see the first, common inputs; the outputs of each group see a part of the others.
+SFNN passes squares and clipped values of layer 0 to layer 1, and may add its last output to the network's (shortcut).
+"""
+
+from core_ext.shogi.types cimport int32_t, uint8_t, uint32_t
+
+cdef enum:
+    MAX_INPUTS = 16384          # of layer 0
+    MAX_HIDDEN = 128
+    MAX_USED = 32               # words: NNUE_USED_WORDS(MAX_INPUTS) for each NNUE_BLOCK of MAX_HIDDEN
+
+# Stacks of `stride` bytes, each in the same layout, with biases int32 and weights int8. Weights of layers 0 (its common
+# part) and 1 as in dense.h, those of the shards [outputs][shard], those of layer 2 in the order of the inputs.
+cdef struct LayerStacks:
+    bint sfnn
+    int shortcut                # the output of layer 0 that is added; -1: none
+    int common                  # inputs of layer 0 that all outputs see
+    int shard                   # inputs that one group sees besides; 0: layer 0 is not sharded
+    int sharded                 # outputs with such inputs: all, without the padding
+    int group                   # outputs of a group
+    int outputs[2]              # of layers 0 and 1, padded
+    size_t bias[2]              # offsets in a stack
+    size_t weights[3]
+    size_t shards
+    size_t output_bias
+    size_t stride
+    uint32_t used[MAX_USED]     # inputs of layer 0 with weights, see nnue_find_used
+    const char *stacks
+
+# Fill in sizes and offsets. ValueError if play takes no network of this architecture.
+cdef int fill_sizes(LayerStacks *found, object architecture) except -1
+# Copy `count` stacks from the bytes of a file: each a hash, then for each layer biases and weights. `block` gets the
+# memory, for release_large. ValueError if their size is another one or a bias may overflow; MemoryError.
+cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t[::1] dense,
+                     void **block) except -1
+# Return the output of one stack for inputs aligned to 64 bytes, by the vector kernels or the portable ones.
+cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inputs, bint portable) noexcept nogil

@@ -1,0 +1,224 @@
+"""Layer stacks in memory, and their value. Contracts are in stacks.pxd."""
+
+from libc.string cimport memcpy, memset
+
+from core_ext.base.memory cimport allocate_large
+from core_ext.eval.nnue.dense cimport (
+    NNUE_BLOCK, NNUE_CHUNK, NNUE_USED_WORDS, nnue_affine, nnue_dot_row, nnue_find_used, nnue_hidden, nnue_squares,
+    portable_affine, portable_dot, portable_hidden, portable_squares,
+)
+from core_ext.shogi.types cimport int8_t
+
+cdef enum:
+    FILE_STEP = 32              # inputs of a layer are padded to a multiple of this in the file
+    ALIGNED = 64                # each array in a stack
+    WORD = 4
+    LARGEST_BIAS = 1 << 30      # sums of this and all weights fit into 32 bits
+
+assert MAX_USED == NNUE_USED_WORDS(MAX_INPUTS) * (MAX_HIDDEN // NNUE_BLOCK)
+
+
+# ---- values ----
+
+cdef inline int32_t wrapping_sum(int32_t a, int32_t b) noexcept nogil:
+    return <int32_t>(<uint32_t>a + <uint32_t>b)
+
+
+cdef inline void add_shards(const LayerStacks *stacks, int32_t *sums, const uint8_t *inputs, const int8_t *rows,
+                            bint portable) noexcept nogil:
+    """Add to each output the products of its group's inputs, which follow the common ones."""
+    cdef const uint8_t *seen
+    cdef int i
+    for i in range(stacks.sharded):
+        seen = inputs + stacks.common + i // stacks.group * stacks.shard
+        sums[i] = wrapping_sum(sums[i], portable_dot(seen, rows, stacks.shard) if portable else
+                               nnue_dot_row(seen, rows, stacks.shard))
+        rows += stacks.shard
+
+
+cdef inline void first_layer(const LayerStacks *stacks, const char *stack, int32_t *sums, const uint8_t *inputs,
+                             bint portable) noexcept nogil:
+    cdef const int8_t *weights = <const int8_t *>stack + stacks.weights[0]
+    cdef const int32_t *bias = <const int32_t *>(stack + stacks.bias[0])
+    if portable:
+        portable_affine(sums, inputs, stacks.common, stacks.outputs[0], weights, bias)
+    else:
+        nnue_affine(sums, inputs, stacks.common, stacks.outputs[0], weights, bias, stacks.used)
+    if stacks.shard:
+        add_shards(stacks, sums, inputs, <const int8_t *>stack + stacks.shards, portable)
+
+
+cdef inline int activate_first(const LayerStacks *stacks, uint8_t *units, const int32_t *sums,
+                               bint portable) noexcept nogil:
+    """Return the number of inputs of layer 1."""
+    cdef int count = stacks.outputs[0]
+    if portable and stacks.sfnn:
+        portable_squares(units, sums, count)
+    elif portable:
+        portable_hidden(units, sums, count)
+    elif stacks.sfnn:
+        nnue_squares(units, sums, count)
+    else:
+        nnue_hidden(units, sums, count)
+    return 2 * count if stacks.sfnn else count
+
+
+cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inputs, bint portable) noexcept nogil:
+    cdef const char *stack = stacks.stacks + index * stacks.stride
+    cdef const int8_t *weights = <const int8_t *>stack + stacks.weights[1]
+    cdef const int32_t *bias = <const int32_t *>(stack + stacks.bias[1])
+    cdef const int8_t *last = <const int8_t *>stack + stacks.weights[2]
+    cdef int32_t first[MAX_HIDDEN]
+    cdef int32_t second[MAX_HIDDEN]
+    cdef uint8_t units[2 * MAX_HIDDEN]
+    cdef int32_t output = (<const int32_t *>(stack + stacks.output_bias))[0]
+    cdef int count
+    first_layer(stacks, stack, first, inputs, portable)
+    count = activate_first(stacks, units, first, portable)
+    if portable:
+        portable_affine(second, units, count, stacks.outputs[1], weights, bias)
+        portable_hidden(units, second, stacks.outputs[1])
+        output = wrapping_sum(output, portable_dot(units, last, stacks.outputs[1]))
+    else:
+        nnue_affine(second, units, count, stacks.outputs[1], weights, bias, NULL)
+        nnue_hidden(units, second, stacks.outputs[1])
+        output = wrapping_sum(output, nnue_dot_row(units, last, stacks.outputs[1]))
+    return wrapping_sum(output, first[stacks.shortcut]) if stacks.shortcut >= 0 else output
+
+
+# ---- sizes ----
+
+cdef inline size_t padded(size_t count, size_t step) noexcept nogil:
+    return (count + step - 1) // step * step
+
+
+cdef list file_shapes(object architecture):
+    """Return (outputs, inputs) of each layer."""
+    cdef int hidden1 = architecture.hidden1, hidden2 = architecture.hidden2
+    if not architecture.sfnn:
+        return [(hidden1, 2 * architecture.width), (hidden2, hidden1), (1, hidden2)]
+    return [(hidden1 + (hidden1 % 8 == 7), architecture.width), (hidden2, 2 * hidden1), (1, hidden2)]
+
+
+cdef int check_shards(LayerStacks *found, object architecture, int outputs) except -1:
+    """Raise ValueError if the parts of a sharded layer 0 do not fit each other."""
+    cdef int others = architecture.width - architecture.common, shards = architecture.shards
+    if (not architecture.sfnn or shards < 2 or others <= 0 or others % (shards * NNUE_CHUNK)
+            or architecture.common < 0 or architecture.common % NNUE_CHUNK or outputs % shards):
+        raise ValueError(f"{shards} shards beside {architecture.common} common inputs do not fit "
+                         f"{architecture.width} inputs and {outputs} outputs")
+    found.common, found.shard = architecture.common, others // shards
+    found.sharded, found.group = outputs, outputs // shards
+    return 0
+
+
+cdef int check_hidden(object architecture) except -1:
+    for units in (architecture.hidden1, architecture.hidden2):
+        if not 1 <= units <= MAX_HIDDEN:
+            raise ValueError(f"hidden layer of {units} units is not of 1 to {MAX_HIDDEN}")
+    if architecture.sfnn and architecture.hidden1 % 8 not in (0, 7):
+        raise ValueError(f"first hidden layer of {architecture.hidden1} units is not of 8n or 8n - 1, as SFNN needs")
+    return 0
+
+
+cdef int fill_sizes(LayerStacks *found, object architecture) except -1:
+    cdef int outputs, i
+    cdef size_t at = 0
+    cdef size_t units[3]
+    check_hidden(architecture)
+    outputs, found.common = file_shapes(architecture)[0]
+    found.sfnn = architecture.sfnn
+    found.shortcut = architecture.hidden1 if outputs > architecture.hidden1 else -1
+    found.shard, found.sharded, found.group = 0, 0, outputs
+    if architecture.shards != 1 or architecture.common:
+        check_shards(found, architecture, outputs)
+    found.outputs[0] = 8 if outputs <= 8 else <int>padded(outputs, 16)
+    found.outputs[1] = <int>padded(architecture.hidden2, 16)
+    units = [found.common, found.outputs[0] * (2 if found.sfnn else 1), found.outputs[1]]
+    for i in range(2):
+        found.bias[i], found.weights[i] = at, at + padded(found.outputs[i] * WORD, ALIGNED)
+        at = found.weights[i] + padded(found.outputs[i] * units[i], ALIGNED)
+    found.shards = at
+    found.weights[2] = found.shards + found.outputs[0] * found.shard
+    found.output_bias = found.weights[2] + units[2]
+    found.stride = padded(found.output_bias + WORD, ALIGNED)
+    return 0
+
+
+# ---- memory ----
+
+cdef inline int32_t little_endian(const uint8_t *at) noexcept nogil:
+    return <int32_t>(at[0] | <uint32_t>at[1] << 8 | <uint32_t>at[2] << 16 | <uint32_t>at[3] << 24)
+
+
+cdef const uint8_t *copy_biases(int32_t *out, const uint8_t *at, int outputs) except NULL:
+    cdef int i
+    for i in range(outputs):
+        out[i] = little_endian(at + WORD * i)
+        if not -LARGEST_BIAS <= out[i] <= LARGEST_BIAS:
+            raise ValueError(f"a bias of a layer of {outputs} units is over {LARGEST_BIAS}: the sums would overflow")
+    return at + WORD * outputs
+
+
+cdef const uint8_t *copy_weights(int8_t *out, const uint8_t *at, int outputs, int inputs, int room, int split,
+                                 int moved) noexcept nogil:
+    """Reorder [output][input] as [inputs / 4][room][4]; inputs from `split` on move to `moved`. Padding stays 0."""
+    cdef int i, k, to
+    for i in range(outputs):
+        for k in range(inputs):
+            to = k if k < split else k - split + moved
+            out[(to // 4 * room + i) * 4 + to % 4] = <int8_t>at[k]
+        at += padded(inputs, FILE_STEP)
+    return at
+
+
+cdef const uint8_t *copy_sharded(const LayerStacks *found, char *stack, const uint8_t *at, int outputs,
+                                 int inputs) noexcept nogil:
+    """Copy the weights of layer 0: the common ones, then of each output those of its group."""
+    cdef int8_t *rows = <int8_t *>stack + found.shards
+    cdef int i
+    for i in range(outputs):
+        copy_weights(<int8_t *>stack + found.weights[0] + 4 * i, at, 1, found.common, found.outputs[0], found.common,
+                     0)
+        memcpy(rows + i * found.shard, at + found.common + i // found.group * found.shard, found.shard)
+        at += padded(inputs, FILE_STEP)
+    return at
+
+
+cdef const uint8_t *copy_stack(const LayerStacks *found, char *stack, const uint8_t *at, list shapes) except NULL:
+    """Copy one stack; return the end of its bytes."""
+    cdef int outputs[3]
+    cdef int inputs[3]
+    cdef int split, i
+    for i in range(3):
+        outputs[i], inputs[i] = shapes[i]
+    split = inputs[1] // 2 if found.sfnn else inputs[1]
+    at = copy_biases(<int32_t *>(stack + found.bias[0]), at + WORD, outputs[0])
+    at = copy_sharded(found, stack, at, outputs[0], inputs[0])
+    at = copy_biases(<int32_t *>(stack + found.bias[1]), at, outputs[1])
+    at = copy_weights(<int8_t *>stack + found.weights[1], at, outputs[1], inputs[1], found.outputs[1], split,
+                      found.outputs[0])
+    at = copy_biases(<int32_t *>(stack + found.output_bias), at, 1)
+    memcpy(stack + found.weights[2], at, inputs[2])
+    return at + padded(inputs[2], FILE_STEP)
+
+
+cdef int copy_stacks(LayerStacks *found, object architecture, int count, const uint8_t[::1] dense,
+                     void **block) except -1:
+    cdef list shapes = file_shapes(architecture)
+    cdef Py_ssize_t size = WORD + sum([outputs * (WORD + padded(inputs, FILE_STEP)) for outputs, inputs in shapes])
+    cdef const uint8_t *at = &dense[0] if dense.shape[0] else NULL
+    cdef char *start
+    cdef int i
+    if dense.shape[0] != count * size:
+        raise ValueError(f"dense layers of {dense.shape[0]} bytes, {count} x {size} expected")
+    start = <char *>allocate_large(count * found.stride, block)
+    if start == NULL:
+        raise MemoryError("no memory for a network")
+    memset(found.used, 0, sizeof(found.used))
+    for i in range(count):
+        at = copy_stack(found, start + i * found.stride, at, shapes)
+        nnue_find_used(found.used, <const int8_t *>start + i * found.stride + found.weights[0], found.common,
+                       found.outputs[0])
+    found.stacks = start
+    return 0
