@@ -24,7 +24,7 @@ from typing import Any
 from bench import OPENINGS
 from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import kept_rows, same_conditions
-from bench.strength.elo import estimate, likelihood_ratio, verdict
+from bench.strength.elo import decided, estimate, verdict_text
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import Steps
 from core_ext.board import BLACK, Board
@@ -205,12 +205,12 @@ def run(arguments: argparse.Namespace) -> None:
     file = Path(arguments.keep) / "pairs.jsonl"
     same_conditions(file.parent, arguments, FREE)
     kept = kept_rows(file)
-    if not test_ended(kept, arguments):
+    if not decided(scores_of(kept), arguments.elo0, arguments.elo1):
         with open(file, "a", encoding="utf-8") as record:
             for pair in missing_pairs(arguments, sides, kept):
                 record.write(json.dumps(pair) + "\n")
                 record.flush()
-                if test_ended(kept, arguments):
+                if decided(scores_of(kept), arguments.elo0, arguments.elo1):
                     break
     print(standing(arguments, kept), flush=True)
 
@@ -231,13 +231,6 @@ def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
     return [sum(pair["points"]) / 2 for pair in pairs]
 
 
-def test_ended(pairs: list[dict[str, list[float]]], arguments: argparse.Namespace) -> bool:
-    """Return True if the sequential test has a verdict."""
-    if arguments.elo1 is None or len(pairs) < 20:
-        return False
-    return verdict(likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)) != "open"
-
-
 def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]]) -> str:
     """Return one line: games, result, score and Elo with 95 % intervals (by pairs), and the test."""
     points = [point for pair in pairs for point in pair["points"]]
@@ -246,8 +239,7 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
     counts = f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
     line = f"{arguments.name}: {counts}, {estimate(scores_of(pairs)).text()}"
     if arguments.elo1 is not None:
-        ratio = likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)
-        line += f", test {ratio:+.2f} ({verdict(ratio)})"
+        line += f", test {verdict_text(scores_of(pairs), arguments.elo0, arguments.elo1)}"
     return line
 
 
