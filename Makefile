@@ -5,14 +5,14 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-records debug sanitize fuzz fuzz-sanitize soak wine coverage \
-	coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
+.PHONY: help setup run build probes test test-slow test-all test-learn test-records debug sanitize fuzz fuzz-sanitize soak wine \
+	coverage coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
+	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
-	@echo "make test-records  records in all formats, read by other programs' libraries (needs node)"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
@@ -46,6 +46,12 @@ $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
 
+# PyTorch for Linux brings 5 GB of CUDA; `make test` does not need it.
+TORCH ?= torch==2.13.0
+$(VENV)/.learn: $(VENV)/.done
+	@$(INSTALL) '.[learn]' '$(TORCH)'
+	@touch $@
+
 # setup.py compiles only changed modules. `probes` adds the core's test modules, for tests and benches.
 build probes: $(VENV)/.done
 	@test -d build || echo "Compiling the core: a minute or two, once"
@@ -67,6 +73,9 @@ PYTEST = $(PY) -m pytest -q
 
 test: $(VENV)/.test probes
 	$(PYTEST)
+
+test-learn: $(VENV)/.test $(VENV)/.learn probes
+	$(PYTEST) tests/learn/nnue
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow

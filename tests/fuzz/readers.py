@@ -19,7 +19,6 @@ from rsshogi.record import Record, write_sbinpack_file
 from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
-from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
 from tests.csa.server import summary
 from tests.engine.test_book import SBK, apery_book
@@ -225,13 +224,8 @@ class Readers:
         positions["king"], positions["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
         data = positions.view(np.uint8)
         data[rng.integers(0, len(data), 2)] = rng.integers(0, 256, 2)
-        kpp, network = models()
         with suppress(ValueError):
-            kpp.learn(positions, [1e-6] * 9)
-            network.begin(positions)
-            network.set_step(1, 1e-6, 0.0)
-            for phase in STEP_PHASES:
-                network.work(phase)
+            kpp_trainer().learn(positions, [1e-6] * 9)
 
     def checkpoint(self) -> None:
         save_checkpoint(self.folder, {"a": 1}, [], {"some": np.arange(40)})
@@ -258,9 +252,8 @@ def network_bytes(folder: Path, name: str) -> bytes:
 
 
 @cache
-def models() -> tuple[Trainer, NetworkTrainer]:
-    terms = ("piece", "tempo", "kp", "relative", "pp", "relative_pp")
-    return Trainer(terms), NetworkTrainer(128, 8, 8, 8, 1, fv_scale=16)
+def kpp_trainer() -> Trainer:
+    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp"))
 
 
 @cache

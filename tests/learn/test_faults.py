@@ -34,6 +34,7 @@ from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, b
 from usi_engine.learn.game import SourceError
 from usi_engine.learn.kpp.train import Plan, Training
 
+NETWORK = "SFNN_ka2_1024_7_64_k3k3"
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, index in it, number
 OUT_OF_RANGE: list[Setting] = [
@@ -118,7 +119,7 @@ def test_random_bytes_in_positions_are_refused_or_learned(positions: Positions) 
 @pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
 def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
     out = tmp_path / "out.kpp"
-    train = ("train", corpus, "--out", out, "--model", "P", "--epochs", "1")
+    train = ("train", corpus, "--out", out, "--network", "P", "--epochs", "1")
     positions = np.fromfile(corpus / name, TRAINING_POSITION)
     positions["pieces"][9, 3] = 40000
     positions.tofile(corpus / name)
@@ -133,11 +134,11 @@ def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusa
 @pytest.mark.parametrize("text", ["", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0"])
 def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, text: str) -> None:
     (corpus / CARD).write_text(text)
-    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
+    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
 
 
 def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
+    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
     (corpus / CARD).write_text("{}")
     (corpus / TRAINING).write_bytes(b"")
     assert f"no positions in {corpus / TRAINING}" in refusal(*train)
@@ -155,7 +156,7 @@ def trained(corpus: Path, tmp_path: Path) -> Training:
 
 def train_again(corpus: Path, tmp_path: Path) -> list[str]:
     """Return the command that continues this training."""
-    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--model", "P", "--epochs", "1"]
+    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--network", "P", "--epochs", "1"]
 
 
 def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
@@ -297,22 +298,29 @@ def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: R
     notes.write_text("my notes")
     folder.mkdir()
     for out, reason in ((notes, "is not a file of weights"), (folder, "not a regular file")):
-        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", "P")
+        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--network", "P")
         assert not out.with_name(out.name + ".run").exists()
     assert notes.read_text() == "my notes"
 
 
-@pytest.mark.parametrize(("model", "name"), [("nnue", "mynet"), ("nnue", "mynet.txt"), ("KP", "net.bin")])
+@pytest.mark.parametrize("name", ["nnue", "kp_256x2-32", "NNUE_kp_256x2_32_32_k3k3", "SFNN_kpe9_64_7_16"])
+def test_an_unknown_network_is_refused(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
+    said = refusal("train", corpus, "--out", tmp_path / "nn.bin", "--network", name)
+    assert f"--network {name}: " in said and "KPPT" in said
+    assert "k21k21" in said or "only SFNN has" in said
+
+
+@pytest.mark.parametrize(("model", "name"), [(NETWORK, "mynet"), (NETWORK, "mynet.txt"), ("KP", "net.bin")])
 def test_weights_need_a_name_that_the_engine_takes_for_them(
     corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str
 ) -> None:
-    """Training is refused before it begins; a network is not replaced if `--model nnue` was forgotten."""
+    """Training is refused before it begins; a network is not replaced if its name was forgotten."""
     out, suffixes = tmp_path / name, ".kpp" if model == "KP" else ".bin or .nnue"
     if out.suffix == ".bin":
         write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
     before = out.read_bytes() if out.exists() else b""
-    said = refusal("train", corpus, "--out", out, "--model", model, "--epochs", "1")
-    assert f"--out {out}: weights of --model {model} need a name that ends in {suffixes}" in said
+    said = refusal("train", corpus, "--out", out, "--network", model, "--epochs", "1")
+    assert f"--out {out}: weights of --network {model} need a name that ends in {suffixes}" in said
     assert not out.with_name(name + ".run").exists()
     assert (out.read_bytes() if out.exists() else b"") == before
 
@@ -354,7 +362,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from usi_engine.learn.command import main
 sys.exit(main(sys.argv[2:]))
 """
-TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]
+TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--network", "P", "--epochs", "1"]
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:

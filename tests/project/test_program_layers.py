@@ -25,7 +25,7 @@ LAYERS: dict[str, str] = {
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
     "learn.selfplay": "game_file append_games play off_game rescore",
     "learn.kpp": "export warm_start train",
-    "learn.nnue": "half_kp network_card unit_order widen train",
+    "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
     "csa": "clock driver position protocol connection game record client command",
     "play": "game moves opponent screen record game_loop command",
