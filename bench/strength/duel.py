@@ -13,7 +13,6 @@ bench.speed.nps, or play a match at equal time (bench.strength.match).
 
 import argparse
 import json
-import multiprocessing
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,6 +32,7 @@ from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import rules_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.learn.pool import Work
 from usi_engine.player import Player, PlayRules, ending_of, read_openings
 from usi_engine.usi.arguments import whole
 from usi_engine.usi.options import Options
@@ -162,25 +162,12 @@ class Duel:
         return "d", LONGEST
 
 
-_duel: Duel | None = None
-
-
-def begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
-    """Set up the duel of this worker process."""
-    global _duel  # noqa: PLW0603  (a worker process has one duel for its life)
-    _duel = Duel(settings, openings)
-
-
-def play_pair(number: int, constants: tuple[dict[str, int], dict[str, int]] | None = None) -> dict[str, Any]:
-    """Play a pair of games in a worker process, with these constants of both sides if given."""
-    assert _duel is not None
-    if constants:
-        _duel.set_constants(*constants)
-    return _duel.play_pair(number)
+def play_pair(duel: Duel, number: int) -> dict[str, Any]:
+    return duel.play_pair(number)
 
 
 def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
-    """Return the settings of both sides. Files are read here first, because the pool would retry for ever."""
+    """Return the settings of both sides. Files are read here first: if one is missing, nothing is begun."""
     a = arguments
     first = Setting(a.nodes, a.weights, dict(a.set), a.clock, a.book)
     second = Setting(a.nodes_b or a.nodes, a.weights_b, dict(a.set_b), a.clock, a.book_b)
@@ -219,9 +206,8 @@ def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: l
     """Play the pairs that are not in `kept`, in several processes; append and yield each when it ends."""
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
-    pool = multiprocessing.get_context("spawn").Pool(arguments.processes, begin, sides)
-    with pool, Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
-        for pair in pool.imap_unordered(play_pair, numbers):
+    with Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
+        for pair in Work(Duel, sides, play_pair).results(numbers, arguments.processes, in_order=False):
             kept.append(pair)
             bar.step(standing(arguments, kept))
             yield pair

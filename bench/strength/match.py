@@ -44,7 +44,7 @@ USUAL_OPTIONS = {
     "Threads": "1", "Thread": "1", "USI_OwnBook": "false", "BookDepth": "0", "UCI_Variant": "shogi",
     "USI_Variant": "shogi", "Verbose": "0",
 }  # fmt: skip
-FREE = ("games", "concurrency", "elo0", "elo1", "record", "keep")  # may change when a match is resumed
+FREE = ("games", "concurrency", "scheduler", "elo0", "elo1", "record", "keep")  # may change when a match is resumed
 # CSA's names of the ends: of a loss, if not by resignation, and of a draw.
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "illegal": "ILLEGAL_MOVE", "perpetual": "ILLEGAL_MOVE"}
 DRAWN = {"repetition": "SENNICHITE", "length": "MAX_MOVES"}
@@ -80,7 +80,7 @@ def play(
         open(folder / "games.jsonl", "a", encoding="utf-8") as file,
         Steps(len(rows) + len(tasks), "game", len(rows)) as bar,
     ):
-        for row in work.results(tasks, min(arguments.concurrency, max(len(tasks), 1))):
+        for row in work.results(tasks, arguments.concurrency, arguments.scheduler, in_order=False):
             rows.append(row)
             file.write(json.dumps(row) + "\n")
             file.flush()
@@ -247,6 +247,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--elo0", type=float, default=0.0)
     parser.add_argument("--elo1", type=float, help="end the match when a sequential test accepts --elo0 or --elo1")
     parser.add_argument("--concurrency", type=whole(1), default=os.cpu_count() or 1, help="games at the same time")
+    text = "HOST:PORT of a Dask scheduler, whose workers play instead of processes"
+    parser.add_argument("--scheduler", default="", help=text)
     parser.add_argument("--record", choices=("kif", "csa", "usi"), help="also write each game as a record")
     parser.add_argument("--keep", default="build/match", help="folder of the games; a match there is resumed")
     chosen = parser.parse_args()

@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -185,7 +186,8 @@ def test_a_match_is_kept_and_continued(
     (kept / "games.jsonl").write_text(rows[: rows.rindex("points")], encoding="utf-8")
     assert play(4, processes=2).startswith("A - B: +2 =0 -2 of 4, score 50.0 %")
     assert [len(received(tmp_path, name, "go")) for name in "AB"] == [2, 3]
-    again = [json.loads(line) for line in (kept / "games.jsonl").read_text(encoding="utf-8").splitlines()]
+    lines = (kept / "games.jsonl").read_text(encoding="utf-8").splitlines()
+    again = sorted(map(json.loads, lines), key=itemgetter("game"))
     assert [(row["game"], row["black"], row["points"]) for row in again] == [
         (0, 0, 0.0), (1, 1, 1.0), (2, 0, 0.0), (3, 1, 1.0),
     ]  # fmt: skip

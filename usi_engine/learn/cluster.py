@@ -159,6 +159,8 @@ class _Sent:
     def done(self) -> bool:
         return bool(self._future.done())
 
+    ended = done
+
     def result(self) -> Any:
         try:
             return self._future.result()

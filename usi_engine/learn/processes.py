@@ -64,6 +64,9 @@ class _Repeated:
     def done(self) -> bool:
         return self._future.done() and not self._failed()
 
+    def ended(self) -> bool:
+        return self._future.done()
+
     def repeat(self) -> None:
         if self._failed():
             self._repeats += 1
