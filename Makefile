@@ -75,7 +75,7 @@ test: $(VENV)/.test probes
 	$(PYTEST)
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
-	$(PYTEST) tests/learn/nnue
+	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow
