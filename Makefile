@@ -18,7 +18,7 @@ help:
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
-	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1); figures: draw the charts of docs/figures"
+	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
 	@echo "make wheel      build a wheel in dist/ (ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
 	@echo "make sdist      build a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 	@echo "make clean      remove everything built except .venv; untranslated: options to add to docs/usi.ja.md"
@@ -41,7 +41,7 @@ $(VENV)/.done: pyproject.toml bootstrap.py
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint match records coverage charts folder
+EXTRAS := test lint records coverage charts folder
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -75,7 +75,7 @@ test: $(VENV)/.test probes
 	$(PYTEST)
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
-	$(PYTEST) tests/learn/nnue
+	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow
@@ -163,16 +163,16 @@ bench: probes
 figures: $(VENV)/.charts
 	$(PY) docs/figures/levels.py
 
-# make match OPPONENT=/path/to/engine GAMES=20 TIME=10+0.1. TIME in seconds: MAIN, MAIN+INCREMENT or MAIN/BYOYOMI.
-# OPTIONS of the opponent: NAME:VALUE,NAME:VALUE. The same command continues an interrupted match.
-OPPONENT ?= $(BIN)/usi_engine
+# make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
+# MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.
+OPPONENT ?= $(abspath $(BIN))/usi_engine
 GAMES ?= 10
 TIME ?= 0/0.1
 OPTIONS ?=
 KEEP ?= runs/match-$(notdir $(OPPONENT))
-match: $(VENV)/.match build
-	$(PY) -m bench.strength.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --clock $(TIME) \
-		--options2 '$(OPTIONS)' --keep $(KEEP)
+match: build
+	$(PY) -m bench.strength.match --engine $(BIN)/usi_engine --engine '$(OPPONENT)' $(OPTIONS:%=--option '%') \
+		$(if $(NODES),--nodes $(NODES),--time $(TIME)) --games $(GAMES) --record kif --keep $(KEEP)
 
 # ---- maintenance -----------------------------------------------------------------------------------------------------
 

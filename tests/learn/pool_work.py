@@ -44,6 +44,13 @@ def same_weights(state: list[tuple[str, dict[str, bytes]]], _: int) -> list[tupl
     return state
 
 
+def wait_until_there(_: list[int], task: str) -> str:
+    """Return the path when it exists."""
+    while not Path(task).exists():
+        time.sleep(0.01)
+    return task
+
+
 def wait_for(_: list[int], task: str) -> str:
     """Write this process's number to a file and wait."""
     Path(task).write_text(str(os.getpid()), encoding="utf-8")

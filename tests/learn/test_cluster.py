@@ -15,7 +15,6 @@ import pytest
 
 from tests.learn.pool_work import die_at_first, new_counter, same_weights, slow_square, weights_and_contents
 from tests.learn.test_pool import wait_until
-from usi_engine.learn import cluster
 from usi_engine.learn.command import main
 from usi_engine.learn.pool import Work
 
@@ -108,8 +107,8 @@ def test_another_version_and_no_scheduler_are_errors_of_one_line(
     scheduler: Scheduler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     command = ["selfplay", "--games", "1", "--out", str(tmp_path / "x.tsv"), "--weights", "material", "--scheduler"]
-    monkeypatch.setattr(cluster, "program_version", lambda: "9.9")
-    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 1)
+    monkeypatch.setattr("usi_engine.learn.cluster.program_version", lambda: "9.9")
+    monkeypatch.setattr("usi_engine.learn.cluster.CONNECT_SECONDS", 1)
     for address, said in (
         (scheduler.address, "but this is version 9.9 of the program"),
         ("127.0.0.1:1", "--scheduler 127.0.0.1:1: "),

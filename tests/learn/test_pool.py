@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.pool_work import die_at_first, new_counter, slow_square
+from tests.learn.pool_work import die_at_first, new_counter, slow_square, wait_until_there
 from usi_engine.learn.pool import WAITING_TASKS, Work
 
 WORK = Work(new_counter, (100,), slow_square)
@@ -44,9 +44,28 @@ def test_an_error_of_the_set_up_reaches_the_caller(processes: int) -> None:
         list(Work(new_counter, (-1,), slow_square).results(range(3), processes))
 
 
-def test_the_task_of_a_killed_process_is_done_again(tmp_path: Path) -> None:
+def test_results_as_they_are_ready(tmp_path: Path) -> None:
+    """The first task waits for a file. A task is taken when a process is free."""
+    late, taken = tmp_path / "late", list[Path]()
+
+    def tasks() -> Iterator[str]:
+        for path in (late, tmp_path, tmp_path):
+            taken.append(path)
+            yield str(path)
+
+    results = Work(new_counter, (0,), wait_until_there).results(tasks(), 2, in_order=False)
+    assert next(results) == str(tmp_path)
+    assert len(taken) == 2
+    assert next(results) == str(tmp_path)
+    late.touch()
+    assert list(results) == [str(late)]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_task_of_a_killed_process_is_done_again(tmp_path: Path, in_order: bool) -> None:
     tasks = [(str(tmp_path / str(number)), 2 if number == 5 else 0) for number in range(20)]
-    assert list(Work(new_counter, (0,), die_at_first).results(tasks, 2)) == [file for file, _ in tasks]
+    found = list(Work(new_counter, (0,), die_at_first).results(tasks, 2, in_order=in_order))
+    assert (found if in_order else sorted(found)) == (list if in_order else sorted)(file for file, _ in tasks)
     assert (tmp_path / "5").stat().st_size == 3
 
 

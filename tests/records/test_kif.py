@@ -145,6 +145,7 @@ def test_everything_is_kept() -> None:
 *  before
 
 *after an empty line
+&bookmark
    1 ６二銀(71)   ( 0:01/00:00:01)
 ** 30 +7776FU
 *one
@@ -157,7 +158,7 @@ def test_everything_is_kept() -> None:
 """
     record = kif.read(text)
     assert kif.write(record) == text.replace("\n\n", "\n")
-    assert record.root.comment == "\n  before\nafter an empty line"
+    assert record.root.comment == "\n  before\nafter an empty line\n&bookmark"
     assert record.main_line[0].comment == "** 30 +7776FU\none\n"
     assert [node.milliseconds for node in record.main_line] == [1000, 3665000, None]
     assert (record.players, record.header["持ち時間"]) == (("a", "b"), "60分 切れたら1分将棋")

@@ -21,7 +21,7 @@ from typing import Any
 from uuid import uuid4
 
 import usi_engine
-from usi_engine.evaluation.load import evaluation_file
+from usi_engine.evaluation.load import OPTIONS_FILE, evaluation_file
 from usi_engine.evaluation.names import PACKAGED
 from usi_engine.learn.processes import KILLED, MOST_REPEATS
 
@@ -34,7 +34,6 @@ except ImportError as error:
 CONNECT_SECONDS, COUNT_SECONDS = 10.0, 2.0
 LOST = "the connection to the scheduler is lost"
 ADDRESS = re.compile(r".+:[0-9]{1,5}")
-SENT_BESIDE = ("eval_options.txt",)  # files that a network is loaded with
 
 Files = dict[str, bytes]  # contents by name; the first is the file of weights
 
@@ -55,8 +54,8 @@ def files_of(weights: str) -> Files:
     path = evaluation_file(weights)
     if path is None or weights in PACKAGED:
         return {}
-    beside = (path.with_name(name) for name in SENT_BESIDE)
-    return {file.name: file.read_bytes() for file in (path, *beside) if file == path or file.is_file()}
+    options = path.with_name(OPTIONS_FILE)
+    return {file.name: file.read_bytes() for file in (path, options) if file == path or file.is_file()}
 
 
 def write_files(files: Files, folder: Path) -> str:
@@ -159,6 +158,8 @@ class _Sent:
 
     def done(self) -> bool:
         return bool(self._future.done())
+
+    ended = done
 
     def result(self) -> Any:
         try:

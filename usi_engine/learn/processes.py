@@ -9,24 +9,16 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from multiprocessing import get_context, parent_process
-from typing import Any, Protocol
+from typing import Any
 
 MOST_REPEATS = 2  # of a task whose process was killed
 KILLED = f"a worker process was killed {MOST_REPEATS + 1} times in one task; perhaps there was no memory left"
 
 
-class Work(Protocol):
-    """`learn.pool.Work`, as far as a process needs it."""
-
-    @property
-    def do(self) -> Any: ...
-    def new_state(self) -> Any: ...
-
-
 class Processes:
     """Processes on this machine. If one is killed, the executor ends; a new one does the unfinished tasks again."""
 
-    def __init__(self, work: Work, processes: int) -> None:
+    def __init__(self, work: Any, processes: int) -> None:
         self._work, self._processes = work, processes
         self._tasks: list[_Repeated] = []  # not known to be finished
         self.start()
@@ -72,6 +64,9 @@ class _Repeated:
     def done(self) -> bool:
         return self._future.done() and not self._failed()
 
+    def ended(self) -> bool:
+        return self._future.done()
+
     def repeat(self) -> None:
         if self._failed():
             self._repeats += 1
@@ -86,11 +81,11 @@ class _Repeated:
 
 
 # The work of a worker process, and its state. The first task makes the state, so that an error reaches the caller.
-_work: list[Work] = []
+_work: list[Any] = []  # learn.pool.Work
 _state: list[Any] = []
 
 
-def _start(work: Work) -> None:
+def _start(work: Any) -> None:
     """Prepare a worker process: it ends silently at Ctrl-C, which it receives too, and with its parent."""
     _work.append(work)
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))

@@ -128,8 +128,8 @@ class Reader:
         self.number, self.text = number, text
         line = text.strip(SPACE)
         try:
-            if text.startswith("*"):
-                self.comment.append(unmarked_text(text[1:]))
+            if text.startswith(("*", "&")):
+                self.comment.append(unmarked_text(text[1:]) if text[0] == "*" else text)
             elif line:
                 method_for(line)(self, line)
         except FaultyText as error:
@@ -310,7 +310,7 @@ HEADER = re.compile(r"([^\s：:(]+)\s*[：:](.*)")
 SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手(?:番$|の?持ち?駒\s*[：:](.*))")
 # The first pattern that matches says how a line is read.
 LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
-    (re.compile(r"[#&]|手数[-ー―─]|\+-|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
+    (re.compile(r"#|手数[-ー―─]|\+-|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
     (re.compile(rf"\||手合割\s*[：:]|{SIDE.pattern}"), Reader.part_of_start),
     (re.compile(r"変化[：:]"), Reader.variation),
     (re.compile(r"まで"), Reader.result),
@@ -383,12 +383,13 @@ def head_lines(record: Record) -> list[str]:
 
 def is_header(line: str) -> bool:
     """Return True if a line is read as a header; a key from another format may be none."""
-    return not line.startswith("*") and method_for(line) == Reader.header
+    return not line.startswith(("*", "&")) and method_for(line) == Reader.header
 
 
 def comment_lines(comment: str | None) -> list[str]:
-    """Return the lines of a comment."""
-    return [] if comment is None else ["*" + marked_text(line) for line in LINE_END.split(comment)]
+    """Return the lines of a comment. Bookmarks, lines of `&`, are kept as a part of it."""
+    lines = [] if comment is None else LINE_END.split(comment)
+    return [line if line.startswith("&") else "*" + marked_text(line) for line in lines]
 
 
 def columns(text: str) -> int:
