@@ -92,7 +92,7 @@ def test_training_lowers_the_divergence(corpus: Path, tmp_path: Path, plan: Netw
     """The figures of rounded weights stay near those of the float weights."""
     training = train(corpus, tmp_path, replace(plan, epochs=4, batch=128))
     first, last = training.state.curve[0], training.state.curve[-1]
-    assert last["divergence"] < 0.8 * first["divergence"] and last["correlation"] > 0.3
+    assert last["divergence"] < 0.9 * first["divergence"] and last["correlation"] > 0.3
     assert last["rounded_divergence"] < 1.1 * last["divergence"]
 
 
