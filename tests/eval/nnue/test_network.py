@@ -15,7 +15,7 @@ from core_ext._probe import walk_evaluator
 from core_ext.engine import check_architecture
 from core_ext.eval.nnue.network import Network
 from tests.eval.nnue.networks import random_network
-from tests.eval.nnue.reference import Reference, progress_index, read_reference
+from tests.eval.nnue.reference import Ints, Reference, progress_index, read_reference
 from tests.eval.test_evaluate import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START, Position
@@ -124,23 +124,24 @@ def test_incremental_sums_equal_full_sums_on_a_million_positions(case: str) -> N
 STACKS = [*HANDS, *KINGS, *PROGRESS, "hand4_k9k9", "hand64z_k29k29", "k13k13z_progress32", "hand256_k3k3_progress16"]
 
 
-def indexing_network(architecture: Architecture, progress: np.ndarray) -> Network:
-    """Return a network whose output is 16 times the index of the layer stack."""
+def indexing_network(architecture: Architecture, progress: tuple[int, Ints] | None) -> Network:
+    """Return a network whose output is the index of the layer stack, or a part of it if there are many."""
     count, size = architecture.stacks, stack_size(architecture)
     dense = np.zeros((count, size), np.uint8)
     last = size - 4 - 32  # the bias of the output and its weights end a stack
-    dense[:, last : last + 4] = (16 * np.arange(count, dtype="<u4")).view(np.uint8).reshape(count, 4)
+    dense[:, last : last + 4] = np.arange(count, dtype="<u4").view(np.uint8).reshape(count, 4)
     bias, weight = np.zeros(64, np.int16), np.zeros((architecture.feature_count, 64), np.int16)
-    given = (-777, progress) if architecture.progress else None
-    return Network(architecture, bias, weight, dense.tobytes(), given, 16 * -(-count // 20000))
+    return Network(architecture, bias, weight, dense.tobytes(), progress, -(-count // 20000))
 
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
     architecture = parse_name(f"SFNN_kp_64_8_8_{stack}")
-    progress = np.random.default_rng(len(stack)).integers(-8000, 8000, PROGRESS_SHAPE, np.int32)
+    weights = np.random.default_rng(len(stack)).integers(-8000, 8000, PROGRESS_SHAPE, np.int32)
+    progress = (-777, weights) if architecture.progress else None
     probe = NnueProbe(indexing_network(architecture, progress))
-    reference = Reference("K+P", True, stack.upper().split("_"), *[np.zeros(1)] * 2, [], (-777, progress), 8)
+    none = np.zeros(1)
+    reference = Reference("K+P", True, stack.upper().split("_"), none, none, [], progress, 8)
     found = set()
     for sfen in [*POSITIONS, *[board.sfen() for board in random_boards(5, 400)][::7]]:
         index = reference.stack(Position(sfen))
@@ -152,23 +153,12 @@ def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
 
 def test_steps_of_the_progress_begin_where_the_reference_says() -> None:
     zeros, sfen = np.zeros(PROGRESS_SHAPE, np.int32), POSITIONS[0]
-    architecture = parse_name("SFNN_kp_64_8_8_progress3")
-    good = indexing_network(architecture, zeros)
     steps = set()
     for bias in (-45056, -45055, -44732, -44731, -1, 0, 45054, 45055, 45056, 2**31 - 1, -(2**31)):
-        network = Network(architecture, *transformer(good), dense_of(architecture), (bias, zeros), 16)
-        steps.add(step := NnueProbe(network).stack(sfen))
+        step = NnueProbe(indexing_network(parse_name("SFNN_kp_64_8_8_progress3"), (bias, zeros))).stack(sfen)
         assert step == progress_index(bias, zeros, 3, Position(sfen)), bias
+        steps.add(step)
     assert steps == {0, 1, 2}
-
-
-def transformer(network: Network) -> tuple[np.ndarray, np.ndarray]:
-    shape = network.architecture.feature_count, network.width
-    return np.zeros(shape[1], np.int16), np.zeros(shape, np.int16)
-
-
-def dense_of(architecture: Architecture) -> bytes:
-    return bytes(architecture.stacks * stack_size(architecture))
 
 
 # ---- bounds ----
@@ -253,7 +243,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError):
             Network(file.architecture, *arguments)
     by_progress = parse_name("SFNN_kp_64_8_8_progress2")
-    arrays = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16), dense_of(by_progress)
+    arrays = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16), bytes(2 * stack_size(by_progress))
     for given in (None, (0, progress[1][:80])):
         with pytest.raises(ValueError):
             Network(by_progress, *arrays, given, 16)
