@@ -34,7 +34,7 @@ cdef Py_ssize_t decode_numbers(const uint8_t *at, Py_ssize_t size, int16_t *out,
     cdef uint32_t bits, two, three
     cdef int32_t value
     cdef bint continued, fits = True
-    cdef int i, length
+    cdef int i, length, _n
     while last - out >= WORD and end - at >= WORD + LONGEST:
         memcpy(&word, at, WORD)
         if not word & CONTINUED:
@@ -43,7 +43,7 @@ cdef Py_ssize_t decode_numbers(const uint8_t *at, Py_ssize_t size, int16_t *out,
             at += WORD
             out += WORD
             continue
-        for i in range(WORD // LONGEST + 1):  # the last one begins at most six bytes on
+        for _n in range(WORD // LONGEST + 1):  # the last one begins at most six bytes on
             two = at[0] >> 7
             three = two & (at[1] >> 7)
             value = sign_extended((at[0] & 127) | (at[1] & 127 & (0 - two)) << 7 | (at[2] & 127 & (0 - three)) << 14,

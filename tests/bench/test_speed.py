@@ -62,9 +62,9 @@ def test_a_missing_file_is_named(
 
 
 def test_evaluations_by_a_random_network(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(nnue, "SIZES", [("K+P", 128, 16, 16)])
+    monkeypatch.setattr(nnue, "NAMES", ["SFNN_kp_64_7_16_k3k3"])
     run(nnue, monkeypatch, "--seconds", "0.2")
-    found = re.findall(r"^K\+P 128x2-16-16, (.*): -?\d+ ns an evaluation", capsys.readouterr().out, re.M)
+    found = re.findall(r"^SFNN_kp_64_7_16_k3k3, (.*): -?\d+ ns an evaluation", capsys.readouterr().out, re.M)
     assert found == list(nps.CASES)
 
 

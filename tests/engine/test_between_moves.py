@@ -14,12 +14,12 @@ from tests.engine.conftest import SMALL_TABLE, ScriptedEngine
 from tests.engine.fake_core import Script, ScriptedSolver
 from tests.engine.transcripts import DECLARABLE
 from tests.engine.usi_transport import InProcess
+from tests.eval.nnue.networks import shifted
 from usi_engine.core import load_core
 from usi_engine.evaluation.load import packaged_network
 from usi_engine.evaluation.network_file import read_network, write_network
 from usi_engine.game import thinking
 from usi_engine.game.mating import MIN_MEGABYTES, table_megabytes
-from usi_engine.learn.nnue.train import shifted
 
 MATE_IN_THREE = "position sfen 7k1/9/9/9/9/9/9/9/4K4 b 3G 1"
 

@@ -68,3 +68,33 @@ def test_combo() -> None:
 def test_an_unknown_name_is_quoted() -> None:
     assert "'Foo'" in (Options().set("Foo", "1") or "")
     assert Options().listing("Foo") == []
+
+
+def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
+    options = Options()
+    options.set("Threads", "3")
+    lines = ["option name FV_SCALE type spin default 24 min 1 max 128", "", "multipv=2", "USI_Ponder true", "Threads 2"]
+    told = ["FV_SCALE = 24", "MultiPV = 2", "USI_Ponder = true", "option Threads stays 3, as it was set, not 2"]
+    assert options.advise(lines) == told
+    assert (options.number("FV_SCALE"), options.number("MultiPV"), options.number("Threads")) == (24, 2, 3)
+    options.set("FV_SCALE", "16")
+    assert options.advise(["FV_SCALE 20"]) == ["option FV_SCALE stays 16, as it was set, not 20"]
+    assert (options.number("FV_SCALE"), options.number("MultiPV"), options.flag("USI_Ponder")) == (16, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("FV_SCALE", "'FV_SCALE' is not NAME=VALUE"),
+        ("option name FV_SCALE type spin", "'option name FV_SCALE type spin' is not NAME=VALUE"),
+        ("option", "'option' is not NAME=VALUE"),
+        ("FV_SCALE = many", "option FV_SCALE cannot be 'many'; it stays 16"),
+        ("FV_SCALE 1000", "FV_SCALE = 128"),
+        ("BookPath here", "no option is named 'BookPath'"),
+        ("evaldir ../other", "option EvalDir cannot be set here"),
+    ],
+)
+def test_each_line_of_eval_options_is_answered_in_one_sentence(line: str, told: str) -> None:
+    options = Options()
+    assert options.advise([line, "MultiPV=2"]) == [told, "MultiPV = 2"]
+    assert options.text("EvalDir") == ""

@@ -21,7 +21,7 @@ from tests.eval.nnue.networks import random_network
 from tests.programs import INTERRUPTIBLE, quickest
 from tests.shogi.slow_shogi import START
 from usi_engine.__main__ import main
-from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.network_file import write_network
 from usi_engine.game.loop import carry_out
 from usi_engine.usi.output import Writer
@@ -80,7 +80,7 @@ WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; from usi_engine.__main
 def test_a_network_needs_neither_numpy_nor_a_cache(
     evaluation: str, refused: bool, tmp_path: Path, cache_folder: Path
 ) -> None:
-    write_network(tmp_path / "nn.bin", random_network(Architecture("K+P", 128, 8, 8)))
+    write_network(tmp_path / "nn.bin", random_network(parse_name("SFNN_kp_64_7_16")))
     name = evaluation if refused else tmp_path / evaluation
     commands = [SMALL_TABLE, f"setoption name EvalFile value {name}", "isready", "position startpos", "go nodes 500"]
     start = [sys.executable, "-c", WITHOUT_NUMPY, *commands]

@@ -16,12 +16,12 @@ from tests.eval.nnue.networks import random_network
 from tests.eval.nnue.test_network import to_play
 from tests.positions import MATSURI, MIDGAME, data_rows
 from usi_engine.core import load_core
-from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.architecture import Architecture, parse_name
 from usi_engine.evaluation.load import TITLES, evaluation_title, load_evaluation, network_title, packaged_network
 from usi_engine.evaluation.names import INTERNAL, KPP, MATERIAL, WeightsError
 from usi_engine.evaluation.network_file import NetworkFile, write_network
 from usi_engine.game.resources import Resources
-from usi_engine.usi.options import Options
+from usi_engine.usi.options import DECLARED, Options
 from usi_engine.usi.output import Writer
 
 
@@ -108,12 +108,40 @@ def test_a_new_scale_loads_the_network_again(folder: Path) -> None:
     assert loaded.weights is second
 
 
+def test_eval_options_beside_the_network(folder: Path, tmp_path: Path) -> None:
+    (folder / "eval_options.txt").write_text("option name FV_SCALE type spin default 24\nUSI_Hash=2\nnonsense\n")
+    scale = [load_evaluation(str(path)) for path in (folder, folder / "nn.bin")]
+    assert [one.fv_scale for one in scale if isinstance(one, Network)] == [24, 24]
+    written = io.BytesIO()
+    options = Options()
+    loaded = Resources(options, Writer(written), load_core)
+    options.set("EvalDir", str(folder))
+    loaded.load()
+    assert isinstance(loaded.weights, Network) and loaded.weights.fv_scale == 24
+    assert loaded.pool.table.megabytes == 2
+    lines = ["FV_SCALE = 24", "USI_Hash = 2", "'nonsense' is not NAME=VALUE"]
+    assert written.getvalue().decode().splitlines() == [f"info string eval_options.txt: {line}" for line in lines]
+    options.set("FV_SCALE", "20")
+    assert isinstance(loaded.weights, Network) and loaded.weights.fv_scale == 20
+    options.set("EvalDir", "")
+    assert loaded.weights is not None and options.number("USI_Hash") == DECLARED["USI_Hash"].default
+
+
+def test_an_unreadable_eval_options_is_one_line(folder: Path) -> None:
+    (folder / "eval_options.txt").write_bytes(b"\xff" * (1 << 20))
+    written, options = io.BytesIO(), Options()
+    options.set("EvalFile", str(folder / "nn.bin"))
+    assert Resources(options, Writer(written), load_core).weights is not None
+    (line,) = written.getvalue().decode().splitlines()
+    assert "eval_options.txt" in line and "1048576 bytes" in line
+
+
 def test_titles_for_id_name(folder: Path, tmp_path: Path) -> None:
     assert TITLES[INTERNAL] == network_title(packaged_network())
     assert [evaluation_title(name) for name in (INTERNAL, KPP, MATERIAL)] == ["NNUE K+P 1024", "KPP", "material"]
-    write_network(tmp_path / "half.nnue", random_network(Architecture("HalfKP", 128, 9, 96)))
+    write_network(tmp_path / "half.nnue", random_network(parse_name("SFNN_halfkpvm_64_7_16_k3k3")))
     networks = [str(folder), str(folder / "nn.bin"), str(tmp_path / "half.nnue")]
-    assert [evaluation_title(name) for name in networks] == ["NNUE K+P 256", "NNUE K+P 256", "NNUE HalfKP 128"]
+    assert [evaluation_title(name) for name in networks] == ["NNUE K+P 256", "NNUE K+P 256", "SFNN HalfKP_vm 64"]
     assert [evaluation_title(name) for name in ("my.kpp", "weights")] == ["KPP", ""]
     (tmp_path / "short.bin").write_bytes(b"\x16\x2f")
     assert [evaluation_title(str(tmp_path / name)) for name in ("short.bin", "none.bin")] == ["", ""]

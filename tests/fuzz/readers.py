@@ -29,7 +29,7 @@ from tests.fuzz.grammar import Grammar
 from usi_engine.book.book_player import open_book
 from usi_engine.book.entry import BookError, BookMove
 from usi_engine.csa.protocol import Reader as CsaReader
-from usi_engine.evaluation.architecture import Architecture
+from usi_engine.evaluation.architecture import parse_name
 from usi_engine.evaluation.kpp_file import read_blocks, read_folded
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import WeightsError
@@ -61,6 +61,8 @@ GAME = b"b\tscore\tstartpos\t7g7f 30 3c3d -12 2g2f - 8c8d 99999\nsfen\t7g7f:12 3
 CSA_MOVES = "+7776FU\n'** 54\n-3334FU\n'** -30\n+8822UM\n'** 12\n-3122GI\n'** -5\n"
 CSA_LINES = f"{summary()}\nSTART:test+1\n+7776FU,T1\n#SENNICHITE\n#DRAW\n".encode()
 NETWORK_PLACES = 3000  # bytes at the beginning of a network that are damaged often
+NETWORKS = ["NNUE_kp_64x2_8_8", "SFNN_kp_64_7_16_k3k3", "SFNN_ka2_64_8_8_hand4_progress2", "SFNN_kp_512_7_8_c0_s64x8"]
+EVAL_OPTIONS = b"option name FV_SCALE type spin default 24 min 1 max 128\nMultiPV=2\nThreads 4\nUSI_Ponder true\n"
 
 
 def damaged(rng: random.Random, data: bytes) -> bytes:
@@ -154,6 +156,10 @@ class Readers:
         with suppress(ValueError):
             list(read_problems(text.decode("utf-8", "replace").splitlines(), "some.sfen"))
 
+    def eval_options(self) -> None:
+        text = damaged(self.rng, EVAL_OPTIONS).decode("utf-8", "replace")
+        assert all("\n" not in told for told in Options().advise(text.splitlines()))
+
     # Files.
 
     def book(self) -> None:
@@ -175,7 +181,7 @@ class Readers:
     def network(self) -> None:
         """A network is refused, or its values are within bounds."""
         path = self.folder / "nn.bin"
-        data = bytearray(network_bytes(self.folder))
+        data = bytearray(network_bytes(self.folder, self.rng.choice(NETWORKS)))
         for _ in range(self.rng.choice([1, 3, 1000])):
             at = self.rng.randrange(self.rng.choice([200, NETWORK_PLACES, len(data)]))
             data[at] = self.rng.choice([0, 0x7F, 0x80, 0xFF, self.rng.randrange(256)])
@@ -232,14 +238,15 @@ class Readers:
             assert str(path) in str(error)
 
     def every(self) -> dict[str, Callable[[], None]]:
-        readers = [self.command, self.option, self.position, self.move, self.csa_server, self.mate_problems, self.book,
-                   self.weights, self.network, self.record, self.games, self.corpus, self.checkpoint]  # fmt: skip
+        readers = [self.command, self.option, self.position, self.move, self.csa_server, self.mate_problems,
+                   self.eval_options, self.book, self.weights, self.network, self.record, self.games, self.corpus,
+                   self.checkpoint]  # fmt: skip
         return {reader.__name__: reader for reader in readers}
 
 
 @cache
-def network_bytes(folder: Path) -> bytes:
-    write_network(folder / "small.bin", random_network(Architecture("K+P", 128, 8, 8)))
+def network_bytes(folder: Path, name: str) -> bytes:
+    write_network(folder / "small.bin", random_network(parse_name(name)))
     return (folder / "small.bin").read_bytes()
 
 

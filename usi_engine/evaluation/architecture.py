@@ -42,11 +42,8 @@ _SPELLINGS = {"K-P": ["K+P"], "HalfKA": ["HalfKA1", "HalfKA2"], "HalfKA_hm": ["H
 HANDS = {"hand4": 4, "hand16": 16, "hand64": 64, "hand64z": 64, "hand256": 256, "hand1024": 1024}
 KINGS = {"k3k3": 9, "k9k9": 81, "k9k9z": 81, "k13k13z": 169, "k21k21": 441, "k29k29": 841}
 PROGRESS = {f"progress{steps}": steps for steps in (2, 3, 4, 8, 16, 32)}
-MOST_STACKS = 65536
-WIDTHS = range(64, 8193, 32)
-_SHARD_STEP = 64  # inputs of a part of layer 0 are a multiple of it
 _NAME = re.compile(
-    r"(?P<form>sfnn|nnue)_(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
+    r"(?:(?P<form>sfnn|nnue)_)?(?P<features>[a-z0-9]+)_(?P<width>[0-9]{1,5})(?P<both>x2)?_(?P<hidden1>[0-9]{1,4})"
     r"_(?P<hidden2>[0-9]{1,4})(_c(?P<common>[0-9]{1,5})_s(?P<shard>[0-9]{1,5})x(?P<shards>[0-9]{1,4}))?(?P<stack>\w*)"
 )
 _LONG_STACK = re.compile(r"king([0-9]+)(?:(z)(?:one)?)?_by_king\1(?:z(?:one)?)?")
@@ -60,7 +57,7 @@ _LAYERS = (
 # An author may add a remark after the text.
 _TEXT = re.compile(
     r"(?P<sfnn>ModelType=SFNNWithoutPsqt;)?Features=(?P<features>[\w+-]+)(?:\(Friend\))?\[(?P<count>[0-9]{1,9})->"
-    rf"(?P<width>[0-9]{{1,5}})x2\],Network=(?P<network>{_LAYERS}|(?P<name>SFNN[\w-]+))"
+    rf"(?P<width>[0-9]{{1,5}})x2\],Network=(?:{_LAYERS}|(?P<name>SFNN[\w-]+))"
     r"(?:\{LayerStack=(?P<stacks>[0-9]{1,6})\})?(?![^,; \n])",
     re.ASCII,
 )
@@ -116,7 +113,11 @@ class Architecture:
 
 
 def parse_name(name: str) -> Architecture:
-    """Return the architecture of a name in YaneuraOu's form; case and `-` for `_` do not matter. Fault."""
+    """Return the architecture of a name in YaneuraOu's form, with or without `NNUE_`. Fault.
+
+    Case, `-` for `_`, the order of the selectors and their long names (`king3_by_king3`) do not matter.
+    `check_architecture` of the core says whether its sizes can be played.
+    """
     match = _NAME.fullmatch(_LONG_STACK.sub(r"k\1k\1\2", name.lower().replace("-", "_")))
     if match is None or match["features"] not in FEATURES or (match["both"] is None) != (match["form"] == "sfnn"):
         raise Fault(f"unknown network '{name}': {expected_names()}")
@@ -128,7 +129,6 @@ def parse_name(name: str) -> Architecture:
     )  # fmt: skip
     if shards and common + shard * shards != width:
         raise Fault(f"the parts of layer 0 in '{name}' do not add up to {width} inputs")
-    check_sizes(found)
     return found
 
 
@@ -153,30 +153,6 @@ def expected_names() -> str:
         "expected NNUE_features_WIDTHx2_H1_H2 or SFNN_features_WIDTH_H1_H2[_cC_sSxG][_stack] with the features "
         f"{', '.join(FEATURES)} and the stacks {stacks}"
     )
-
-
-def check_sizes(architecture: Architecture) -> None:
-    """Raise Fault if no network can have these sizes."""
-    width, hidden1, common, shards = (
-        architecture.width,
-        architecture.hidden1,
-        architecture.common,
-        architecture.shards,
-    )
-    if width not in WIDTHS:
-        raise Fault(f"width {width} is not {WIDTHS[0]} to {WIDTHS[-1]} in steps of {WIDTHS.step}")
-    if not hidden1 or not architecture.hidden2:
-        raise Fault("a hidden layer has no units")
-    if architecture.stacks > MOST_STACKS:
-        raise Fault(f"{architecture.stacks} layer stacks are more than {MOST_STACKS}")
-    if architecture.sfnn and hidden1 % 8 not in (0, 7):
-        raise Fault(f"{hidden1} units in the first hidden layer are neither 8n nor 8n - 1")
-    if not architecture.sfnn and (architecture.stacks > 1 or shards > 1):
-        raise Fault("only an SFNN has layer stacks and parts of layer 0")
-    if shards > 1 and (
-        common % _SHARD_STEP or (width - common) % (_SHARD_STEP * shards) or (hidden1 + 1) // 8 * 8 % shards
-    ):
-        raise Fault(f"layer 0 cannot be divided into {common} common inputs and {shards} parts")
 
 
 def format_text(architecture: Architecture) -> str:
@@ -208,7 +184,6 @@ def parse_text(text: str) -> Architecture:
         kings = "k3k3" if match["stacks"] == "9" else ""  # the only selector before names told it
         found = Architecture(features, width, hidden1, hidden2, match["sfnn"] is not None, kings=kings)
         consistent = inputs == 2 * width
-        check_sizes(found)
     else:
         found = parse_name(match["name"])
         consistent = (found.features, found.width, found.sfnn) == (features, width, match["sfnn"] is not None)

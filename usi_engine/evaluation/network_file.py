@@ -21,7 +21,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, Literal
 
-from usi_engine.evaluation.architecture import Architecture, check_sizes, format_text, parse_text
+from usi_engine.evaluation.architecture import Architecture, format_text, parse_text
 from usi_engine.evaluation.files import Fault, named_errors, open_file
 
 FILE_NAME = "nn.bin"
@@ -38,8 +38,6 @@ _LEB128 = b"COMPRESSED_LEB128"
 _LONGEST_NUMBER = 3  # bytes of an int16 in LEB128
 _DOUBLED = 2  # factor between an SFNN's transformer in memory and in the file
 _SIGNED = frozenset("bhil")  # format codes of the buffer protocol
-# High bytes of dense biases within +-2^29: their sums with all weights and the shortcut fit into 32 bits.
-_HIGH_BYTES = bytes([*range(0x20), *range(0xE0, 0x100)])
 _MASK = 0xFFFFFFFF
 _SFNN_HASH, _SFNN_TRANSFORMER_HASH, _SFNN_STACK_HASH = 0x3C203B32, 0x5F134AB8, 0x6333718A
 _PROGRESS_HASH = 0x6F50524F
@@ -97,6 +95,16 @@ def write_network(path: str | Path, network: NetworkFile) -> int:
 # ---- sizes and hashes ----
 
 
+def _check_sizes(architecture: Architecture) -> None:
+    """Raise Fault if the core cannot play with a network of these sizes."""
+    from core_ext.engine import check_architecture  # noqa: PLC0415  (the header of a file is read without the core)
+
+    try:
+        check_architecture(architecture)
+    except ValueError as fault:
+        raise Fault(f"its {fault}") from None
+
+
 def layer_shapes(architecture: Architecture) -> list[tuple[int, int]]:
     """Return (outputs, padded inputs) of the three dense layers."""
     first = architecture.hidden1 + architecture.shortcut
@@ -114,7 +122,7 @@ def pack_dense(architecture: Architecture, stacks: Iterable[Sequence[tuple[Words
     """Return the layer stacks as in the file.
 
     Each stack is three pairs of biases int32 [outputs] and weights int8 [outputs][inputs padded to 32]. Every output of
-    a layer 0 in parts has weights for all inputs; those of the other parts are 0. ValueError if a shape does not fit.
+    a layer 0 in parts has weights for all inputs; play ignores those of other parts. ValueError if a shape is wrong.
     """
     shapes = [((outputs,), (outputs, inputs)) for outputs, inputs in layer_shapes(architecture)]
     parts: list[bytes] = []
@@ -171,7 +179,7 @@ def _parts(network: NetworkFile) -> Iterator[bytes]:
 def _check(network: NetworkFile) -> None:
     """Raise ValueError if an array or the text contradicts the architecture."""
     architecture = network.architecture
-    check_sizes(architecture)
+    _check_sizes(architecture)
     width, features = architecture.width, architecture.feature_count
     if (network.bias.shape, network.weight.shape) != ((width,), (features, width)):
         raise ValueError(f"arrays of {network.bias.shape} and {network.weight.shape} do not make {architecture.name}")
@@ -189,7 +197,7 @@ def _packed(numbers: Words) -> Iterator[bytes]:
     """Yield the block of an array of an SFNN's transformer."""
     from core_ext.base.leb128 import encode  # noqa: PLC0415  (the header of a file is read without the core)
 
-    data = encode(memoryview(_to_native(numbers, 2)).cast("B").cast("h"), _DOUBLED)
+    data = encode(memoryview(_native_bytes(numbers, 2)).cast("h"), _DOUBLED)
     yield _LEB128 + _pack_words(len(data))
     yield data
 
@@ -198,19 +206,20 @@ def _pack_words(*words: int) -> bytes:
     return b"".join(word.to_bytes(WORD, "little") for word in words)
 
 
-def _to_native(words: Words, size: int) -> Words:
-    """Return the array itself. ValueError if it is not of signed integers of this size."""
+def _native_bytes(words: Words, size: int) -> bytes:
+    """Return the bytes of an array. ValueError if it is not of signed integers of this size."""
     view = memoryview(words)
-    if view.format not in _SIGNED or view.itemsize != size:
+    if (view.format or "").strip("=@") not in _SIGNED or view.itemsize != size:
         raise ValueError(f"an array of type {view.format} does not belong into a network")
-    return words
+    data: bytes = words.tobytes()
+    return data
 
 
 def _to_bytes(words: Words, size: int) -> bytes:
-    return _little_endian(_to_native(words, size).tobytes(), size)
+    return _little_endian(_native_bytes(words, size), size)
 
 
-def _little_endian(data: bytes | bytearray, size: int) -> bytes | bytearray:
+def _little_endian(data: bytes, size: int) -> bytes:
     """Convert from the machine's byte order to little-endian, or back."""
     if sys.byteorder == "little" or size == 1:
         return data
@@ -227,6 +236,7 @@ def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
     """Read the network in a stream of `size` bytes. Fault, if possible before the arrays are read."""
     text = _read_text(stream, size)
     architecture = parse_text(text)
+    _check_sizes(architecture)
     width, rows, dense_size = architecture.width, architecture.feature_count, stack_size(architecture)
     start = stream.tell() + WORD
     counts = [width, rows * width]
@@ -240,7 +250,6 @@ def parse_network(stream: BufferedIOBase, size: int) -> NetworkFile:
     stream.seek(at)
     progress = _read_progress(stream) if architecture.progress else None
     dense = _read_exactly(stream, architecture.stacks * dense_size)
-    _check_biases(architecture, dense)
     return NetworkFile(architecture, text, bias, weight.cast("B").cast("h", (rows, width)), dense, progress)
 
 
@@ -284,7 +293,7 @@ def _read_plain(stream: BufferedIOBase, at: int, length: int, count: int) -> mem
     data = bytearray(length)
     if stream.readinto(data) != length:
         raise Fault("it became shorter while it was read")
-    return memoryview(data if sys.byteorder == "little" else _little_endian(data, 2)).cast("h")
+    return memoryview(data if sys.byteorder == "little" else _little_endian(bytes(data), 2)).cast("h")
 
 
 def _read_packed(stream: BufferedIOBase, at: int, length: int, count: int) -> memoryview:
@@ -308,16 +317,6 @@ def _read_progress(stream: BufferedIOBase) -> tuple[int, memoryview]:
     data = _read_exactly(stream, _progress_size())
     bias = int.from_bytes(data[WORD : 2 * WORD], "little", signed=True)
     return bias, memoryview(_little_endian(data[2 * WORD :], WORD)).cast("B").cast("i", PROGRESS_SHAPE)
-
-
-def _check_biases(architecture: Architecture, dense: bytes) -> None:
-    """Raise Fault if the sums of a dense layer could overflow."""
-    step, at = stack_size(architecture), WORD
-    for outputs, inputs in layer_shapes(architecture):
-        high = b"".join(dense[at + WORD * i + WORD - 1 :: step] for i in range(outputs))
-        if high.translate(None, _HIGH_BYTES):
-            raise Fault(f"a bias of a layer of {outputs} units is not within 2^29: the sums would overflow")
-        at += outputs * (WORD + inputs)
 
 
 def _read_exactly(stream: BufferedIOBase, length: int) -> bytes:

@@ -165,7 +165,7 @@ class Options:
 
     def set(self, name: str, text: str) -> str | None:
         """Set an option. Return None, or one sentence that says why it was not set."""
-        refusal = self._read(name, text)
+        refusal = self._assign(name, text)
         if refusal is None:
             self._set.add(self._names[name.lower()])
         return refusal
@@ -195,12 +195,12 @@ class Options:
             return f"option {known} cannot be set here"
         if known in self._set:
             return f"option {known} stays {self.shown(known)}, as it was set, not {text}"
-        refusal = self._read(known, text)
+        refusal = self._assign(known, text)
         if refusal is None:
             self._advised.add(known)
         return refusal or f"{known} = {self.shown(known)}"
 
-    def _read(self, name: str, text: str) -> str | None:
+    def _assign(self, name: str, text: str) -> str | None:
         known = self._names.get(name.lower())
         if known is None:
             return f"no option is named '{name}'"

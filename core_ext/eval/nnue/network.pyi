@@ -1,4 +1,4 @@
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -6,36 +6,12 @@ import numpy.typing as npt
 INSTRUCTIONS: str
 FEATURE_COUNTS: dict[str, int]
 
-class Shape(Protocol):
-    """An architecture; the attributes are described in usi_engine.evaluation.architecture."""
-
-    @property
-    def features(self) -> str: ...
-    @property
-    def width(self) -> int: ...
-    @property
-    def hidden1(self) -> int: ...
-    @property
-    def hidden2(self) -> int: ...
-    @property
-    def sfnn(self) -> bool: ...
-    @property
-    def hands(self) -> str: ...
-    @property
-    def kings(self) -> str: ...
-    @property
-    def progress(self) -> str: ...
-    @property
-    def common(self) -> int: ...
-    @property
-    def shards(self) -> int: ...
-
-def check_architecture(architecture: Shape) -> None: ...
+def check_architecture(architecture: Any) -> None: ...
 
 class Network:
     def __init__(
         self,
-        architecture: Shape,
+        architecture: Any,
         bias: memoryview | npt.NDArray[np.int16],
         weight: memoryview | npt.NDArray[np.int16],
         dense: bytes | bytearray | memoryview,

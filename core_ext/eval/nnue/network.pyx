@@ -17,10 +17,13 @@ from core_ext.eval.nnue.stacks cimport MAX_INPUTS, copy_stacks, fill_sizes, run_
 from core_ext.shogi.position cimport Position
 from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, SQUARES, int16_t, int32_t, uint8_t
 
+from types import SimpleNamespace
+
 from core_ext.eval.nnue import features as _features
 
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
 FEATURE_COUNTS = _features.FEATURE_COUNTS
+_ATTRIBUTES = ["features", "width", "hidden1", "hidden2", "sfnn", "hands", "kings", "progress", "common", "shards"]
 
 cdef enum:
     HUGE_PAGE = 2 << 20
@@ -137,10 +140,11 @@ cdef class Network:
             raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
         self.architecture = architecture
         self.weights.fv_scale = fv_scale
-        stacks = fill_parts(&self.weights, architecture)
+        shape = SimpleNamespace(**{name: getattr(architecture, name) for name in _ATTRIBUTES})  # read once
+        stacks = fill_parts(&self.weights, shape)
         copy_rows(self, bias, weight)
         take_progress(self, progress)
-        copy_stacks(&self.weights.stacks, architecture, stacks, memoryview(dense).cast("B"), &self.stacks_block)
+        copy_stacks(&self.weights.stacks, shape, stacks, memoryview(dense).cast("B"), &self.stacks_block)
 
     def __dealloc__(self):
         release_large(self.rows_block)

@@ -1,17 +1,23 @@
-"""Random networks of any architecture."""
+"""Random networks of any architecture, and positions that exercise their features and selectors."""
 
 from __future__ import annotations
 
+import random
+from contextlib import suppress
+from dataclasses import replace
+
 import numpy as np
 
+from core_ext.board import Board
 from usi_engine.evaluation.architecture import Architecture
-from usi_engine.evaluation.network_file import PROGRESS_SHAPE, NetworkFile, layer_shapes, pack_dense
+from usi_engine.evaluation.network_file import PROGRESS_SHAPE, WORD, NetworkFile, layer_shapes, pack_dense
+from usi_engine.usi.options import FV_SCALE
 
 
 def random_network(architecture: Architecture, seed: int = 1, wild: bool = False) -> NetworkFile:
     """Make a network whose sums reach both ends of the activations; `wild`: words of the whole range, which wrap."""
     rng = np.random.default_rng(seed)
-    width, most = architecture.width, 32767 if wild else 40
+    width, most = architecture.width, 32767 if wild else 80 if architecture.sfnn else 40
     bias = rng.integers(-most, most, width, np.int16)
     weight = rng.integers(-most, most, (architecture.feature_count, width), np.int16)
     if architecture.sfnn:
@@ -32,3 +38,29 @@ def _random_layers(
         weight = (rng.integers(-128, 128, (outputs, inputs)) // (1 if wild else 3)).astype(np.int8)
         layers.append((rng.integers(-9000, 9000, outputs, np.int32), weight))
     return layers
+
+
+def shifted(file: NetworkFile, centipawns: int) -> NetworkFile:
+    """Return a network of one layer stack whose values are higher by this much at the default FV_SCALE."""
+    at = len(file.dense) - layer_shapes(file.architecture)[-1][1] - WORD
+    bias = int.from_bytes(file.dense[at : at + WORD], "little", signed=True) + FV_SCALE * centipawns
+    return replace(file, dense=file.dense[:at] + bias.to_bytes(WORD, "little", signed=True) + file.dense[at + WORD :])
+
+
+def scattered(seed: int, count: int) -> list[str]:
+    """Return positions with all pieces anywhere, kings too, and many of them in the hands."""
+    rng, found = random.Random(seed), list[str]()
+    while len(found) < count:
+        squares = ["1"] * 81
+        places, hands = rng.sample(range(81), 40), ""
+        in_hand, black = rng.choice((0.02, 0.1, 0.3, 1.0)), rng.choice((0.1, 0.5, 0.9))
+        for place, piece in zip(places, ["K", "k", *(8 * "PP" + "PPLLLLNNNNSSSSGGGGBBRR")], strict=True):
+            kind = piece if piece in "Kk" or rng.random() < black else piece.lower()
+            if piece not in "Kk" and rng.random() < in_hand:
+                hands += kind
+            else:
+                squares[place] = kind if piece in "KkG" else f"+{kind}"
+        rows = "/".join("".join(squares[at : at + 9]) for at in range(0, 81, 9))
+        with suppress(ValueError):  # the king of the side that moved last is in check
+            found.append(Board(f"{rows} {rng.choice('bw')} {hands or '-'} 1").sfen())
+    return found

@@ -194,7 +194,8 @@ class Reference:
         if not self.sfnn:
             return sums.clip(0, 127)
         half = len(sums) // 2
-        return sums[:half].clip(0, 254) * sums[half:].clip(0, 254) >> 9
+        products: Ints = sums[:half].clip(0, 254) * sums[half:].clip(0, 254) >> 9
+        return products
 
     def dense(self, layer: tuple[Ints, Ints], inputs: Ints) -> Ints:
         bias, weight = layer

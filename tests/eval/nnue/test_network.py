@@ -1,11 +1,11 @@
-"""The value of a network: against the plain reference, incremental against full sums, bounds, symmetry."""
+"""The value of networks: against the plain reference, incremental against full sums, bounds, symmetry."""
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -14,82 +14,91 @@ from core_ext._nnue_probe import NnueProbe
 from core_ext._probe import walk_evaluator
 from core_ext.engine import check_architecture
 from core_ext.eval.nnue.network import Network
-from tests.eval.nnue.networks import random_network
+from tests.eval.nnue.networks import random_network, scattered
 from tests.eval.nnue.reference import Ints, Reference, progress_index, read_reference
 from tests.eval.test_evaluate import check_counts
 from tests.positions import MATSURI, STARTS, flipped, random_boards
 from tests.shogi.slow_shogi import START, Position
-from usi_engine.evaluation.architecture import HANDS, KINGS, PROGRESS, Architecture, parse_name
-from usi_engine.evaluation.network_file import PROGRESS_SHAPE, NetworkFile, stack_size, write_network
+from usi_engine.evaluation.architecture import FEATURE_COUNTS, HANDS, KINGS, PROGRESS, Architecture, parse_name
+from usi_engine.evaluation.network_file import (
+    PROGRESS_SHAPE,
+    NetworkFile,
+    pack_dense,
+    read_network,
+    stack_size,
+    write_network,
+)
 
 POSITIONS = STARTS[1:]
-WILD = "words of the whole range"
-SMALL = "NNUE_kp_160x2_33_17"
-# Every feature set in both forms' usual sizes and in odd ones.
+# Each feature set, selector and form; widths from 64 up; layer 0 whole and in parts; both hidden layers odd and even.
 NAMES = [
-    "NNUE_kp_256x2_32_32",
-    "NNUE_kp_1024x2_8_32",
-    "NNUE_kp_160x2_33_17",
-    "NNUE_kp_384x2_96_128",
-    "NNUE_halfkp_128x2_32_32",
-    "NNUE_halfkp_224x2_16_8",
-    "NNUE_ka2_64x2_17_3",
-    "NNUE_halfkpvm_64x2_32_32",
-    "NNUE_halfka1_64x2_16_32",
-    "NNUE_halfkahm2_96x2_8_8",
-    "SFNN_ka2_1024_7_64_k3k3",
-    "SFNN_kp_128_31_32",
-    "SFNN_halfkp_64_16_32_hand4",
-    "SFNN_halfkpvm_64_15_32_k9k9z",
-    "SFNN_halfka1_64_7_64_hand16",
-    "SFNN_halfkahm1_64_8_16_progress8",
-    "SFNN_halfka2_64_7_64_k3k3",
-    "SFNN_halfkahm2_64_15_32_k3k3",
-    "SFNN_ka2_192_128_7_hand4_k3k3_progress2",
-    "SFNN_kp_3072_7_64_c1024_s256x8_k3k3",
-    "SFNN_ka2_512_23_32_c0_s64x8",
-]
-WILD_NAMES = ["NNUE_kp_128x2_48_64", "NNUE_halfkp_128x2_96_95", "SFNN_ka2_128_15_96_hand16"]
-CASES = {name: parse_name(name) for name in NAMES} | {f"{name}, {WILD}": parse_name(name) for name in WILD_NAMES}
+    "NNUE_kp_256x2_32_32", "NNUE_ka2_1024x2_8_96", "NNUE_halfkp_64x2_32_32", "NNUE_halfkpvm_64x2_16_64",
+    "NNUE_halfka1_64x2_9_33", "NNUE_halfkahm1_64x2_32_32", "NNUE_halfka2_96x2_32_17", "NNUE_halfkahm2_64x2_8_8",
+    "SFNN_ka2_1024_7_64_k3k3", "SFNN_halfkahm2_64_15_32_k3k3", "SFNN_halfkpvm_64_7_64", "SFNN_kp_64_8_32_k9k9",
+    "SFNN_ka2_128_15_64_k9k9z", "SFNN_kp_192_16_32_k13k13z", "SFNN_ka2_64_7_8_k21k21", "SFNN_kp_64_7_8_k29k29",
+    "SFNN_ka2_512_32_64_hand4", "SFNN_ka2_64_7_16_hand16_k13k13z", "SFNN_kp_64_7_16_hand64_k3k3",
+    "SFNN_ka2_64_7_64_hand64z_progress4", "SFNN_kp_64_8_16_hand256_progress16", "SFNN_ka2_64_7_8_hand1024",
+    "SFNN_ka2_3072_7_64_c1024_s256x8_k3k3", "SFNN_ka2_512_16_32_c256_s64x4_progress8", "SFNN_kp_64_15_64_progress2",
+    "SFNN_ka2_64_8_32_k9k9_progress32", "SFNN_kp_64_31_96_hand16_progress3", "SFNN_ka2_512_23_32_c0_s64x8",
+]  # fmt: skip
+WILD = ["NNUE_kp_128x2_48_64", "SFNN_ka2_128_15_95_k3k3"]  # words of the whole range
+CASES = [*NAMES, *WILD]
+SMALL = "SFNN_kp_64_8_32_k9k9"
+# A million positions in these, 50,000 in the others.
+LONG_WALKS = ["NNUE_kp_256x2_32_32", "NNUE_halfka1_64x2_9_33", "SFNN_halfkahm2_64_15_32_k3k3", SMALL, NAMES[-3]]
 
 
 def to_play(file: NetworkFile, fv_scale: int = 16) -> Network:
     return Network(file.architecture, file.bias, file.weight, file.dense, file.progress, fv_scale)
 
 
-@cache
-def network_file(case: str) -> NetworkFile:
-    return random_network(CASES[case], seed=len(case), wild=WILD in case)
-
-
-@cache
-def reference_of(case: str, fv_scale: int = 16) -> Reference:
-    with tempfile.TemporaryDirectory() as folder:
+def both(file: NetworkFile) -> tuple[NetworkFile, Reference]:
+    """Return a network as the reader and as the reference read it from one file."""
+    with TemporaryDirectory() as folder:
         path = Path(folder) / "nn.bin"
-        write_network(path, network_file(case))
-        return read_reference(path, fv_scale)
+        write_network(path, file)
+        return read_network(path), read_reference(path)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_values_equal_the_reference(case: str) -> None:
-    reference, probe = reference_of(case), NnueProbe(to_play(network_file(case)))
-    values = set()
-    for sfen in [*POSITIONS, *[board.sfen() for board in random_boards(3, 240)][::6]]:
-        value = reference.value(sfen)
-        assert probe.evaluate(sfen) == value, sfen
-        assert probe.evaluate_from_scratch(sfen) == value, sfen
-        values.add(value)
-    assert len(values) > 10, values  # not a constant
+@cache
+def network(name: str) -> tuple[NetworkFile, Reference]:
+    return both(random_network(parse_name(name), seed=len(name), wild=name in WILD))
 
 
-def agree(probe: NnueProbe, reference: Reference) -> None:
-    assert [probe.evaluate(sfen) for sfen in POSITIONS] == [reference.value(sfen) for sfen in POSITIONS]
+@cache
+def various() -> list[str]:
+    walk = [board.sfen() for board in random_boards(3, 240)][::12]
+    return [*POSITIONS, *walk, *scattered(5, 40)]
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_accumulators_after_moves_are_those_of_the_reference(case: str) -> None:
+def agree(probe: NnueProbe, reference: Reference, positions: list[str] | tuple[str, ...] = POSITIONS) -> list[int]:
+    """Compare the values of the core with those of the reference, which are returned."""
+    values = [reference.value(sfen) for sfen in positions]
+    assert [probe.evaluate(sfen) for sfen in positions] == values
+    assert [probe.evaluate_from_scratch(sfen) for sfen in positions] == values
+    return values
+
+
+def test_the_cases_have_every_part() -> None:
+    cases = [parse_name(name) for name in NAMES]
+    for part, known in (("features", FEATURE_COUNTS), ("hands", HANDS), ("kings", KINGS), ("progress", PROGRESS)):
+        assert {getattr(case, part) for case in cases} - {""} == set(known)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values_equal_the_reference(name: str) -> None:
+    file, reference = network(name)
+    values = agree(NnueProbe(to_play(file)), reference, various())
+    assert len(set(values)) > len(values) // 3  # not a constant
+    inputs = [reference.activated(reference.sums(sfen, "w")) for sfen in various()]
+    assert (np.min(inputs), np.max(inputs)) == (0, 126 if file.architecture.sfnn else 127)  # both ends occur
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_accumulators_after_moves_are_those_of_the_reference(name: str) -> None:
     """After up to twelve moves without an evaluation: more than are updated incrementally."""
-    reference, probe = reference_of(case), NnueProbe(to_play(network_file(case)))
+    file, reference = network(name)
+    probe = NnueProbe(to_play(file))
     plies, taken = 0, 0
     for board in random_boards(8, 150):
         plies += 1
@@ -102,21 +111,22 @@ def test_accumulators_after_moves_are_those_of_the_reference(case: str) -> None:
     assert taken > 15
 
 
-def check_walk(case: str, sfen: str, seed: int, count: int) -> None:
-    check_counts(walk_evaluator(to_play(network_file(case)), sfen, seed, count), count)
+def check_walk(name: str, sfen: str, seed: int, count: int) -> None:
+    check_counts(walk_evaluator(to_play(network(name)[0]), sfen, seed, count), count)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_incremental_sums_equal_full_sums(case: str) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_incremental_sums_equal_full_sums(name: str) -> None:
     for sfen in POSITIONS:
-        check_walk(case, sfen, 1, 2000)
+        check_walk(name, sfen, 1, 1000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES)
-def test_incremental_sums_equal_full_sums_on_a_million_positions(case: str) -> None:
+@pytest.mark.parametrize("name", CASES)
+def test_incremental_sums_equal_full_sums_on_many_positions(name: str) -> None:
+    count = 1_000_000 if name in LONG_WALKS else 50_000
     for seed, sfen in enumerate(POSITIONS):
-        check_walk(case, sfen, 100 + seed, 1_000_000 // len(POSITIONS) + 1)
+        check_walk(name, sfen, 100 + seed, count // len(POSITIONS) + 1)
 
 
 # ---- layer stacks ----
@@ -124,96 +134,98 @@ def test_incremental_sums_equal_full_sums_on_a_million_positions(case: str) -> N
 STACKS = [*HANDS, *KINGS, *PROGRESS, "hand4_k9k9", "hand64z_k29k29", "k13k13z_progress32", "hand256_k3k3_progress16"]
 
 
-def indexing_network(architecture: Architecture, progress: tuple[int, Ints] | None) -> Network:
-    """Return a network whose output is the index of the layer stack, or a part of it if there are many."""
+def indexing_network(architecture: Architecture, progress: tuple[int, Ints]) -> Network:
+    """Return a network whose output is 16 times the index of the layer stack."""
     count, size = architecture.stacks, stack_size(architecture)
     dense = np.zeros((count, size), np.uint8)
     last = size - 4 - 32  # the bias of the output and its weights end a stack
-    dense[:, last : last + 4] = np.arange(count, dtype="<u4").view(np.uint8).reshape(count, 4)
+    dense[:, last : last + 4] = (16 * np.arange(count, dtype="<u4")).view(np.uint8).reshape(count, 4)
     bias, weight = np.zeros(64, np.int16), np.zeros((architecture.feature_count, 64), np.int16)
-    return Network(architecture, bias, weight, dense.tobytes(), progress, -(-count // 20000))
+    given = progress if architecture.progress else None
+    return Network(architecture, bias, weight, dense.tobytes(), given, 16 * -(-count // 20000))
 
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_the_layer_stack_is_that_of_the_reference(stack: str) -> None:
     architecture = parse_name(f"SFNN_kp_64_8_8_{stack}")
-    weights = np.random.default_rng(len(stack)).integers(-8000, 8000, PROGRESS_SHAPE, np.int32)
-    progress = (-777, weights) if architecture.progress else None
+    progress = -777, np.random.default_rng(len(stack)).integers(-8000, 8000, PROGRESS_SHAPE, np.int32)
     probe = NnueProbe(indexing_network(architecture, progress))
-    none = np.zeros(1)
-    reference = Reference("K+P", True, stack.upper().split("_"), none, none, [], progress, 8)
+    reference = replace(network(SMALL)[1], selectors=stack.upper().split("_"), progress=progress)
     found = set()
-    for sfen in [*POSITIONS, *[board.sfen() for board in random_boards(5, 400)][::7]]:
+    for sfen in [*POSITIONS, *scattered(6, 60)]:
         index = reference.stack(Position(sfen))
         assert probe.stack(sfen) == index, sfen
         assert probe.evaluate(sfen) == index // -(-architecture.stacks // 20000), sfen
         found.add(index)
-    assert len(found) > 1
+    assert len(found) >= min(architecture.stacks // 2, 20)
 
 
 def test_steps_of_the_progress_begin_where_the_reference_says() -> None:
     zeros, sfen = np.zeros(PROGRESS_SHAPE, np.int32), POSITIONS[0]
+    architecture = parse_name("SFNN_kp_64_8_8_progress3")
     steps = set()
     for bias in (-45056, -45055, -44732, -44731, -1, 0, 45054, 45055, 45056, 2**31 - 1, -(2**31)):
-        step = NnueProbe(indexing_network(parse_name("SFNN_kp_64_8_8_progress3"), (bias, zeros))).stack(sfen)
+        steps.add(step := NnueProbe(indexing_network(architecture, (bias, zeros))).stack(sfen))
         assert step == progress_index(bias, zeros, 3, Position(sfen)), bias
-        steps.add(step)
     assert steps == {0, 1, 2}
 
 
 # ---- bounds ----
 
 
-def test_a_flipped_position_has_the_same_value() -> None:
-    for case in ("NNUE_kp_256x2_32_32", "SFNN_ka2_1024_7_64_k3k3", "SFNN_halfkahm2_64_15_32_k3k3"):
-        probe = NnueProbe(to_play(network_file(case)))
-        for board in random_boards(11, 100):
-            assert probe.evaluate(board.sfen()) == probe.evaluate(flipped(board.sfen()))
+@pytest.mark.parametrize(
+    "name", ["NNUE_kp_256x2_32_32", "NNUE_halfkpvm_64x2_16_64", "SFNN_ka2_64_7_64_hand64z_progress4"]
+)
+def test_a_flipped_position_has_the_same_value(name: str) -> None:
+    probe = NnueProbe(to_play(network(name)[0]))
+    for board in random_boards(11, 100):
+        assert probe.evaluate(board.sfen()) == probe.evaluate(flipped(board.sfen()))
 
 
 @pytest.mark.parametrize("fv_scale", [1, 16, 24, 128])
 def test_the_scale_divides_the_output(fv_scale: int) -> None:
-    agree(NnueProbe(to_play(network_file(SMALL), fv_scale)), reference_of(SMALL, fv_scale))
+    file, reference = network(SMALL)
+    agree(NnueProbe(to_play(file, fv_scale)), replace(reference, fv_scale=fv_scale))
 
 
 @pytest.mark.parametrize("output, value", [(31, 1), (-31, -1), (-15, 0), (2**30, 20000), (-(2**30), -20000)])
 def test_values_round_towards_zero_and_stay_short_of_mate(output: int, value: int) -> None:
-    file = network_file(SMALL)
-    last = len(file.dense) - 4 - 32
-    dense = file.dense[:last] + output.to_bytes(4, "little", signed=True) + bytes(32)
-    assert NnueProbe(to_play(replace(file, dense=dense))).evaluate(MATSURI) == value
+    file, reference = network("NNUE_kp_256x2_32_32")
+    layers = [*reference.stacks[0][:2], (np.array([output], np.int32), np.zeros((1, 32), np.int8))]
+    probe = NnueProbe(to_play(replace(file, dense=pack_dense(file.architecture, [layers]))))
+    assert probe.evaluate(MATSURI) == value
 
 
 def test_a_state_can_use_another_network() -> None:
-    probe = NnueProbe(to_play(network_file(SMALL)))
-    for case in [*CASES, *reversed(CASES)]:
-        probe.use(to_play(network_file(case)))
-        agree(probe, reference_of(case))
+    probe = NnueProbe(to_play(network(CASES[0])[0]))
+    for name in [*CASES, *reversed(CASES)]:
+        file, reference = network(name)
+        probe.use(to_play(file))
+        agree(probe, reference, POSITIONS[:2])
 
 
-def changed(name: str, **values: object) -> Architecture:
-    return replace(parse_name(name), **values)  # type: ignore[arg-type]
+SMALL_NNUE, SMALL_SFNN = parse_name("NNUE_kp_160x2_33_17"), parse_name("SFNN_ka2_512_7_64")
 
 
 @pytest.mark.parametrize(
     "architecture, fault",
     [
-        (changed(SMALL, features="HalfKPE9"), "HalfKPE9"),
-        (changed(SMALL, width=32), "width 32"),
-        (changed(SMALL, width=8224), "width 8224"),
-        (changed(SMALL, width=72), "width 72"),
-        (changed(SMALL, hidden1=0), "0 units"),
-        (changed(SMALL, hidden2=129), "129 units"),
-        (changed(SMALL, kings="k3k3"), "9 layer stacks"),
-        (changed(SMALL, shards=2), "2 shards"),
-        (changed("SFNN_ka2_128_7_64", width=96), "width 96"),
-        (changed("SFNN_ka2_128_7_64", hidden1=9), "9 units"),
-        (changed("SFNN_ka2_128_7_64", kings="k4k4"), "k4k4"),
-        (changed("SFNN_ka2_128_7_64", hands="hand1024", kings="k9k9"), "82944"),
-        (changed("SFNN_ka2_512_7_64", shards=3), "3 shards"),
-        (changed("SFNN_ka2_512_7_64", common=32, shards=5), "5 shards"),
-        (changed("SFNN_ka2_512_7_64", common=512, shards=8), "8 shards"),
-        (changed("SFNN_ka2_512_7_64", common=64), "1 shards"),
+        (replace(SMALL_NNUE, features="HalfKPE9"), "HalfKPE9"),
+        (replace(SMALL_NNUE, width=32), "width 32"),
+        (replace(SMALL_NNUE, width=8224), "width 8224"),
+        (replace(SMALL_NNUE, width=72), "width 72"),
+        (replace(SMALL_NNUE, hidden1=0), "0 units"),
+        (replace(SMALL_NNUE, hidden2=129), "129 units"),
+        (replace(SMALL_NNUE, kings="k3k3"), "9 layer stacks"),
+        (replace(SMALL_NNUE, shards=2), "2 shards"),
+        (replace(SMALL_SFNN, width=96), "width 96"),
+        (replace(SMALL_SFNN, hidden1=9), "9 units"),
+        (replace(SMALL_SFNN, kings="k4k4"), "k4k4"),
+        (replace(SMALL_SFNN, hands="hand1024", kings="k9k9"), "82944"),
+        (replace(SMALL_SFNN, shards=3), "3 shards"),
+        (replace(SMALL_SFNN, common=32, shards=5), "5 shards"),
+        (replace(SMALL_SFNN, common=512, shards=8), "8 shards"),
+        (replace(SMALL_SFNN, common=64), "1 shards"),
     ],
 )
 def test_an_architecture_that_play_does_not_take_is_refused(architecture: Architecture, fault: str) -> None:
@@ -224,7 +236,7 @@ def test_an_architecture_that_play_does_not_take_is_refused(architecture: Archit
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    file = network_file(SMALL)
+    file = random_network(SMALL_NNUE)
     bias, weight, dense = file.bias, file.weight, file.dense
     progress = 0, np.zeros(PROGRESS_SHAPE, np.int32)
     wrong = [
@@ -243,7 +255,8 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError):
             Network(file.architecture, *arguments)
     by_progress = parse_name("SFNN_kp_64_8_8_progress2")
-    arrays = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16), bytes(2 * stack_size(by_progress))
+    dense = bytes(2 * stack_size(by_progress))
+    arrays = np.zeros(64, np.int16), np.zeros((1710, 64), np.int16), dense
     for given in (None, (0, progress[1][:80])):
         with pytest.raises(ValueError):
             Network(by_progress, *arrays, given, 16)
