@@ -55,9 +55,15 @@ def kanji_cell(letters: str | None) -> str:
 
 
 def hand_text(hand: Mapping[str, int]) -> str:
-    """Return `飛 歩2`, or なし for an empty hand."""
+    """Return `飛　歩十七　` as KIF has it, or なし for an empty hand."""
     counts = ((KANJI[letter], hand[letter]) for letter in HAND_ORDER if letter in hand)
-    return " ".join(f"{name}{number}" if number > 1 else name for name, number in counts) or "なし"
+    return "".join(f"{name}{kanji_number(number) if number > 1 else ''}　" for name, number in counts) or "なし"
+
+
+def kanji_number(number: int) -> str:
+    """Return a number from 1 to 18 in kanji."""
+    ones = number % 10
+    return "十" * (number > 9) + (KANJI_RANKS[ones - 1] if ones else "")
 
 
 def svg_diagram(pieces: Pieces, hands: Hands, marked: Collection[str] = ()) -> str:

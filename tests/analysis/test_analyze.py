@@ -128,9 +128,7 @@ def test_page(judged: AnalysedGame) -> None:
     outside = re.findall(r"https?://[^\"' ]+|src=|href=|@import|url\(", text)
     assert outside == ["http://www.w3.org/2000/svg"]  # the name of SVG, which nothing loads
     # A name cannot end the script that has the data.
-    metadata = judged.game.record.metadata
-    metadata.black_player = "</script><b>"
-    judged.game.record.update_metadata(metadata)
+    judged.game.record.header["先手"] = "</script><b>"
     assert page_json(page_text(judged, ""))["title"].startswith("☗ </script><b>")
 
 
@@ -175,6 +173,11 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(game_of(kif).moves) == MOVES
     assert "Engines 0" in kif.read_bytes().decode("cp932")
     assert len(page_json(html.read_text(encoding="utf-8"))["positions"]) == 21
+    (tmp_path / "folder" / "game.kif").mkdir(parents=True)
+    again = tmp_path / "again.html"
+    assert main([str(GAME), "--kif", str(tmp_path / "folder"), "--html", str(again), *QUICK]) == 1
+    assert f"{GAME}: " in capsys.readouterr().err
+    assert again.read_bytes() == html.read_bytes()
 
 
 def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -171,7 +171,7 @@ def test_ascii_and_kanji_contain_every_piece(board: Board) -> None:
     assert sorted(letters) == sorted(Position(positions.MATSURI).board.values())
     kanji = board.kanji()
     assert (kanji.count("と"), kanji.count("玉")) == (1, 2)
-    assert "先手の持駒：飛 金" in kanji and "後手の持駒：金2" not in kanji
+    assert "先手の持駒：飛　金　" in kanji and "後手の持駒：金　銀　桂　歩五　" in kanji
 
 
 def test_repr(board: Board) -> None:

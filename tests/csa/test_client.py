@@ -63,6 +63,9 @@ def test_declaration(runner: ClientRunner) -> None:
     run = runner.play(["win"], game("%KACHI", "> %KACHI,T1", "> %KACHI", "> #JISHOGI", "> #WIN", position=ENTERED))
     assert run.client.tally == {"win": 1}
     assert run.record().endswith("%KACHI\nT1\n")
+    rows = run.record().splitlines()
+    assert "P2+FU+FU+FU *  *  *  *  *  * " in rows
+    assert "P3 *  *  *  *  *  *  *  *  * " in rows
     assert Record.from_csa_str(run.record()).result.is_win_by_declaration()
 
 

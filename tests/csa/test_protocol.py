@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from tests.csa.server import START_POSITION, summary
@@ -9,13 +11,18 @@ from usi_engine.csa import protocol
 from usi_engine.csa.clock import Clocks, TimeControl
 
 
+def moved(csa: str, units: str) -> protocol.MoveMade:
+    return protocol.MoveMade(csa, Decimal(units))
+
+
 @pytest.mark.parametrize(
     ("line", "event"),
     [("LOGIN:us OK", protocol.LoggedIn("us")), ("LOGIN:incorrect", protocol.LoginRefused()),
      ("LOGOUT:completed", protocol.LoggedOut()), ("START:a+b-1-0+c", protocol.Started("a+b-1-0+c")),
-     ("REJECT:a+b by them", protocol.Rejected("a+b", "them")), ("+7776FU,T12", protocol.MoveMade("+7776FU", 12)),
-     ("-0055KA,T0", protocol.MoveMade("-0055KA", 0)), ("+7776FU,T12,'* 30 -3334FU", protocol.MoveMade("+7776FU", 12)),
-     ("%TORYO,T4", protocol.Special("%TORYO", 4)), ("%KACHI", protocol.Special("%KACHI")),
+     ("REJECT:a+b by them", protocol.Rejected("a+b", "them")), ("+7776FU,T12", moved("+7776FU", "12")),
+     ("-0055KA,T0", moved("-0055KA", "0")), ("+7776FU,T12,'* 30 -3334FU", moved("+7776FU", "12")),
+     ("+7776FU,T3.25", moved("+7776FU", "3.25")), ("+7776FU,T.5", moved("+7776FU", "0")),
+     ("%TORYO,T4.5", protocol.Special("%TORYO", Decimal("4.5"))), ("%KACHI", protocol.Special("%KACHI")),
      ("#TIME_UP", protocol.Cause("TIME_UP")), ("#MAX_MOVES", protocol.Cause("MAX_MOVES")),
      ("#WIN", protocol.Outcome("win")), ("#CENSORED", protocol.Outcome("draw")),
      ("#CHUDAN", protocol.Outcome("unknown")), ("##[CHAT] hello", protocol.Unread("##[CHAT] hello")),
@@ -41,7 +48,7 @@ def test_summary() -> None:
     assert isinstance(event, protocol.GameSummary)
     assert (event.game_id, event.color, event.names) == ("id", "-", {"+": "them", "-": "us"})
     assert event.position == tuple(START_POSITION.splitlines())
-    assert event.moves == (protocol.MoveMade("+7776FU", 3), protocol.MoveMade("-3334FU", 4))
+    assert event.moves == (moved("+7776FU", "3"), moved("-3334FU", "4"))
     assert event.max_moves == 256
     assert event.controls == {color: TimeControl(10_000, 0, 2000) for color in "+-"}
 
@@ -59,6 +66,7 @@ def test_times_of_each_player_and_units() -> None:
     [
         ("Your_Turn:+", "Your_Turn:", "Your_Turn is '', neither + nor -"),
         ("Time_Unit:1sec", "Time_Unit:1hour", "Time_Unit is '1hour', not a number of msec, sec or min"),
+        ("Time_Unit:1sec", "Time_Unit:0sec", "Time_Unit is '0sec', not a number of msec, sec or min"),
         ("Total_Time:10", "Total_Time:-10", "Total_Time is '-10', not a number"),
         ("Increment:2", "Increment:99999999999", "a time of more than 10000000 seconds"),
     ],
@@ -77,17 +85,42 @@ def test_commands() -> None:
 def test_increment_is_added_after_each_move() -> None:
     """As shogi-server counts: the remaining time is never negative."""
     clocks = Clocks({color: TimeControl(5000, 0, 2000) for color in "+-"})
-    assert clocks.spend("+", 1) == 1000
+    assert clocks.spend("+", Decimal(1)) == 1000
     assert clocks.left == {"+": 6000, "-": 5000}
-    clocks.spend("-", 60)
+    clocks.spend("-", Decimal(60))
     assert clocks.left["-"] == 0
     assert clocks.go_words("-") == "btime 6000 wtime 0 binc 2000 winc 2000"
 
 
 def test_byoyomi_of_the_player() -> None:
     clocks = Clocks({"+": TimeControl(5000, 1000), "-": TimeControl(5000, 3000, unit=100)})
-    assert clocks.spend("-", 7) == 700
+    assert clocks.spend("-", Decimal(7)) == 700
     assert clocks.go_words("-") == "btime 5000 wtime 4300 byoyomi 3000"
+
+
+@pytest.mark.parametrize(
+    ("unit", "units", "left"), [("1sec", "3.5", 56_500), ("1msec", "250", 59_750), ("1min", "0.5", 30_000),
+                                ("100msec", "2.25", 59_775), ("sec", "12", 48_000)]
+)  # fmt: skip
+def test_units_of_time(unit: str, units: str, left: int) -> None:
+    """A minute, from which a time with a fraction is subtracted."""
+    clocks = Clocks({color: TimeControl(60_000, unit=protocol.unit_of(unit)) for color in "+-"})
+    clocks.spend("-", Decimal(units))
+    assert clocks.left["-"] == left
+
+
+@pytest.mark.parametrize(
+    ("black", "white", "words"),
+    [
+        (TimeControl(9000, 0, 1000), TimeControl(5000, 3000), ("binc 1000 winc 0", "byoyomi 3000")),
+        (TimeControl(9000, 0, 1000), TimeControl(5000), ("binc 1000 winc 0", "byoyomi 0")),
+        (TimeControl(9000, 0, 1000), TimeControl(5000, 0, 2000), ("binc 1000 winc 2000",) * 2),
+        (TimeControl(9000, 500, 1000), TimeControl(5000, 3000), ("byoyomi 500 binc 1000 winc 0", "byoyomi 3000")),
+    ],
+)
+def test_own_control_decides(black: TimeControl, white: TimeControl, words: tuple[str, str]) -> None:
+    clocks = Clocks({"+": black, "-": white})
+    assert tuple(clocks.go_words(color) for color in "+-") == tuple(f"btime 9000 wtime 5000 {end}" for end in words)
 
 
 @pytest.mark.parametrize(

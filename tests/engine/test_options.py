@@ -73,6 +73,7 @@ def test_an_unknown_name_is_quoted() -> None:
 def test_lines_of_eval_options_set_what_the_user_has_not_set() -> None:
     options = Options()
     options.set("Threads", "3")
+    options.set("FV_SCALE", "16")  # the default, as GUIs send it
     lines = ["option name FV_SCALE type spin default 24 min 1 max 128", "", "multipv=2", "USI_Ponder true", "Threads 2"]
     told = ["FV_SCALE = 24", "MultiPV = 2", "USI_Ponder = true", "option Threads stays 3, as it was set, not 2"]
     assert options.advise(lines) == told

@@ -210,7 +210,7 @@ def test_the_end_is_in_the_record(lines: list[str], tmp_path: Path) -> None:
     play(*lines, f"save {path}", start=MATE_IN_ONE)
     text = path.read_text(encoding="utf-8")
     assert ("後手の勝ち" in text) == (lines == ["resign"])
-    assert ("先手の勝ち" in text) == (lines == ["G*5b"])
+    assert ("   2 詰み\n" in text) == (lines == ["G*5b"])
 
 
 def test_another_file_is_replaced_only_at_the_second_command(tmp_path: Path) -> None:

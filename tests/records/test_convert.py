@@ -1,21 +1,15 @@
 """`usi_engine convert`."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.records.common import MOVES, RECORDS, game_of
+from usi_engine.records import csa
 from usi_engine.records.convert import main
 
 GAME = str(RECORDS / "game.kif")
-VALUES = """V2.2
-PI
-+
-+7776FU
-'** 50 -3334FU
--3334FU
-'** 40 +2726FU
-"""
 
 
 def converted(text: str, suffix: str, to: str, folder: Path) -> str:
@@ -42,10 +36,12 @@ def test_comments_and_times_survive(to: str, tmp_path: Path) -> None:
     out = tmp_path / f"game.{to}"
     main([GAME, "--out", str(out)])
     record = game_of(out).record
-    assert record.initial_comment == "自己対局の棋譜。"
-    assert record.moves[2].comment == "角交換を待つ。"
-    assert record.moves[2].time_ms == (None if to == "ki2" else 5000)  # KI2 has no times
-    assert record.main_terminal.kind == "RESIGN"
+    assert record.root.comment == "自己対局の棋譜。"
+    third = record.main_line[2]
+    assert third.comment == "角交換を待つ。"
+    assert third.milliseconds == (None if to == "ki2" else 5000)  # KI2 has no times
+    assert record.end is not None
+    assert record.end.name == "TORYO"
 
 
 @pytest.mark.parametrize(
@@ -68,16 +64,25 @@ def test_letters_that_shift_jis_lacks(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "Shift-JIS has no '🐦'" in capsys.readouterr().err
 
 
-def test_values_in_comments_are_blacks_everywhere(tmp_path: Path) -> None:
-    """Black is 50 ahead after his move and 40 after White's, whatever the format."""
-    kif = converted(VALUES, ".csa", "kif", tmp_path)
-    assert "**評価値=50" in kif
-    assert "**評価値=40" in kif
-    assert "**評価値=40" in converted(VALUES, ".csa", "ki2", tmp_path)
-    for text, suffix in ((VALUES, ".csa"), (kif, ".kifu")):
-        again = converted(text, suffix, "csa", tmp_path)
-        assert "'** 50" in again
-        assert "'** 40" in again
+@pytest.mark.parametrize(("name", "status"), [("太郎", 0), ("ﾅｶﾑﾗ", 2)])
+def test_csa_in_shift_jis(name: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CSA 3.0 names its encoding; a text that would be read as EUC-JP is refused."""
+    source, out = tmp_path / "a.csa", tmp_path / "b.csa"
+    source.write_text(f"N+{name}\nPI\n+\n+7776FU\nT0.5\n", encoding="utf-8")
+    assert main([str(source), "--out", str(out), "--encoding", "shift_jis"]) == status
+    if not status:
+        assert out.read_bytes().startswith(b"'CSA encoding=SHIFT_JIS\nV3.0\n")
+        assert game_of(out).players[0] == name
+    else:
+        assert "another encoding" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("to", ["kif", "ki2", "csa"])
+def test_floodgate_comments_survive(to: str, tmp_path: Path) -> None:
+    text = "PI\n+\n+7776FU\n'** 50 -3334FU +2726FU\n-3334FU\n'** 40\n'*words\n"
+    again = converted(text, ".csa", to, tmp_path)
+    mark = "'" if to == "csa" else ""
+    assert {f"{mark}** 50 -3334FU +2726FU", f"{mark}** 40", f"{mark}*words"} <= set(again.splitlines())
 
 
 def test_lines_of_engines_keep_their_stars(tmp_path: Path) -> None:
@@ -102,10 +107,57 @@ def test_several_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     game = tmp_path / "game.kif"
     game.write_bytes((RECORDS / "game.kif").read_bytes())
-    for words in ([str(game), "--out", str(game)], [str(game), GAME, "--to", "kif", "--out", str(tmp_path)]):
-        assert main(words) == 2
+    others = [str(game), str(RECORDS / "handicap.kif"), "--to", "kif", "--out", str(tmp_path)]
+    for words, status in (([str(game), "--out", str(game)], 2), (others, 1)):
+        assert main(words) == status
         assert f"{game} is also read" in capsys.readouterr().err
     assert game.read_bytes() == (RECORDS / "game.kif").read_bytes()
+    assert (tmp_path / "handicap.kif").exists()
+
+
+def test_a_record_that_cannot_be_written_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "bad.kifu"
+    bad.write_text("手合割：平手\n   1 ７六歩(77)\n   2 不戦勝\n", encoding="utf-8")
+    words = [str(bad), GAME, str(RECORDS / "handicap.csa"), "--to", "csa", "--out"]
+    assert main([*words, str(tmp_path / "out")]) == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["game.csa", "handicap.csa"]
+    assert capsys.readouterr().err == f"{bad}: CSA has no end '不戦勝'\n"
+    blocked = tmp_path / "blocked"
+    (blocked / "game.csa").mkdir(parents=True)
+    assert main([*words, str(blocked)]) == 1
+    assert (blocked / "handicap.csa").is_file()
+    assert "game.csa" in capsys.readouterr().err
+
+
+def test_a_line_counts_what_a_format_cannot_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "a.csa"
+    source.write_text("N+a\nPI\n+\n'*c\n+7776FU\nT1.5\n'*d\n-3334FU\nT2\n%TORYO\n", encoding="utf-8")
+    for to, lost in (
+        ("csa", ""), ("kif", "1 fractional time"), ("ki2", "2 times"),
+        ("usi", "2 comments, 2 times, 1 header line, 1 end"),
+    ):  # fmt: skip
+        assert main([str(source), "--to", to]) == 0
+        assert capsys.readouterr().err == (f"{source}: {to.upper()} cannot hold {lost}\n" if lost else "")
+
+
+@pytest.mark.parametrize(
+    ("lost", "damage"),
+    [
+        ("start", lambda text: text.replace("PI\n", "PI82HI\n")), ("move", lambda text: text.replace("-3334", "-8384")),
+        ("time", lambda text: text.replace("T1.5", "T1")), ("comment", lambda text: text.replace("'*c", "'*d")),
+        ("end", lambda text: text.replace("TORYO", "CHUDAN")), ("all", lambda text: "damaged"),
+    ],
+)  # fmt: skip
+def test_no_record_is_written_that_reads_back_differently(
+    lost: str, damage: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    source, out, write = tmp_path / "a.csa", tmp_path / "b.csa", csa.write
+    source.write_text("PI\n+\n+7776FU\nT1.5\n'*c\n-3334FU\n%TORYO\n", encoding="utf-8")
+    monkeypatch.setattr(csa, "write", lambda record: damage(write(record)))
+    assert main([str(source), "--out", str(out)]) == 2
+    assert not out.exists(), lost
+    assert "read back" in capsys.readouterr().err.replace("reads", "read")
 
 
 def test_printed_without_out(capsys: pytest.CaptureFixture[str]) -> None:

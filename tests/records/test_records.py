@@ -31,8 +31,8 @@ def test_the_format_is_recognised_without_a_suffix(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["game.kifu", "game.ki2u", "game.csa"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932"])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(decoded((RECORDS / name).read_bytes()).replace("\n", end).encode(encoding))
@@ -77,7 +77,7 @@ def test_faults_have_their_place(name: str, message: str) -> None:
         ("a.kif", "hello\n", "a.kif: the file holds no game"),
         ("a.txt", "hello\n", "a.txt: not a game record of a known format (KIF, KI2, CSA, JKF, USI)"),
         ("a.kif", "手合割：七枚落ち\n   1 ７六歩(77)\n", "a.kif, line 1: unknown handicap: '手合割：七枚落ち'"),
-        ("a.kif", "手合割：平手\n   1 ７六歩(77)\n   2 ？？\n", "a.kif, line 3, move 2: not a move: '2 ？？'"),
+        ("a.kif", "手合割：平手\n   1 ７六歩(77)\n   2 ３？\n", "a.kif, line 3, move 2: not a move: '2 ３？'"),
         ("a.kif", "手合割：平手\n   1 ７六歩(77)\nxyz\n", "a.kif, line 3: cannot be read: 'xyz'"),
         ("a.csa", "PI\n+\n+77\n", "a.csa, line 3, move 1: not a move: '+77'"),
         ("a.csa", "PI\n+\n+7776FU\n+2726FU\n", "a.csa, line 4, move 2: a move of the other side: '+2726FU'"),
@@ -85,7 +85,7 @@ def test_faults_have_their_place(name: str, message: str) -> None:
         ("a.csa", "PI\n+\n+7776FU\n/\nPI\n+\n+7775FU\n", "a.csa, line 7, move 1: illegal move: '+7775FU'"),
         ("a.jkf", "{}", "a.jkf, record: there is no list `moves`"),
         ("a.jkf", "[" * 200000, "a.jkf, record: no JSON of a record: nested too deeply"),
-        ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2: illegal move: '{'1' * 60}...'"),
+        ("a.kif", f"手合割：平手\n{'1' * 5000} ５五角(88)\n", f"a.kif, line 2, move 1: not a move: '{'1' * 60}...'"),
         ("a.usi", "\n# none\n", "a.usi: the file holds no game"),
         ("a.usi", "startpos moves 7g7f xx\n", "a.usi, line 1, move 2: cannot be read: 'xx'"),
         ("a.usi", "7g7f 7g7f\n", "a.usi, line 1, move 2: illegal move: '7g7f'"),
@@ -102,7 +102,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     assert faults_of(tmp_path / "none.kif") == ["none.kif: No such file or directory"]
     binary = tmp_path / "binary.kif"
     binary.write_bytes(bytes(range(128, 256)))
-    assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS text"]
+    assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS nor EUC-JP text"]
 
 
 def test_bookmarks_and_notes_are_skipped(tmp_path: Path) -> None:

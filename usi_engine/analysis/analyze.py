@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from usi_engine.analysis.analyst import Analyst
@@ -31,6 +32,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser("usi_engine analyze", description="Analyse every move of game records.")
     made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     made.add_argument("--kif", type=Path, help="write KIF with values and lines; for several games, into this folder")
+    made.add_argument("--variations", action="store_true", help="analyse variations too; text and KIF show them")
     made.add_argument("--html", type=Path, help="write an HTML page; for several games, into this folder")
     add_limits(made, DEFAULT_NODES)
     made.add_argument("--again", action="store_true", help="search again instead of using kept results")
@@ -43,12 +45,12 @@ def all_games(paths: list[Path], core: Core) -> Iterator[Game | RecordError]:
         yield from read_games(path, core.board)
 
 
-def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evaluated]:
-    """Evaluate every position of a game, or take the result from the store."""
+def search(game: Game, core: Core, analyst: Analyst, store: Store, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
+    """Evaluate every position of a game after the `known` ones, or take the result from the store."""
     board, found = core.board(game.start), list[Evaluated]()
     with progress_bar(len(game.moves) + 1, game.path.name) as step:
         for ply, move in enumerate([*game.moves, ""]):
-            result = store.get(ply)
+            result = known[ply] if ply < len(known) else store.get(ply)
             if result is None:
                 result = analyst.evaluate(board)
                 store.put(ply, result)
@@ -59,17 +61,41 @@ def search(game: Game, core: Core, analyst: Analyst, store: Store) -> list[Evalu
     return found
 
 
+def analyse(game: Game, core: Core, analyst: Analyst, args: argparse.Namespace) -> AnalysedGame:
+    """Evaluate and judge a game, with its variations if they are asked for."""
+
+    def evaluated(line: Game, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
+        store = Store(store_path(line, limits_of(args)), anew=args.again)
+        return search(line, core, analyst, store, known)
+
+    result = analysed(game, evaluated(game))
+    values = dict(zip(result.nodes, result.evaluated, strict=True))
+    for first in game.record.root.nodes() if args.variations else ():
+        if first.parent is None or first is first.parent.next():
+            continue
+        nodes = [*first.path(), *first.mainline()]
+        before = len(first.path()) - 2
+        line = replace(game, moves=tuple(node.move for node in nodes[1:]))
+        found = evaluated(line, [values[node] for node in nodes[: before + 1]])
+        values |= zip(nodes, found, strict=True)
+        result.variations.append(analysed(line, found, nodes, before))
+    return result
+
+
 def write(result: AnalysedGame, args: argparse.Namespace, outputs: list[Output]) -> None:
-    """Print the text and write the files. OSError; RecordError, which names the game."""
+    """Print the text and write the files. RecordError names the game and what could not be written."""
     print("\n".join(lines_of(result)), end="\n\n", flush=True)
+    faults = list[str]()
     for output in outputs:
-        path = output.path(result.game.stem)
         try:
+            path = output.path(result.game.stem)
             text = kif_text(result) if output.suffix == ".kif" else page_text(result, in_words(limits_of(args)))
-        except RecordError as error:
-            raise RecordError(f"{result.game.name}: {error}") from None
-        write_text(path, text)
-        print(f"wrote {path}", flush=True)
+            write_text(path, text)
+            print(f"wrote {path}", flush=True)
+        except (OSError, RecordError) as error:
+            faults.append(f"{result.game.name}: {error}")
+    if faults:
+        raise RecordError("\n".join(faults))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -85,8 +111,7 @@ def run(args: argparse.Namespace) -> int:
             if isinstance(game, RecordError):
                 raise game
             analyst = analyst or Analyst(limits)
-            store = Store(store_path(game, limits), anew=args.again)
-            write(analysed(game, search(game, core, analyst, store)), args, outputs)
+            write(analyse(game, core, analyst, args), args, outputs)
         except RecordError as error:
             print(error, file=sys.stderr)
             faults += 1

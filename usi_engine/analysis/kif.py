@@ -19,27 +19,35 @@ import re
 
 from usi_engine import NAME
 from usi_engine.analysis.report import AnalysedGame
+from usi_engine.records import kif
 from usi_engine.records.notation import kif_line
-from usi_engine.records.writer import comment_before, entries_of, rebuilt, written
+from usi_engine.records.tree import Node
+from usi_engine.records.writer import verify
 
 EARLIER = re.compile(r"(\*?Engines \d|\*解析 |#評価値=|#詰み=|【(緩手|疑問手|悪手|大悪手)】)")
 
 
 def kif_text(result: AnalysedGame) -> str:
-    """Return the whole record. RecordError."""
-    game = result.game
-    entries = entries_of(game.record, game.kind)
-    for ply, entry in enumerate(entries, 1):
-        entry.comment = with_comment(entry.comment, comment_lines(result, ply))
-        entry.engine_info = None
-    begin = with_comment(comment_before(game.record), [f"*Engines 0 {NAME}", *comment_lines(result, 0)])
-    return written(rebuilt(game.record, entries, begin), "kif")
+    """Return the whole record. RecordError if it reads back differently."""
+    lines = dict[Node, list[str]]()
+    for line in (result, *result.variations):
+        begin = line.before + 1 if line.before else 0
+        lines |= {line.nodes[ply]: comment_lines(line, ply) for ply in range(begin, len(line.nodes))}
+    record = result.game.record
+    lines[record.root].insert(0, f"*Engines 0 {NAME}")
+
+    def comment_of(node: Node) -> str | None:
+        return with_comment(node.comment, lines.get(node, []))
+
+    text = kif.write(record, comment_of)
+    verify(text, record, "kif", comment_of)
+    return text
 
 
-def with_comment(old: str | None, lines: list[str]) -> str:
+def with_comment(old: str | None, lines: list[str]) -> str | None:
     """Return the comment of the record without lines of an earlier analysis, followed by ours."""
-    kept = [line for line in (old or "").splitlines() if not EARLIER.match(line)]
-    return "\n".join(kept + lines)
+    kept = [line for line in (old or "").split("\n") if not EARLIER.match(line)] if old is not None else []
+    return "\n".join(kept + lines) if kept + lines else None
 
 
 def comment_lines(result: AnalysedGame, ply: int) -> list[str]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from usi_engine.analysis.judgement import GRADES, Evaluated, JudgedMove, judge, totals, winning_chance
 from usi_engine.records.games import Game
 from usi_engine.records.notation import NamedMove, name_moves
+from usi_engine.records.tree import Node
 
 MOVES_SHOWN = 6  # of a best line in the text
 MOVE_COLUMNS, GRADE_COLUMNS = 12, 10
@@ -16,12 +17,19 @@ MOVE_COLUMNS, GRADE_COLUMNS = 12, 10
 
 @dataclass(frozen=True)
 class AnalysedGame:
-    """A game with its positions' values (one more than moves), its moves judged and named."""
+    """A game with its positions' values (one more than moves), its moves judged and named.
+
+    A variation is a game too: `game.moves` then are those of the whole line from the start, and the first `before` are
+    played elsewhere. `nodes` are the positions in the record's tree.
+    """
 
     game: Game
     evaluated: list[Evaluated]
     judged: list[JudgedMove]
     names: list[NamedMove]
+    nodes: list[Node]
+    before: int = 0
+    variations: list[AnalysedGame] = field(default_factory=list)
 
     @property
     def black_begins(self) -> bool:
@@ -49,10 +57,13 @@ class AnalysedGame:
         return name_moves(self.game.start, self.evaluated[ply].pv, self.game.moves[:ply])
 
 
-def analysed(game: Game, evaluated: list[Evaluated]) -> AnalysedGame:
-    """Judge and name the moves of a game."""
+def analysed(game: Game, evaluated: list[Evaluated], nodes: list[Node] | None = None, before: int = 0) -> AnalysedGame:
+    """Judge and name the moves of a game, or of a variation that ends with these nodes."""
     judged = judge(game.moves, evaluated, game.start.split()[1] == "b")
-    return AnalysedGame(game, evaluated, judged, name_moves(game.start, game.moves))
+    root = game.record.root
+    return AnalysedGame(
+        game, evaluated, judged, name_moves(game.start, game.moves), nodes or [root, *root.mainline()], before
+    )
 
 
 def value_text(result: AnalysedGame, ply: int) -> str:
@@ -78,6 +89,10 @@ def lines_of(result: AnalysedGame) -> Iterator[str]:
     yield start_line(result)
     for move in result.judged:
         yield move_line(result, move).rstrip()
+    for variation in result.variations:
+        yield f"variation at move {variation.before + 1}"
+        for move in variation.judged[variation.before :]:
+            yield move_line(variation, move).rstrip()
     yield ""
     yield from summary(result)
 

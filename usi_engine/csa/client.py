@@ -18,6 +18,7 @@ from usi_engine.csa.driver import Engine, EngineEvent, EngineGone
 from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import save
+from usi_engine.records.faults import RecordError
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
 LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10
@@ -231,7 +232,7 @@ class Client:
         self.tally[result] += 1
         try:
             place = str(save(game, self._settings.records))
-        except OSError as error:
+        except (OSError, RecordError) as error:
             place = f"no record: {error}"
         moves = len(game.played)
         self._note(f"{WORDS[result]} after {moves} moves ({ending.cause}): {place}")

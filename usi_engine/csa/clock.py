@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 
 # The time for each move of a game without any limit, which USI cannot express.
 UNLIMITED_BYOYOMI = 10_000
@@ -24,6 +25,10 @@ class TimeControl:
         parts += [f"{self.increment / 1000:g} s a move"] if self.increment else []
         return " + ".join(parts)
 
+    def milliseconds(self, units: Decimal | int) -> int:
+        """Return the milliseconds of a time that a server reports."""
+        return round(units * self.unit)
+
     def is_unlimited(self) -> bool:
         """Return True if there is no limit at all."""
         return not (self.total or self.byoyomi or self.increment)
@@ -36,28 +41,31 @@ class Clocks:
         self._controls = controls
         self.left = {color: control.total for color, control in controls.items()}
 
-    def spend(self, color: str, units: int) -> int:
-        """Subtract the time of a move and add the increment; return the time."""
+    def spend(self, color: str, units: Decimal | int) -> int:
+        """Subtract the time of a move, given in the server's units, and add the increment; return the time."""
         control = self._controls[color]
-        spent = units * control.unit
+        spent = control.milliseconds(units)
         self.left[color] = max(self.left[color] + control.increment - spent, 0)
         return spent
 
     def go_words(self, color: str, margin: int = 0) -> str:
         """Return the clocks as arguments of `go` for the player `color`, less a margin for network delay.
 
-        btime and wtime do not include the increment of the next move, as in Shogidokoro and similar GUIs.
+        The player's own control decides between byoyomi and increments: USI has no byoyomi of one player only. btime
+        and wtime do not include the increment of the next move, as in Shogidokoro and similar GUIs.
         """
-        if self._controls[color].is_unlimited():
+        control = self._controls[color]
+        if control.is_unlimited():
             return f"btime 0 wtime 0 byoyomi {UNLIMITED_BYOYOMI}"
         left, byoyomi, increment = self._less_margin(color, margin)
         lefts = {**self.left, color: left}
         words = f"btime {lefts['+']} wtime {lefts['-']}"
-        increments = {each: control.increment for each, control in self._controls.items()}
-        if any(increments.values()):
-            increments[color] = increment
-            return f"{words} binc {increments['+']} winc {increments['-']}"
-        return f"{words} byoyomi {byoyomi}"
+        if control.byoyomi or not control.increment:
+            words += f" byoyomi {byoyomi}"
+        if control.increment:
+            increments = {each: other.increment for each, other in self._controls.items()} | {color: increment}
+            words += f" binc {increments['+']} winc {increments['-']}"
+        return words
 
     def _less_margin(self, color: str, margin: int) -> tuple[int, int, int]:
         """Return remaining time, byoyomi and increment, less the margin; it is taken from the remaining time first."""

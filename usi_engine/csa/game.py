@@ -11,6 +11,7 @@ from usi_engine.csa.clock import Clocks
 from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineGone
 from usi_engine.csa.position import GamePosition, floodgate_comment
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
+from usi_engine.records.tree import unmarked_text
 from usi_engine.records.writer import TimedMove
 
 # A game is resigned if the engine process ends by itself more often than this.
@@ -87,7 +88,7 @@ class ServerGame:
     def _record_move(self, made: MoveMade) -> None:
         comment, self._comment = (self._comment if made.color == self.summary.color else ""), ""
         usi = self.position.push(made.csa)
-        self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), comment))
+        self.played.append(TimedMove(usi, self._clocks.spend(made.color, made.units), unmarked_text(comment)))
 
     def _take_move(self, made: MoveMade) -> None:
         try:
@@ -101,7 +102,7 @@ class ServerGame:
     def _take_special(self, special: Special) -> None:
         # shogi-server repeats a declaration without its time.
         if special.units is not None:
-            self.last_ms = special.units * self.summary.controls[self.summary.color].unit
+            self.last_ms = self.summary.controls[self.summary.color].milliseconds(special.units)
 
     def _start_turn(self) -> None:
         if self.position.turn == self.summary.color:

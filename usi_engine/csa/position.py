@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from usi_engine.core import load_core
-from usi_engine.records.csa import read_position
+from usi_engine.records.csa_position import read_position
 
 MOST_PV_MOVES = 20  # in a comment
 

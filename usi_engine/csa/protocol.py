@@ -8,17 +8,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from usi_engine.csa.clock import TimeControl
 
 COLORS = ("+", "-")
 RESIGN, DECLARE_WIN, INTERRUPT, LOGOUT, KEEP_ALIVE = "%TORYO", "%KACHI", "%CHUDAN", "LOGOUT", ""
-MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})(?:,T(\d{1,9}))?(?:,.*)?")
+MOVE = re.compile(r"([+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2})(?:,T([0-9]{1,9}(?:\.[0-9]{0,9})?))?(?:,.*)?")
 CAUSE = re.compile(r"#[A-Z_]+")
-SPECIAL = re.compile(r"(%[A-Z]+)(?:,T(\d{1,9}))?")
+SPECIAL = re.compile(r"(%[A-Z]+)(?:,T([0-9]{1,9}(?:\.[0-9]{0,9})?))?")
 LOGIN = re.compile(r"LOGIN:(.+) OK")
 REJECT = re.compile(r"REJECT:(\S+) by (.+)")
-UNIT = re.compile(r"(\d*)(msec|sec|min)")
+UNIT = re.compile(r"([1-9][0-9]{0,8})?(msec|sec|min)")
 UNIT_MS = {"msec": 1, "sec": 1000, "min": 60_000}
 OUTCOMES = {"#WIN": "win", "#LOSE": "lose", "#DRAW": "draw", "#CENSORED": "draw", "#CHUDAN": "unknown"}
 # Longer times are refused.
@@ -44,10 +45,10 @@ class LoggedOut:
 
 @dataclass(frozen=True)
 class MoveMade:
-    """A move of either player, and its time in the server's units."""
+    """A move of either player, and its time in the server's units, which may have a fraction."""
 
     csa: str
-    units: int = 0
+    units: Decimal = Decimal(0)
 
     @property
     def color(self) -> str:
@@ -98,7 +99,7 @@ class Special:
     """`%TORYO`, `%KACHI` or `%CHUDAN` of either player; not every server sends its time."""
 
     word: str
-    units: int | None = None
+    units: Decimal | None = None
 
 
 @dataclass(frozen=True)
@@ -162,9 +163,9 @@ def event_of(line: str) -> Event:
 def game_event(line: str) -> Event:
     """Parse a line about a move or the end of a game."""
     if move := MOVE.fullmatch(line):
-        return MoveMade(move[1], int(move[2] or 0))
+        return MoveMade(move[1], Decimal(move[2] or 0))
     if special := SPECIAL.fullmatch(line):
-        return Special(special[1], int(special[2]) if special[2] else None)
+        return Special(special[1], Decimal(special[2]) if special[2] else None)
     if line in OUTCOMES:
         return Outcome(OUTCOMES[line])
     return Cause(line[1:]) if CAUSE.fullmatch(line) else Unread(line)

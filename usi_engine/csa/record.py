@@ -6,60 +6,60 @@ import re
 import time
 from pathlib import Path
 
-from rsshogi.record import RecordMetadata, TimeControl
-
+from usi_engine.csa.clock import TimeControl
 from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.records.files import write_text
-from usi_engine.records.writer import INTERRUPTED, local_time, text_of_moves
+from usi_engine.records.time_words import Limit, words_of
+from usi_engine.records.tree import End
+from usi_engine.records.writer import INTERRUPTED, local_time, loss, text_of_moves
 
-# rsshogi's results by the cause: for a won game, the suffix after the winner's color; for a draw, the whole name.
-WON = {
-    "RESIGN": "",
-    "TIME_UP": "_BY_TIMEOUT",
-    "JISHOGI": "_BY_DECLARATION",
-    "ILLEGAL_MOVE": "_BY_ILLEGAL_MOVE",
-    "ILLEGAL_ACTION": "_BY_ILLEGAL_MOVE",
-    "OUTE_SENNICHITE": "_BY_ILLEGAL_MOVE",
+# CSA's names of the ends by the server's cause: of a loss by the player to move, and of a draw.
+LOST = {
+    "RESIGN": "TORYO",
+    "TIME_UP": "TIME_UP",
+    "ILLEGAL_MOVE": "ILLEGAL_MOVE",
+    "ILLEGAL_ACTION": "ILLEGAL_MOVE",
+    "OUTE_SENNICHITE": "ILLEGAL_MOVE",
 }
-DRAWN = {
-    "SENNICHITE": "DRAW_BY_REPETITION",
-    "MAX_MOVES": "DRAW_BY_MAX_PLIES",
-    "JISHOGI": "DRAW_BY_IMPASSE",
-}
+DRAWN = {"SENNICHITE": "SENNICHITE", "MAX_MOVES": "MAX_MOVES", "JISHOGI": "JISHOGI"}
+OTHER = {"+": "-", "-": "+"}
 
 
-def result_name(ending: Ending, color: str) -> str:
-    """Return the name of rsshogi's result; `color` is ours. A game that was cut off or interrupted has none."""
+def end_of(ending: Ending, color: str, turn: str) -> End:
+    """Return the end in a record; `color` is ours, `turn` the side to move. A game that was cut off is interrupted."""
     if ending.result == "draw":
-        return DRAWN.get(ending.cause, "DRAW_BY_ADJUDICATION")
-    if ending.result == "unknown" or ending.cause not in WON:
-        return INTERRUPTED
-    black_won = (ending.result == "win") == (color == "+")
-    return f"{'BLACK' if black_won else 'WHITE'}_WIN{WON[ending.cause]}"
+        return End(DRAWN.get(ending.cause, "HIKIWAKE"))
+    loser = color if ending.result == "lose" else OTHER[color]
+    if ending.cause == "JISHOGI" and ending.result != "unknown" and loser != turn:
+        return End("KACHI")
+    if ending.result == "unknown" or ending.cause not in LOST:
+        return End(INTERRUPTED)
+    return loss(LOST[ending.cause], loser, turn)
 
 
-def metadata_of(game: ServerGame) -> RecordMetadata:
-    """Return the players' names, the game's id and times."""
-    summary, control = game.summary, game.summary.controls[game.summary.color]
-    seconds = [milliseconds // 1000 for milliseconds in (control.total, control.byoyomi, control.increment)]
-    return RecordMetadata(
-        black_player=summary.names["+"],
-        white_player=summary.names["-"],
-        event=summary.game_id,
-        start_date=local_time(game.begun),
-        end_date=local_time(time.time()),
-        time_control=TimeControl(*seconds),
-    )
+def header_of(game: ServerGame) -> dict[str, str]:
+    """Return the players' names, the game's id and times, with the keys of KIF."""
+    names, controls = game.summary.names, game.summary.controls
+    header = {"先手": names["+"], "後手": names["-"], "棋戦": game.summary.game_id}
+    header |= {"開始日時": local_time(game.begun), "終了日時": local_time(time.time())}
+    if controls["+"] == controls["-"]:
+        return header | {"持ち時間": words_of(limit(controls["+"]))}
+    return header | {"先手持ち時間": words_of(limit(controls["+"])), "後手持ち時間": words_of(limit(controls["-"]))}
+
+
+def limit(control: TimeControl) -> Limit:
+    """Return a time control in whole seconds."""
+    return Limit(control.total // 1000, control.byoyomi // 1000, control.increment // 1000)
 
 
 def save(game: ServerGame, folder: Path) -> Path:
-    """Write a file named by the game's id and return its path; a resumed game replaces its first part. OSError.
+    """Write a file named by the game's id and return its path; a resumed game replaces its first part.
 
-    CSA has no mark for a player who loses while the other is to move, except by illegal action: such a game, and one
-    that has not ended, ends with %CHUDAN.
+    OSError, RecordError.
     """
-    result = result_name(game.ending or Ending("unknown", "CUT"), game.summary.color)
-    text = text_of_moves("csa", game.position.start, game.played, result, metadata_of(game), last_ms=game.last_ms)
+    end = end_of(game.ending or Ending("unknown", "CUT"), game.summary.color, game.position.turn)
+    end.milliseconds = game.last_ms
+    text = text_of_moves("csa", game.position.start, game.played, end, header_of(game))
     name = re.sub(r"[^\w.+-]", "_", game.summary.game_id, flags=re.ASCII).lstrip(".") or "game"
     path = folder / f"{name[:200]}.csa"
     write_text(path, text)

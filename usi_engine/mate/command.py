@@ -7,11 +7,10 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rsshogi.initial_positions import HANDICAP_TO_SFEN
-
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
 from usi_engine.mate.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
+from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import decoded, format_of
 from usi_engine.records.games import Game, read_games
@@ -78,7 +77,7 @@ def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
 
 def problem_of(game: Game, core: Core) -> MateProblem:
     """Return a record's start unless it is the usual one or a handicap's; then its last position."""
-    if game.start not in HANDICAP_TO_SFEN.values():
+    if game.start not in HANDICAP_NAMES:
         return MateProblem(game.start, name=game.name)
     return MateProblem(" ".join([game.start, *(["moves", *game.moves] if game.moves else [])]), name=game.name)
 

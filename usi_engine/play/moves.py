@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from usi_engine.records import ki2, usi_text
+from usi_engine.records import notation, usi_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
 RANKS = "abcdefghi"
 DIGITS = re.compile(r"([1-9]{4})(\+?)")
 CSA_MOVE = re.compile(r"[+-]?(00|[1-9]{2})[1-9]{2}[A-Z]{2}")
-# The origin of the piece in KIF: `７六歩(77)`.
-ORIGIN = re.compile(r"\(([1-9])([1-9])\)$")
-# A rank in digits: `76歩`.
-TWO_DIGITS = re.compile(r"^([▲△▼▽☗☖]?\s*)([1-9])([1-9])(?=\D)")
 
 
 class MoveError(ValueError):
@@ -62,14 +58,10 @@ def square(digits: str) -> str:
 
 def japanese_move(plain: str, text: str, board: Board) -> str:
     """Return a move of KIF or KI2. MoveError."""
-    origin = ORIGIN.search(plain)
-    name = TWO_DIGITS.sub(lambda found: found[1] + found[2] + ki2.KANJI[int(found[3]) - 1], ORIGIN.sub("", plain))
-    match = ki2.MOVE.fullmatch(name)
+    match = notation.MOVE.fullmatch(plain)
     if match is None:
         raise MoveError(f"'{text}' is neither a command nor a move; help lists the commands")
-    found = ki2.candidates(match, board)
-    if origin:
-        found = [move for move in found if move[:2] == square("".join(origin.groups()))]
+    found = notation.candidates(match, board)
     if len(found) != 1:
         raise MoveError(f"'{text}' could be {' or '.join(found)}" if found else f"'{text}' is not legal here")
     return found[0]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from rsshogi.record import RecordMetadata
-
 from usi_engine import NAME
 from usi_engine.core import Core
 from usi_engine.play.game import OTHER, Ending, LiveGame
@@ -14,13 +12,14 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, text_of_moves
+from usi_engine.records.tree import End
+from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, text_of_moves
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (\d{{1,2}})$")
-COLOURS = {"b": "BLACK", "w": "WHITE"}
-# rsshogi's results: for a draw the whole name, for a won game the suffix after the winner's colour.
-DRAWN, WON = "DRAW_BY_REPETITION", {"declaration": "_BY_DECLARATION", "time": "_BY_TIMEOUT"}
+COLOURS = {"b": "+", "w": "-"}
+# CSA's names of the losses of the player to move.
+LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}
 
 
 def engine_name(level: int) -> str:
@@ -28,11 +27,15 @@ def engine_name(level: int) -> str:
     return f"{NAME} level {level}"
 
 
-def result_name(ending: Ending | None) -> str:
-    """Return the name of rsshogi's result."""
+def end_of(ending: Ending | None, turn: str) -> End:
+    """Return the end in a record; `turn` is the side to move."""
     if ending is None:
-        return INTERRUPTED
-    return COLOURS[ending.winner] + "_WIN" + WON.get(ending.reason, "") if ending.winner else DRAWN
+        return End(INTERRUPTED)
+    if not ending.winner:
+        return End("SENNICHITE")
+    if ending.reason == "declaration":
+        return End("KACHI")
+    return loss(LOST.get(ending.reason, "TORYO"), COLOURS[OTHER[ending.winner]], COLOURS[turn])
 
 
 def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
@@ -40,9 +43,9 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
         raise RecordError(f"{path}: name the format by the suffix: {', '.join('.' + name for name in FORMATS)}")
-    names = RecordMetadata(black_player=players[0], white_player=players[1], start_date=local_time())
+    header = {"先手": players[0], "後手": players[1], "開始日時": local_time()}
     moves = map(TimedMove, game.moves, game.milliseconds)
-    write_text(path, text_of_moves(kind, game.start, moves, result_name(game.ending), names))
+    write_text(path, text_of_moves(kind, game.start, moves, end_of(game.ending, game.turn), header))
 
 
 def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
@@ -50,8 +53,10 @@ def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
     first = next(read_games(path, core.board))
     if isinstance(first, RecordError):
         raise first
+    if first.record.fault:
+        raise RecordError(f"{path}, {first.record.fault.text()}")
     game = LiveGame(core, first.start, first.moves)
-    game.milliseconds = [entry.time_ms or 0 for entry in first.record.moves]
+    game.milliseconds = [node.milliseconds or 0 for node in first.record.main_line]
     return (game, *side_and_level(first))
 
 

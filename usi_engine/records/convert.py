@@ -11,13 +11,15 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, refuse_replacing, write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.writer import text_of
+from usi_engine.records.writer import losses, text_of
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine convert", description="Convert game records. Variations are left out.")
-    made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
+    made = argparse.ArgumentParser("usi_engine convert", description="Convert game records.")
+    made.add_argument(
+        "games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8, Shift-JIS or EUC-JP"
+    )
     made.add_argument("--out", type=Path, help="the file to write; for several games, the folder (default: print)")
     made.add_argument("--to", choices=FORMATS, help="the format (default: by the suffix of --out)")
     made.add_argument("--encoding", choices=("utf-8", "shift_jis"), default="",
@@ -34,35 +36,55 @@ def target_format(args: argparse.Namespace) -> str:
 
 
 def run(args: argparse.Namespace, core: Core) -> int:
-    """Convert all games; return 1 if a record could not be read, else 0. RecordError, OSError."""
+    """Convert all games; return 0, 1 if a record could not be read or written, 2 if none was written. OSError."""
     kind = target_format(args)
     items = [item for path in args.games for item in read_games(path, core.board)]
-    games = [item for item in items if isinstance(item, Game)]
-    for fault in items:
-        if isinstance(fault, RecordError):
-            print(fault, file=sys.stderr)
+    texts, faults = list[tuple[Game, str]](), 0
+    for item in items:
+        try:
+            if isinstance(item, RecordError):
+                raise item
+            texts.append((item, named_text(item, kind)))
+        except RecordError as error:
+            print(error, file=sys.stderr)
+            faults += 1
+    failed = write_all(texts, kind, args)
+    return (1 if len(texts) > failed or isinstance(items[0], RecordError) else 2) if faults + failed else 0
+
+
+def named_text(game: Game, kind: str) -> str:
+    """Return a game's text; print on standard error what the format cannot hold. RecordError, which names the game."""
+    try:
+        text = text_of(game.record, kind)
+    except RecordError as error:
+        raise RecordError(f"{game.name}: {error}") from None
+    if lost := losses(game.record, kind):
+        print(f"{game.name}: {kind.upper()} cannot hold {lost}", file=sys.stderr)
+    return text
+
+
+def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace) -> int:
+    """Write each game to its own file, or print it; return the number of files that failed. RecordError, OSError."""
+    if args.out is None:
+        sys.stdout.write("".join(text for _, text in texts))
+        return 0
     # USI has one game a line, so all games go into one file.
-    if kind == "usi" and games and args.out and not args.out.is_dir():
+    if kind == "usi" and texts and not args.out.is_dir():
         refuse_replacing(args.out, args.games)
-        write_text(args.out, "".join(text_of(game.record, game.kind, kind) for game in games), args.encoding)
-    else:
-        convert_each(games, kind, args)
-    return 0 if len(games) == len(items) else 1
-
-
-def convert_each(games: list[Game], kind: str, args: argparse.Namespace) -> None:
-    """Write each game to its own file, or print it. RecordError, OSError."""
-    output = Output(args.out, f".{kind}", len(games) > 1, args.games) if args.out else None
-    for game in games:
-        text = text_of(game.record, game.kind, kind)
-        if output is None:
-            sys.stdout.write(text)
-        else:
+        write_text(args.out, "".join(text for _, text in texts), args.encoding)
+        return 0
+    output, failed = Output(args.out, f".{kind}", len(texts) > 1, args.games), 0
+    for game, text in texts:
+        try:
             write_text(output.path(game.stem), text, args.encoding)
+        except (OSError, RecordError) as error:
+            print(error, file=sys.stderr)
+            failed += 1
+    return failed
 
 
 def main(words: list[str]) -> int:
-    """Return 0, 1 if a record could not be read, 2 if nothing could be done, 130 after Ctrl-C."""
+    """Return 0, 1 if a record could not be read or written, 2 if nothing could be done, 130 after Ctrl-C."""
     args = parser().parse_args(words)
     try:
         return run(args, load_core())

@@ -1,57 +1,269 @@
-"""CSA, read by rsshogi, with checks that its reader lacks."""
+"""CSA records, version 2.2 and 3.0: http://www2.computer-shogi.org/protocol/record_v22.html and record_v3.html.
+
+A comment of a record is a line `'*TEXT`; other lines that begin with `'` are notes, which readers skip.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from rsshogi.record import Record
+from usi_engine.core import load_core
+from usi_engine.records.csa_position import LETTERS, Setup, position_lines
+from usi_engine.records.faults import Fault, FaultyText, RecordError, excerpt, one_line
+from usi_engine.records.notation import square_of
+from usi_engine.records.time_words import limit_of, words_of
+from usi_engine.records.tree import End, Record, marked_text, unmarked_text
 
-from usi_engine.records.faults import Fault, fault_in_lines, strict
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
-HINT = re.compile(r"^(V[23]|N[+-]|PI|P1|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
+HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re.M)
 # A line that is neither empty nor a comment.
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
+MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
+TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
+ENDS = {
+    "TORYO", "CHUDAN", "SENNICHITE", "TIME_UP", "ILLEGAL_MOVE", "+ILLEGAL_ACTION", "-ILLEGAL_ACTION", "JISHOGI",
+    "KACHI", "HIKIWAKE", "MATTA", "TSUMI", "FUZUMI", "ERROR", "MAX_MOVES", "OUTE_SENNICHITE",
+}  # fmt: skip
+# CSA's keywords and the keys of KIF; others are kept as they are.
+KEYS = {"EVENT": "棋戦", "SITE": "場所", "OPENING": "戦型", "START_TIME": "開始日時", "END_TIME": "終了日時",
+        "NOTE": "備考", "MAX_MOVES": "最大手数", "JISHOGI": "持将棋"}  # fmt: skip
+KEYWORDS = {key: keyword for keyword, key in KEYS.items()}
+LIMITS = {"TIME_LIMIT": "持ち時間", "TIME": "持ち時間", "TIME+": "先手持ち時間", "TIME-": "後手持ち時間"}
+LIMIT_KEYWORDS = {"先手持ち時間": "TIME+", "後手持ち時間": "TIME-"}
+
+
+class Reader:
+    """Builds the record of a game line by line. `node` is the last move read, `line` the number of the line."""
+
+    def __init__(self) -> None:
+        self.setup = Setup()
+        self.has_position = False
+        self.record = Record("")
+        self.node = self.record.root
+        self.board = load_core().board()
+        self.comments = list[str]()
+        self.count = 0  # moves read
+        self.line = 0
+
+    def fail(self, reason: str, quoted: str, *, move: int = 0) -> FaultyText:
+        """Return the error at the present line."""
+        return FaultyText(Fault(reason, self.line, move, excerpt(quoted)))
+
+    def feed(self, line: str) -> None:
+        """Read a line. FaultyText."""
+        self.line += 1
+        if line.startswith(("N+", "N-", "$")):
+            self.add_header(line)
+        elif not re.fullmatch(r"V[0-9.]+\s*", line):
+            for statement in statements(line):
+                self.take(statement)
+
+    def add_header(self, line: str) -> None:
+        """Add a player's name or a line of `$`."""
+        key, value = ("先手" if line.startswith("N+") else "後手", line[2:].strip())
+        if line.startswith("$"):
+            keyword, _, value = line[1:].partition(":")
+            key, value = KEYS.get(keyword, LIMITS.get(keyword, keyword)), value.strip()
+            limit = limit_of(value) if keyword in LIMITS else None
+            value = words_of(limit) if limit else value
+        if key and value:
+            self.record.header[key] = value
+
+    def take(self, statement: str) -> None:
+        """Read one statement. FaultyText."""
+        kind = statement[0]
+        if kind == "'":
+            self.add_comment(statement)
+        elif kind in "+-" and len(statement) > 1:
+            self.add_move(statement)
+        elif kind in "P+-":
+            self.add_position(statement)
+        elif kind == "T":
+            self.set_time(statement)
+        elif kind == "%":
+            self.set_end(statement)
+        else:
+            raise self.fail("cannot be read", statement)
+
+    def add_comment(self, text: str) -> None:
+        """Keep a comment for the move or end before it."""
+        if text.startswith("'*"):
+            self.comments.append(unmarked_text(text[2:]))
+
+    def flush_comments(self) -> None:
+        """Give the comments to the last move, or to the end."""
+        if self.comments:
+            owner = self.node.end or self.node
+            owner.comment, self.comments = "\n".join(self.comments), []
+
+    def add_position(self, statement: str) -> None:
+        """Read a part of the start position."""
+        if self.record.start:
+            raise self.fail("cannot be read", statement)
+        try:
+            self.setup.add_line(statement)
+        except ValueError as error:
+            raise self.fail(*split_quote(str(error))) from None
+        self.has_position = self.has_position or statement[0] == "P"
+
+    def begin(self) -> None:
+        """Set up the board before the first move or end. Without a position the game begins from the usual one."""
+        if self.record.start:
+            return
+        if not self.has_position:
+            self.setup.add_line("PI")
+        try:
+            self.board.set_sfen(self.setup.sfen())
+        except ValueError as error:
+            raise FaultyText(Fault(str(error))) from None
+        self.record.start = self.board.sfen()
+
+    def add_move(self, text: str) -> None:
+        """Make a move. An illegal one is a fault of the record, and an error as soon as another move follows."""
+        self.begin()
+        number = self.count + 1
+        if self.record.fault:
+            raise FaultyText(self.record.fault)
+        if self.node.end or not MOVE.fullmatch(text):
+            raise self.fail("a move after the end" if self.node.end else "not a move", text, move=number)
+        if text[0] != "+-"[self.board.turn]:
+            raise self.fail("a move of the other side", text, move=number)
+        usi = usi_of(text, self.board)
+        if not self.board.is_legal(usi):
+            self.record.fault = Fault("illegal move", self.line, number, excerpt(text))
+            return
+        self.board.push(usi)
+        self.flush_comments()
+        self.node, self.count = self.node.add(usi), number
+
+    def set_time(self, text: str) -> None:
+        """Set the time of the last move or of the end."""
+        time = TIME.fullmatch(text)
+        if time is None or not self.record.start:
+            raise self.fail("cannot be read", text)
+        if not self.record.fault:
+            owner = self.node.end or self.node
+            owner.milliseconds = int(time[1]) * 1000 + int((time[2] or "").ljust(3, "0"))
+
+    def set_end(self, text: str) -> None:
+        """Set the end. After an illegal move only the mark of that is kept: the other side was to move."""
+        self.begin()
+        if text[1:] not in ENDS or self.node.end:
+            raise self.fail("not a move", text, move=self.count + 1)
+        if not self.record.fault or "ILLEGAL" in text:
+            self.flush_comments()
+            self.node.end = End(text[1:])
+
+    def finish(self) -> Record:
+        """Return the record."""
+        self.line = 0
+        self.begin()
+        self.flush_comments()
+        return self.record
+
+
+def usi_of(text: str, board: Board) -> str:
+    """Return a move of CSA in USI; empty if its piece is not on the square. CSA names the piece after promotion."""
+    letter, to = LETTERS.get(text[5:], ""), square_of(text[3:5])
+    if text[1:3] == "00":
+        return f"{letter}*{to}"
+    origin = square_of(text[1:3])
+    moved = (board.piece_at(origin) or "").upper()
+    return {moved: origin + to, f"+{moved}": f"{origin}{to}+"}.get(letter, "")
+
+
+def statements(line: str) -> Iterator[str]:
+    """Yield the statements of a line, which commas separate; a comment takes the rest of the line."""
+    code, mark, comment = line.partition("'")
+    yield from (word for word in map(str.strip, code.split(",")) if word)
+    if mark:
+        yield mark + comment
+
+
+def split_quote(text: str) -> tuple[str, str]:
+    """Split `reason: 'quoted'`."""
+    reason, _, quoted = text.partition(": '")
+    return reason, quoted.removesuffix("'")
 
 
 def read(text: str) -> Record:
-    """Read one game. ValueError."""
-    lines = [line for line in text.splitlines() if not line.startswith(("'", "N", "$"))]
-    statements = [word.strip() for line in lines for word in line.split(",")]
-    moves = [word for word in statements if word[:1] in ("+", "-") and len(word) > 1]
-    for move in moves:
-        if len(move) != 7:
-            raise ValueError(f"not a move: '{move}'")
-    return strict(Record.from_csa_str(text), len(moves))
-
-
-def find_fault(text: str, error: ValueError) -> Fault:
-    """Find the fault for which `read` raised `error`."""
-    return fault_in_lines(read, text, error, move_number)
-
-
-def move_number(before: str, line: str) -> int:
-    """Return the number of the move in a line; 0 if the line has none."""
-    if not line.startswith(("+", "-")):
-        return 0
-    return len(read(before).moves) + 1 if before.strip() else 1
+    """Read one game. FaultyText."""
+    reader = Reader()
+    for line in text.split("\n"):
+        reader.feed(line)
+    return reader.finish()
 
 
 def split(text: str) -> list[tuple[int, str]]:
     """Return the games between lines of `/`, each with the number of its first line, from 0."""
-    lines = text.splitlines()
+    lines = text.split("\n")
     ends = [at for at, line in enumerate(lines) if line.strip() == "/"]
     spans = zip([0, *(at + 1 for at in ends)], [*ends, len(lines)], strict=True)
     games = [(begin, "\n".join(lines[begin:end]) + "\n") for begin, end in spans]
     return [(at, game) for at, game in games if STATEMENT.search(game)]
 
 
-def read_position(lines: Iterable[str]) -> str:
-    """Return the sfen of a position that is given as lines of CSA. ValueError."""
-    text = "".join(line + "\n" for line in lines)
-    try:
-        if not text.startswith("P"):
-            raise ValueError(f"it begins '{text[:20].strip()}'")
-        return Record.from_csa_str(text).init_position_sfen
-    except ValueError as error:
-        raise ValueError(f"no CSA position: {error}") from None
+# ---- writing ----
+
+
+def write(record: Record) -> str:
+    """Return the main line as CSA: version 2.2 unless a time has a fraction. RecordError."""
+    nodes = record.main_line
+    times = [owner.milliseconds for node in nodes for owner in (node, node.end) if owner and owner.milliseconds]
+    version = ["'CSA encoding=UTF-8", "V3.0"] if any(time % 1000 for time in times) else ["V2.2"]
+    lines = [*version, *header_lines(record.header), *position_lines(record.start), *comment_lines(record.root.comment)]
+    board = load_core().board(record.start)
+    for node in [record.root, *nodes]:
+        if node.parent is not None:
+            lines += [board.csa(node.move), *time_lines(node.milliseconds), *comment_lines(node.comment)]
+            board.push(node.move)
+    end = record.end
+    if end is not None:
+        lines += [f"%{end_name(end)}", *time_lines(end.milliseconds), *comment_lines(end.comment)]
+    return "\n".join(lines) + "\n"
+
+
+def end_name(end: End) -> str:
+    """Return CSA's name of an end. RecordError if there is none."""
+    if end.name not in ENDS:
+        raise RecordError(f"CSA has no end '{end.word or end.name}'")
+    return end.name
+
+
+def header_lines(header: Mapping[str, str]) -> Iterator[str]:
+    """Yield the names of the players and the lines of `$`."""
+    for mark, keys in (("N+", ("先手", "下手")), ("N-", ("後手", "上手"))):
+        yield from (mark + one_line(header[key]) for key in keys if header.get(key))
+    for key, value in header.items():
+        if key == "持ち時間" or key in LIMIT_KEYWORDS:
+            yield limit_line(key, value)
+        elif key not in ("先手", "下手", "後手", "上手", "手合割"):
+            yield f"${KEYWORDS.get(key, one_line(key).replace(':', '：'))}:{one_line(value)}"
+
+
+def limit_line(key: str, words: str) -> str:
+    """Return a time control; version 2.2 has hours, minutes and byoyomi, version 3.0 also seconds and increments."""
+    limit, keyword = limit_of(words), LIMIT_KEYWORDS.get(key, "TIME")
+    if limit is None:
+        return f"${key}:{one_line(words)}"
+    minutes, seconds = divmod(limit.total, 60)
+    if keyword == "TIME" and not seconds and not limit.increment and minutes < 6000 and limit.byoyomi < 100:
+        return f"$TIME_LIMIT:{minutes // 60:02}:{minutes % 60:02}+{limit.byoyomi:02}"
+    return f"${keyword}:{limit.total}+{limit.byoyomi}+{limit.increment}"
+
+
+def time_lines(milliseconds: int | None) -> Iterator[str]:
+    """Yield the time of a move in seconds."""
+    if milliseconds is not None:
+        seconds, fraction = divmod(milliseconds, 1000)
+        yield f"T{seconds}" + (f".{fraction:03}".rstrip("0") if fraction else "")
+
+
+def comment_lines(comment: str | None) -> Iterator[str]:
+    """Yield the lines of a comment."""
+    for line in comment.split("\n") if comment is not None else ():
+        yield "'*" + marked_text(line)

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES
+from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, decoded
 
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
+CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
 
 
 @contextmanager
@@ -47,20 +48,26 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:
     """Return the bytes of a file of this name. RecordError."""
-    wanted = encoding or (SHIFT_JIS if path.suffix.lower() in SHIFT_JIS_SUFFIXES else "utf-8")
+    utf8 = with_header(path, text, "utf-8").encode("utf-8")
+    if encoding == "utf-8" or (not encoding and path.suffix.lower() not in SHIFT_JIS_SUFFIXES):
+        return utf8
+    reason, whole = "the text would be read as another encoding", with_header(path, text, SHIFT_JIS)
     try:
-        return with_header(path, text, wanted).encode(SHIFT_JIS if wanted == "shift_jis" else wanted)
+        data = whole.encode(SHIFT_JIS)
+        if decoded(data) == whole:
+            return data
     except UnicodeEncodeError as error:
-        if encoding:
-            letter = error.object[error.start]
-            raise RecordError(f"{path}: Shift-JIS has no '{letter}'; write UTF-8 (.kifu, .ki2u)") from None
-        return with_header(path, text, "utf-8").encode("utf-8")
+        reason = f"Shift-JIS has no '{error.object[error.start]}'"
+    if encoding:
+        raise RecordError(f"{path}: {reason}; write UTF-8 (.kifu, .ki2u)")
+    return utf8
 
 
 def with_header(path: Path, text: str, encoding: str) -> str:
-    """Return KIF in UTF-8 with its first line, any other text unchanged."""
-    is_kif = path.suffix.lower() in (".kif", ".kifu")
-    return UTF8_HEADER + text if is_kif and encoding.startswith("utf") else text
+    """Return KIF in UTF-8 with its first line, and CSA 3.0 with the name of its encoding."""
+    if encoding == SHIFT_JIS:
+        return text.replace(CSA_UTF8, CSA_SHIFT_JIS, 1) if text.startswith(CSA_UTF8) else text
+    return UTF8_HEADER + text if path.suffix.lower() in (".kif", ".kifu") else text
 
 
 class Output:

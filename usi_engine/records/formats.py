@@ -1,11 +1,8 @@
-"""The formats of game records: names, suffixes, detection, readers.
-
-rsshogi reads and writes every format. Our readers are stricter: rsshogi skips some text that is not a move (an unknown
-word ends a KIF game, half a CSA move is dropped).
-"""
+"""The formats of game records: names, suffixes, encodings, detection, readers and writers."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,33 +18,53 @@ SUFFIXES = {
 SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 # Python's name for Shift-JIS as Windows programs write it.
 SHIFT_JIS = "cp932"
-# The formats: modules with `read(text)`, which returns a Record or raises ValueError, and `find_fault(text, error)`.
+# The formats: modules with `read(text)`, which returns a Record or raises FaultyText, and `write(record)`, which
+# returns text or raises RecordError if the format has no word for the record's end.
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
+# Lines that hold moves. The first two also begin KIF and KI2 without moves.
+MOVE_LINES = {
+    "csa": re.compile(r"^[+-][0-9]{4}[A-Z]{2}", re.M),
+    "kif": re.compile(r"^[^\S\n]*[0-9]+[^\S\n]+[▲△▼▽☗☖]?(?:[１-９1-9][一二三四五六七八九１-９1-9]|同)", re.M),
+    "ki2": re.compile(r"^[^\S\n]*[▲△▼▽☗☖]", re.M),
+}
+HEADS = {"csa": csa.HINT, "kif": kif.HINT}
+
+
 def decoded(data: bytes) -> str:
-    """Decode UTF-8, with or without a byte order mark, or Shift-JIS. RecordError."""
-    for encoding in ("utf-8-sig", SHIFT_JIS):
+    """Decode UTF-8, with or without a byte order mark, EUC-JP or Shift-JIS; line ends become `\\n`. RecordError.
+
+    Text in Shift-JIS is hardly ever valid EUC-JP: its lead bytes 81 to 9F, those of kana and frequent kanji, are not.
+    """
+    for encoding in ("utf-8-sig", "euc_jp", SHIFT_JIS):
         try:
-            return data.decode(encoding)
+            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError:
             continue
-    raise RecordError("neither UTF-8 nor Shift-JIS text")
+    raise RecordError("neither UTF-8 nor Shift-JIS nor EUC-JP text")
 
 
 def format_of(path: Path, text: str) -> str:
-    """Return the format by the suffix, or by the text if the suffix is unknown. RecordError."""
-    known = SUFFIXES.get(path.suffix.lower())
-    if known:
-        return known
+    """Return the format of the text. The suffix decides only if the text leaves a choice. RecordError."""
     if text.lstrip().startswith("{"):
         return "jkf"
-    for name, hint in (("csa", csa.HINT), ("ki2", ki2.HINT), ("kif", kif.HINT)):
-        if hint.search(text):
-            return name
-    if usi_text.is_usi(text):
-        return "usi"
-    raise RecordError("not a game record of a known format (KIF, KI2, CSA, JKF, USI)")
+    named = SUFFIXES.get(path.suffix.lower(), "")
+    found = [kind for kind, line in MOVE_LINES.items() if line.search(text)]
+    found += ["usi"] if usi_text.is_usi(text) else []
+    if not found:
+        found = [kind for kind, head in HEADS.items() if head.search(text)]
+        found += ["ki2"] if "kif" in found else []
+    if named in found or (named and not found):
+        return named
+    if not found:
+        raise RecordError("not a game record of a known format (KIF, KI2, CSA, JKF, USI)")
+    return found[0]
+
+
+def has_moves(text: str) -> bool:
+    """Return True if a line of the text has moves of KIF, KI2 or CSA."""
+    return any(line.search(text) for line in MOVE_LINES.values())
 
 
 def parts_of(kind: str, text: str) -> list[tuple[int, str]]:
@@ -57,7 +74,7 @@ def parts_of(kind: str, text: str) -> list[tuple[int, str]]:
     elif kind == "csa":
         parts = csa.split(text)
     else:
-        parts = [(0, text)] if kind == "jkf" or kif.HINT.search(text) or "▲" in text or "△" in text else []
+        parts = [(0, text)] if kind == "jkf" or kif.HINT.search(text) or MOVE_LINES["ki2"].search(text) else []
     if not parts:
         raise RecordError("the file holds no game")
     return parts

@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
-from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import FORMATS, decoded, format_of, parts_of
+from usi_engine.records.faults import FaultyText, RecordError
+from usi_engine.records.formats import FORMATS, decoded, format_of, has_moves, parts_of
+from usi_engine.records.tree import Node, Record
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Game:
-    """A game: start as sfen, moves in USI, the rsshogi record it came from; game `number` of `count` in the file."""
+    """A game: start as sfen, moves of the main line in USI, the whole record; game `number` of `count` in the file."""
 
     path: Path
     number: int
@@ -26,7 +27,7 @@ class Game:
     kind: str
     start: str
     moves: tuple[str, ...]
-    record: Any
+    record: Record
 
     @property
     def name(self) -> str:
@@ -43,10 +44,15 @@ class Game:
         return load_core().board.from_moves(self.moves if plies is None else self.moves[:plies], self.start)
 
     @property
+    def variations(self) -> list[Node]:
+        """The moves made from the start, the root of the record's tree; the first begins the main line."""
+        return self.record.root.variations
+
+    @property
     def players(self) -> tuple[str, str]:
         """Black and White; empty if the record does not name them."""
-        names = self.record.metadata
-        return printable(names.black_player or ""), printable(names.white_player or "")
+        black, white = self.record.players
+        return printable(black), printable(white)
 
 
 def printable(text: str) -> str:
@@ -68,12 +74,18 @@ def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:
         return
     for number, (line, part) in enumerate(parts, 1):
         try:
-            record = FORMATS[kind].read(part)
-        except ValueError as error:
-            yield RecordError(f"{path}, {FORMATS[kind].find_fault(part, error).text(line)}")
+            record: Record = FORMATS[kind].read(part)
+        except FaultyText as error:
+            yield RecordError(f"{path}, {error.fault.text(line)}")
             continue
-        moves = tuple(str(entry.move) for entry in record.moves)
-        yield checked(Game(path, number, len(parts), kind, record.init_position_sfen, moves, record), board)
+        moves = tuple(node.move for node in record.main_line)
+        game = Game(path, number, len(parts), kind, record.start, moves, record)
+        if not moves and not record.fault and has_moves(part):
+            yield RecordError(f"{game.name}: no moves read")
+            continue
+        yield game
+        if record.fault:
+            yield RecordError(f"{path}, {record.fault.text(line)}")
 
 
 def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:
@@ -82,17 +94,3 @@ def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:
         if isinstance(game, RecordError):
             raise game
         yield game
-
-
-def checked(game: Game, board: type[Board]) -> Game | RecordError:
-    """Return the game if its position and moves are legal by our own rules, otherwise the fault."""
-    try:
-        position = board(game.start)
-    except ValueError as error:
-        return RecordError(f"{game.name}: {error}")
-    for ply, move in enumerate(game.moves, 1):
-        try:
-            position.push(move)
-        except ValueError as error:
-            return RecordError(f"{game.name}, move {ply}: {error}")
-    return game

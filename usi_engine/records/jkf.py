@@ -1,54 +1,346 @@
-"""JKF, records as JSON."""
+"""JKF, records as JSON, with their variations: https://github.com/na2hiro/json-kifu-format (schema in specification/).
+
+Entry n of `moves` is move n, entry 0 holds the comment at the start. `forks` of an entry are other lines from the
+position before its move.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rsshogi.record import Record
+from usi_engine.core import load_core
+from usi_engine.records import csa
+from usi_engine.records.csa_position import LETTERS, NAMES, START, Setup, setup_of
+from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
+from usi_engine.records.notation import origins_of, promotion, words_for
+from usi_engine.records.tree import End, Node, Record, unmarked_text
 
-from usi_engine.records.faults import QUOTED, Fault, excerpt, reason_of, strict
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
-INDEX = re.compile(r"index (\d{1,6})\b")
+# White's squares that are empty at the start of each handicap.
+PRESETS = {
+    "HIRATE": "", "KY": "11", "KY_R": "91", "KA": "22", "HI": "82", "HIKY": "82 11", "2": "82 22", "3": "82 22 11",
+    "4": "82 22 11 91", "5": "82 22 11 91 81", "5_L": "82 22 11 91 21", "6": "82 22 11 91 21 81",
+    "7_L": "82 22 11 91 21 81 31", "7_R": "82 22 11 91 21 81 71", "8": "82 22 11 91 21 81 31 71",
+    "10": "82 22 11 91 21 81 31 71 41 61",
+}  # fmt: skip
+# An end that JKF lacks, and what is written instead.
+NEAREST = {"MAX_MOVES": "HIKIWAKE"}
+ENDS = csa.ENDS - {"OUTE_SENNICHITE", *NEAREST}
+# JKF's signs for the words that tell pieces of one kind apart.
+RELATIVE = str.maketrans("左直右上寄引打", "LCRUMDH")
+LINE_END = re.compile(r"\r\n|\r|\n")
+LINES = range(1, 10)  # the numbers of files and of ranks
+
+
+# ---- reading ----
 
 
 def read(text: str) -> Record:
-    """Read JKF. ValueError."""
+    """Read JKF. FaultyText."""
     data = parse(text)
-    entries = data.get("moves") if isinstance(data, dict) else None
-    if not isinstance(entries, list):
-        raise ValueError("there is no list `moves`")
-    count = sum(isinstance(entry, dict) and "move" in entry for entry in entries)
-    return strict(Record.from_jkf_str(text), count)
+    if not isinstance(data, dict) or not isinstance(data.get("moves"), list):
+        raise FaultyText(Fault("there is no list `moves`"))
+    try:
+        board = load_core().board(start_of(data.get("initial")))
+        items = [(one_line(key), value) for key, value in (data.get("header") or {}).items() if value is not None]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        text = str(error) if isinstance(error, ValueError) else "the start position or the header cannot be read"
+        raise FaultyText(Fault(text)) from None
+    record = Record(board.sfen(), header={key: one_line(str(value)) for key, value in items if key})
+    builder, entries = Builder(record, board), data["moves"]
+    # The first entry is that of the start, except in the output of some programs.
+    if entries and isinstance(entries[0], dict) and not (entries[0].get("move") or entries[0].get("special")):
+        builder.add_details(record.root, entries[0])
+        entries = entries[1:]
+    builder.add_lines(entries)
+    return record
 
 
 def parse(text: str) -> Any:
-    """Parse JSON. ValueError, also if it is nested too deeply."""
+    """Parse JSON. FaultyText."""
     try:
         return json.loads(text)
-    except RecursionError:
-        raise ValueError("no JSON of a record: nested too deeply") from None
-
-
-def find_fault(text: str, error: ValueError) -> Fault:
-    """Find the line of a syntax error, or the number of the move for which `read` raised `error`."""
-    try:
-        parse(text)
     except json.JSONDecodeError as broken:
         near = text[max(broken.pos - QUOTED // 2, 0) : broken.pos + QUOTED // 2]
-        return Fault(f"no JSON: {broken.msg}", broken.lineno, quoted=excerpt(near))
+        raise FaultyText(Fault(f"no JSON: {broken.msg}", broken.lineno, quoted=excerpt(near))) from None
+    except RecursionError:
+        raise FaultyText(Fault("no JSON of a record: nested too deeply")) from None
     except ValueError:
-        return Fault(reason_of(error))
-    index = INDEX.search(str(error))
-    number = int(index[1]) if index else 0
-    return Fault(reason_of(error), move=number, quoted=excerpt(move_text(text, number)))
+        raise FaultyText(Fault("no JSON of a record: a number is too large")) from None
 
 
-def move_text(text: str, number: int) -> str:
-    """Return the move of this number as in the text, without quotation marks; empty if there is none."""
+def start_of(initial: Any) -> str:
+    """Return the start as sfen. ValueError, or another error of the data's form."""
+    preset = initial["preset"] if initial else "HIRATE"
+    if preset != "OTHER":
+        if preset not in PRESETS:
+            raise ValueError(f"unknown handicap: '{excerpt(str(preset))}'")
+        return preset_start(preset)
+    setup, data = Setup(), initial["data"]
+    columns = data["board"] or []
+    for x, column in enumerate(columns, 1):
+        for y, square in enumerate(column, 1):
+            if square and square.get("kind"):
+                setup.place(f"{x}{y}" if x < 10 > y else "0", square["kind"], white=bool(square["color"]))
+    for white, hand in enumerate(data.get("hands") or ()):
+        for name, count in (hand or {}).items():
+            if (count or 0) not in range(1 if name == "OU" else 19):
+                raise ValueError(f"not a number of pieces: '{name}: {excerpt(str(count))}'")
+            setup.hands[white][LETTERS[name][-1]] += count or 0
+    setup.turn = "w" if data["color"] else "b"
+    return setup.sfen()
+
+
+def preset_start(preset: str) -> str:
+    """Return the start of a handicap; White begins."""
+    setup = Setup()
+    setup.fill(START)
+    for square in PRESETS[preset].split():
+        del setup.board[square]
+    setup.turn = "w" if PRESETS[preset] else "b"
+    return setup.sfen()
+
+
+class Builder:
+    """Builds the tree of moves. The board goes on from the end of each line to the place of the next fork."""
+
+    def __init__(self, record: Record, board: Board) -> None:
+        self.record, self.board, self.ply = record, board, 0
+        self.stopped: Fault | None = None  # the illegal move that ended the present line
+
+    def add_lines(self, entries: list[Any]) -> None:
+        """Add the main line and all its forks. FaultyText."""
+        lines, is_main = [(entries, self.record.root, 0)], True
+        while lines:
+            entries, node, ply = lines.pop()
+            self.stopped = None
+            while self.ply > ply:
+                self.board.pop()
+                self.ply -= 1
+            for place, entry in enumerate(entries):
+                forks = (entry.get("forks") or []) if isinstance(entry, dict) else None
+                if not isinstance(forks, list) or not all(isinstance(fork, list) for fork in forks):
+                    raise self.fault("cannot be read", entry)
+                lines += [(fork, node, self.ply) for fork in reversed(forks)]
+                node = self.add_entry(node, entry, is_main=is_main, branches=not is_main and place == 0)
+            is_main = False
+
+    def add_entry(self, node: Node, entry: dict[str, Any], *, is_main: bool, branches: bool) -> Node:
+        """Add a move, an end or a comment after a node and return the last node. FaultyText.
+
+        `branches`: the entry is the first one of a fork.
+        An illegal move ends its line and is a fault of the record, but an error if the main line goes on after it.
+        """
+        move, special = entry.get("move"), entry.get("special")
+        if branches and not move:
+            self.stopped = self.fault("a variation without a move", special).fault
+            self.record.fault = self.record.fault or self.stopped
+            return node
+        if (move or special) and node.end and not branches:
+            raise self.fault("a move after the end", move or special)
+        if self.stopped:
+            if move and is_main:
+                raise FaultyText(self.stopped)
+            if move or "ILLEGAL" not in str(special):
+                return node
+        if move:
+            try:
+                node = self.add_move(node, move)
+            except FaultyText:
+                raise
+            except ValueError as error:
+                self.stopped = self.fault(str(error), move).fault
+                self.record.fault = self.record.fault or self.stopped
+                return node
+        elif special:
+            node.end = End(str(special)) if str(special) in ENDS | NEAREST.keys() else End("", excerpt(str(special)))
+        self.add_details(node, entry)
+        return node
+
+    def add_move(self, node: Node, move: dict[str, Any]) -> Node:
+        """Make a move. ValueError if it is illegal; FaultyText."""
+        try:
+            usi = usi_of(move, self.board)
+        except (AttributeError, KeyError, IndexError, TypeError):
+            raise self.fault("cannot be read", move) from None
+        if not self.board.is_legal(usi):
+            raise ValueError("illegal move")
+        self.board.push(usi)
+        self.ply += 1
+        return node.add(usi)
+
+    def add_details(self, node: Node, entry: dict[str, Any]) -> None:
+        """Add the time and the comment of an entry to its move or end."""
+        owner = node.end or node
+        try:
+            texts = entry.get("comments") or []
+            lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
+            if entry.get("time") and owner is not self.record.root:
+                owner.milliseconds = milliseconds_of(entry["time"]["now"])
+        except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
+            raise self.fault("cannot be read", entry) from None
+        if lines:
+            owner.comment = "\n".join([*([] if owner.comment is None else [owner.comment]), *lines])
+
+    def fault(self, reason: str, quoted: Any) -> FaultyText:
+        """Return the error at the next move."""
+        text = json.dumps(quoted, ensure_ascii=False, separators=(",", ":")).replace('"', "")
+        return FaultyText(Fault(reason, move=self.ply + 1, quoted=excerpt(text)))
+
+
+def usi_of(move: dict[str, Any], board: Board) -> str:
+    """Return a move in USI. ValueError if it is of the other side or another piece; other errors of the data's form."""
+    if move.get("color") not in (None, board.turn):
+        raise ValueError("a move of the other side")
+    to = board.peek()[2:4] if move.get("same") and not move.get("to") else square_of(move["to"])
+    letter = LETTERS[move["piece"]]
+    if not move.get("from"):
+        return f"{letter}*{to}"
+    origin = square_of(move["from"])
+    moved, promotes = (board.piece_at(origin) or "").upper(), bool(move.get("promote"))
+    # Some programs name the piece after its promotion, as CSA does.
+    promotes = promotes or letter == f"+{moved}"
+    if moved not in (letter, letter.removeprefix("+") if promotes else letter):
+        raise ValueError("illegal move")
+    return f"{origin}{to}{'+' if promotes else ''}"
+
+
+def square_of(place: dict[str, Any]) -> str:
+    """Return a square in USI. LookupError, TypeError."""
+    x, y = place["x"], place["y"]
+    if x not in LINES or y not in LINES:
+        raise KeyError
+    return f"{x}{'abcdefghi'[y - 1]}"
+
+
+def milliseconds_of(time: dict[str, Any]) -> int:
+    """Return a time in milliseconds."""
+    hours, minutes, seconds = (time.get(unit) or 0 for unit in "hms")
+    if not 0 <= (total := hours * 3600 + minutes * 60 + seconds) < 10**9:
+        raise ValueError
+    return round(total * 1000)
+
+
+# ---- writing ----
+
+
+def write(record: Record) -> str:
+    """Return the record with its variations as JKF on one line. RecordError."""
+    header = {key: one_line(value) for key, value in record.header.items()}
+    writer = Writer(load_core().board(record.start))
     try:
-        move = parse(text)["moves"][number]["move"] if number else ""
-    except (LookupError, TypeError):
-        return ""
-    return json.dumps(move, ensure_ascii=False, separators=(",", ":")).replace('"', "")
+        moves = [comments_of(record.root.comment), *writer.line(record.root, (0, 0))]
+        data = {"header": header, "initial": initial_of(record.start), "moves": moves}
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n"
+    except RecursionError:
+        raise RecordError("variations are nested too deeply for JKF") from None
+
+
+def initial_of(start: str) -> dict[str, Any]:
+    """Return the start: the name of a handicap, or the position."""
+    for preset in PRESETS:
+        if preset_start(preset).split()[:3] == start.split()[:3]:
+            return {"preset": preset}
+    setup = setup_of(start)
+    board = [[square(setup.board.get(f"{x}{y}", "")) for y in LINES] for x in LINES]
+    hands = [{NAMES[letter]: hand[letter] for letter in reversed("RBGSNLP")} for hand in setup.hands]
+    return {"preset": "OTHER", "data": {"color": int(setup.turn == "w"), "board": board, "hands": hands}}
+
+
+def square(letter: str) -> dict[str, Any]:
+    """Return a square of the start position."""
+    return {"color": int(letter.islower()), "kind": NAMES[letter.upper()]} if letter else {}
+
+
+class Writer:
+    """Writes lines of moves, with the position before the next move."""
+
+    def __init__(self, board: Board) -> None:
+        self.board = board
+
+    def line(self, node: Node, spent: tuple[int, int]) -> list[dict[str, Any]]:
+        """Return the entries after a node; `spent` are the times so far in ms, of the side to move first."""
+        entries, first, made = list[dict[str, Any]](), node, 0
+        while following := first.next():
+            forks = [self.fork(other, spent) for other in first.alternatives()]
+            first = following
+            entry, spent = self.entry(first, spent)
+            entries.append(entry | ({"forks": forks} if forks else {}))
+            self.board.push(first.move)
+            made += 1
+        if first.end:
+            forks = [self.fork(other, spent) for other in first.alternatives()]
+            entries.append(self.end(first.end, spent) | ({"forks": forks} if forks else {}))
+        for _ in range(made):
+            self.board.pop()
+        return entries
+
+    def fork(self, node: Node, spent: tuple[int, int]) -> list[dict[str, Any]]:
+        """Return the line that begins with a node."""
+        entry, spent = self.entry(node, spent)
+        self.board.push(node.move)
+        rest = self.line(node, spent)
+        self.board.pop()
+        return [entry, *rest]
+
+    def entry(self, node: Node, spent: tuple[int, int]) -> tuple[dict[str, Any], tuple[int, int]]:
+        """Return a move's entry, and the times after it."""
+        mine, other = spent[0] + (node.milliseconds or 0), spent[1]
+        return comments_of(node.comment) | {"move": self.move(node)} | time_of(node.milliseconds, mine), (other, mine)
+
+    def end(self, end: End, spent: tuple[int, int]) -> dict[str, Any]:
+        """Return the entry of an end. RecordError if JKF has none that fits."""
+        name = end_name(end)
+        return (
+            comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
+        )
+
+    def move(self, node: Node) -> dict[str, Any]:
+        """Return a move with everything that the position tells about it."""
+        board, usi = self.board, node.move
+        to, drop = usi[2:4], usi[1] == "*"
+        letter = usi[0] if drop else (board.piece_at(usi[:2]) or "").upper()
+        move: dict[str, Any] = {"color": board.turn} | ({} if drop else {"from": place_of(usi[:2])})
+        move |= {"to": place_of(to), "piece": NAMES[letter]}
+        if node.parent is not None and node.parent.move[2:4] == to:
+            move["same"] = True
+        if not drop and promotion(usi, letter, board.turn):
+            move["promote"] = usi.endswith("+")
+        if captured := board.piece_at(to):
+            move["capture"] = NAMES[captured.upper()]
+        if origins := origins_of(board, letter, to):
+            words = "打" if drop else words_for(usi[:2], origins, letter, to, board.turn)
+            move |= {"relative": words.translate(RELATIVE)} if words else {}
+        return move
+
+
+def end_name(end: End) -> str:
+    """Return JKF's name of an end. RecordError if there is none."""
+    name = NEAREST.get(end.name, end.name)
+    if name not in ENDS:
+        raise RecordError(f"JKF has no end '{end.word or end.name}'")
+    return name
+
+
+def place_of(square: str) -> dict[str, int]:
+    """Return a square in USI as JKF has it."""
+    return {"x": int(square[0]), "y": "abcdefghi".index(square[1]) + 1}
+
+
+def comments_of(comment: str | None) -> dict[str, list[str]]:
+    """Return the member with the comment's lines."""
+    return {} if comment is None else {"comments": comment.split("\n")}
+
+
+def time_of(milliseconds: int | None, total: int) -> dict[str, Any]:
+    """Return the member with the time of a move and its side's time so far, in whole seconds."""
+    if milliseconds is None:
+        return {}
+    now, seconds = milliseconds // 1000, total // 1000
+    hours = {"h": now // 3600} if now >= 3600 else {}
+    total_time = {"h": seconds // 3600, "m": seconds // 60 % 60, "s": seconds % 60}
+    return {"time": {"now": hours | {"m": now // 60 % 60, "s": now % 60}, "total": total_time}}

@@ -4,40 +4,83 @@ from __future__ import annotations
 
 import re
 
-from rsshogi.record import Record
-
-from usi_engine.records.faults import Fault, excerpt, readable_parts, reason_of
+from usi_engine.core import load_core
+from usi_engine.records.csa_position import START
+from usi_engine.records.faults import Fault, FaultyText, excerpt
+from usi_engine.records.tree import End, Record
 
 MOVE = re.compile(r"([1-9][a-i]){2}\+?|[PLNSGBR]\*[1-9][a-i]")
 FIRST_WORDS = ("position", "startpos", "sfen")
+# Words of engines and tools after the last move, and CSA's names. `rep_inf` and `rep_sup` (a position repeated with
+# fewer or more pieces in hand) end a search, not a game.
+ENDS = {
+    "resign": "TORYO", "win": "KACHI", "draw": "HIKIWAKE", "rep_draw": "SENNICHITE", "rep_inf": "CHUDAN",
+    "rep_sup": "CHUDAN", "rep_win": "ILLEGAL_ACTION", "rep_lose": "ILLEGAL_ACTION", "break": "CHUDAN",
+    "interrupt": "CHUDAN", "timeout": "TIME_UP", "mate": "TSUMI", "nomate": "FUZUMI", "impasse": "JISHOGI",
+    "max_moves": "MAX_MOVES",
+}  # fmt: skip
 
 
 def is_usi(text: str) -> bool:
     """Return True if the first word begins a USI position, an sfen or a move."""
-    first = next(iter(text.split()), "")
+    first = next((line.split()[0] for _, line in split(text)), "")
     return first in FIRST_WORDS or first.count("/") == 8 or MOVE.fullmatch(first) is not None
 
 
 def read(line: str) -> Record:
-    """Read `[position] startpos|sfen ... [moves ...]`, an sfen, or moves from the start position. ValueError."""
+    """Read `[position] startpos|sfen ... [moves ...]`, an sfen, or moves from the start position. FaultyText."""
     words = line.split()
-    text = f"startpos moves {line}" if words and MOVE.fullmatch(words[0]) else line.strip()
-    return Record.from_usi_position(text, allow_special_tokens=True)
+    start, moves = split_words(words)
+    try:
+        board = load_core().board(start)
+    except ValueError as error:
+        raise FaultyText(Fault(str(error), 1)) from None
+    record = Record(board.sfen())
+    node = record.root
+    for number, word in enumerate(moves, 1):
+        if record.fault:
+            raise FaultyText(record.fault)
+        if number == len(moves) and word in ENDS:
+            node.end = End(end_name(word, board.turn))
+        elif not MOVE.fullmatch(word):
+            raise FaultyText(Fault("cannot be read", 1, number, excerpt(word)))
+        elif board.is_legal(word):
+            board.push(word)
+            node = node.add(word)
+        else:
+            record.fault = Fault("illegal move", 1, number, word)
+    return record
 
 
-def find_fault(text: str, error: ValueError) -> Fault:
-    """Find the word for which `read` raised `error`."""
-    words = text.split()
-    count = readable_parts(read, words, " ")
-    if count == len(words):
-        return Fault(reason_of(error), 1, quoted=excerpt(text))
-    moves = words.index("moves") if "moves" in words[:count] else -1
-    has_start = "/" in text or {"startpos", "sfen"} & set(words)
-    number = count - moves if moves >= 0 or not has_start else 0
-    return Fault(reason_of(error), 1, max(number, 0), excerpt(words[count]))
+def split_words(words: list[str]) -> tuple[str, list[str]]:
+    """Return the start as sfen, and the words of the moves. FaultyText."""
+    rest = words[1:] if words[:1] == ["position"] else words
+    if rest and (MOVE.fullmatch(rest[0]) or rest[0] in ENDS):
+        return f"{START} b - 1", rest
+    if rest[:1] == ["startpos"]:
+        size, start = 1, f"{START} b - 1"
+    else:
+        begin = int(rest[:1] == ["sfen"])
+        size = next((at for at, word in enumerate(rest) if word == "moves"), len(rest))
+        start = " ".join(rest[begin:size])
+    if len(rest) > size and rest[size] != "moves":
+        raise FaultyText(Fault("cannot be read", 1, quoted=excerpt(rest[size])))
+    return start, rest[size + 1 :]
+
+
+def end_name(word: str, turn: int) -> str:
+    """Return CSA's name of an end word; `turn` is the side to move. Perpetual check is illegal."""
+    return {"rep_win": "+-"[not turn], "rep_lose": "+-"[turn]}.get(word, "") + ENDS[word]
 
 
 def split(text: str) -> list[tuple[int, str]]:
     """Return the games with their line numbers, from 0; empty lines and lines that begin with `#` are skipped."""
-    lines = enumerate(text.splitlines())
+    lines = enumerate(text.split("\n"))
     return [(at, line) for at, line in lines if line.strip() and not line.lstrip().startswith("#")]
+
+
+def write(record: Record) -> str:
+    """Return the start and the moves of the main line. An end, times and comments have no place in USI text."""
+    start = "position startpos" if record.start == f"{START} b - 1" else f"position sfen {record.start}"
+    moves = [node.move for node in record.main_line]
+    return " ".join([start, *(["moves", *moves] if moves else [])]) + "\n"

@@ -1,22 +1,36 @@
-"""Records to text, by rsshogi.
-
-Values in comments are Black's in every format, as on floodgate. rsshogi passes those of CSA on unchanged, writes those
-of KI2 unchanged, and negates those of KIF by side.
-"""
+"""Records to text: every record is read back and compared in what its format can hold."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rsshogi.record import GameResult, MoveEntry, Record, RecordMetadata, SpecialMoveEntry
-
+from usi_engine.records import jkf
 from usi_engine.records.faults import RecordError
-from usi_engine.records.kif import GUARD
+from usi_engine.records.formats import FORMATS
+from usi_engine.records.tree import End, Node, Record
 
-INTERRUPTED = "PAUSED"  # rsshogi's result of a game without an end
+Comments = Callable[[Any], str | None]
+# CSA's name of the end of a game that was broken off; every format has it.
+INTERRUPTED = "CHUDAN"
+
+
+@dataclass(frozen=True)
+class Holds:
+    """What a format holds beside start and moves. `unit` of times in milliseconds, 0: no times."""
+
+    unit: int
+    comments: bool = True
+    variations: bool = True
+    ends: bool = True
+
+
+HOLDS = {
+    "kif": Holds(1000), "ki2": Holds(0), "csa": Holds(1, variations=False), "jkf": Holds(1000),
+    "usi": Holds(0, comments=False, variations=False, ends=False),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,73 +47,110 @@ def local_time(seconds: float | None = None) -> str:
     return time.strftime("%Y/%m/%d %H:%M:%S", time.localtime(seconds))
 
 
-def text_of_moves(
-    kind: str, start: str, moves: Iterable[TimedMove], result: str, names: RecordMetadata, *, last_ms: int | None = None
-) -> str:
-    """Return a game as text of this format. RecordError.
+def loss(name: str, loser: str, turn: str) -> End:
+    """Return the end of a game that `loser` (`+`, `-`) lost; `name` is CSA's if the loser is to move.
 
-    `result` is the name of an rsshogi result, and `last_ms` the time of the action that ended the game. If the format
-    cannot express the result (a loss of the player who is not to move), the game is written as interrupted.
+    Of the player who is not to move, CSA has only losses by breaking the rules; other games end as interrupted.
     """
-    entries = [MoveEntry(move.usi, time_ms=move.milliseconds, comment=move.comment or None) for move in moves]
+    if loser == turn:
+        return End(name)
+    return End(f"{loser}ILLEGAL_ACTION" if name == "ILLEGAL_MOVE" else INTERRUPTED)
 
-    def text(result: str) -> str:
-        end = SpecialMoveEntry.from_result(GameResult.from_str(result), time_ms=last_ms)
-        return written(Record.from_main_line(start, entries, terminal=end, metadata=names), kind)
 
+def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
+    """Return a game as text of this format; if the format lacks the end, the game is written as interrupted.
+
+    RecordError.
+    """
+    record = Record(start, header={key: value for key, value in header.items() if value})
+    node = record.root
+    for move in moves:
+        node = node.add(move.usi, move.milliseconds, move.comment or None)
+    node.end = end
     try:
-        return text(result)
+        return text_of(record, kind)
     except RecordError:
-        return text(INTERRUPTED)
+        node.end = End(INTERRUPTED, milliseconds=end.milliseconds)
+        return text_of(record, kind)
 
 
-def entries_of(record: Any, kind: str) -> list[Any]:
-    """Return the moves of a record read from this format, with comments; values are the mover's."""
-    entries = record.moves
-    white_begins = record.init_position_sfen.split()[1] == "w"
-    for ply, entry in enumerate(entries):
-        if entry.comment:
-            entry.comment = entry.comment.replace(GUARD, "*")
-        if kind == "csa":
-            change_view(entry, ply, white_begins)
-    return list(entries)
+def text_of(record: Record, kind: str) -> str:
+    """Return the record in a format. RecordError if the format lacks its end, or if it reads back differently."""
+    text: str = FORMATS[kind].write(record)
+    verify(text, record, kind)
+    return text
 
 
-def change_view(entry: Any, ply: int, white_begins: bool) -> None:
-    """Change the value of a move between the mover's and Black's view."""
-    info = entry.engine_info
-    if info is not None and info.eval is not None and (ply % 2 == 1) != white_begins:
-        info.eval = -info.eval
-        entry.engine_info = info
+def own_comment(owner: Node | End) -> str | None:
+    """Return the comment of a move or end."""
+    return owner.comment
 
 
-def comment_before(record: Any) -> str | None:
-    """Return the comment before the first move."""
-    comment: str | None = record.initial_comment
-    return comment.replace(GUARD, "*") if comment else comment
-
-
-def rebuilt(record: Any, entries: list[Any], initial_comment: str | None) -> Any:
-    """Return a record with the start, metadata and end of `record`, and these moves and this comment."""
-    return Record.from_main_line(
-        record.init_position_sfen, entries, record.main_terminal, record.metadata, initial_comment
-    )
-
-
-def text_of(record: Any, read_from: str, kind: str) -> str:
-    """Return the record in format `kind`, ending with a newline; it was read from format `read_from`. RecordError."""
-    entries = entries_of(record, read_from)
-    if kind in ("csa", "ki2"):
-        white_begins = record.init_position_sfen.split()[1] == "w"
-        for ply, entry in enumerate(entries):
-            change_view(entry, ply, white_begins)
-    return written(rebuilt(record, entries, comment_before(record)), kind)
-
-
-def written(record: Any, kind: str) -> str:
-    """Return the text of an rsshogi record. RecordError if its end contradicts its winner."""
+def verify(text: str, record: Record, kind: str, comment_of: Comments = own_comment) -> None:
+    """Raise RecordError if the text does not read back as the record, with the comments that `comment_of` returns."""
     try:
-        text = record.to_usi_position() if kind == "usi" else getattr(record, f"to_{kind}")()
+        again = FORMATS[kind].read(text)
     except ValueError as error:
-        raise RecordError(f"the record cannot be written: {error}") from None
-    return str(text).rstrip("\n") + "\n"
+        raise RecordError(f"the text of the record cannot be read back: {error}") from None
+    before, after = held(record, kind, comment_of), held(again, kind)
+    if before != after:
+        differing = next((pair for pair in zip(before, after, strict=False) if pair[0] != pair[1]), (before, after))
+        raise RecordError(f"the text of the record reads back differently: {differing[1]} instead of {differing[0]}")
+
+
+def held(record: Record, kind: str, comment_of: Comments = own_comment) -> list[Any]:
+    """Return what the format holds of a record: start, then by node move, number of variations, time, comment, end."""
+    holds = HOLDS[kind]
+    parts: list[Any] = [record.start.split()[:3]]
+    turns: dict[Node | None, str] = {None: "-" if record.start.split()[1] == "b" else "+"}
+    for node in nodes_of(record, holds):
+        turns[node] = turn = "-" if turns[node.parent] == "+" else "+"
+        variations, end = len(node.variations) if holds.variations else 0, None
+        if node.end and holds.ends:
+            end = (end_in(node.end, kind, turn), *details(node.end, holds))
+        parts.append((node.move, variations, *details(node, holds, comment_of), end))
+    return parts
+
+
+def nodes_of(record: Record, holds: Holds) -> list[Node]:
+    """Return the nodes that the format holds."""
+    return list(record.root.nodes()) if holds.variations else [record.root, *record.main_line]
+
+
+def details(owner: Node | End, holds: Holds, comment_of: Comments = own_comment) -> tuple[int, str | None]:
+    """Return the time, in the format's units, and the comment of a move or end."""
+    return (owner.milliseconds or 0) // holds.unit if holds.unit else 0, comment_of(owner) if holds.comments else None
+
+
+def end_in(end: End, kind: str, turn: str) -> str:
+    """Return the end as the format names it. An illegal action of the side to move, `turn`, is an illegal move."""
+    word, name = end.word, jkf.end_name(end) if kind == "jkf" else end.name
+    if name == f"{turn}ILLEGAL_ACTION":
+        name = "ILLEGAL_MOVE"
+    if kind == "ki2" and name == "TSUMI":
+        name = "TORYO"  # KI2 only says who won
+    return name if kind in ("csa", "jkf") else word or name
+
+
+def losses(record: Record, kind: str) -> str:
+    """Return what the format cannot hold, as `3 variations, 1 comment`; empty if it holds everything."""
+    holds = HOLDS[kind]
+    nodes = nodes_of(record, holds)
+    owners = [owner for node in nodes for owner in (node, node.end) if owner]
+    times = [owner.milliseconds for owner in owners if owner.milliseconds]
+    lost = {
+        "variation": 0 if holds.variations else record.count_variations(),
+        "comment": 0 if holds.comments else sum(owner.comment is not None for owner in owners),
+        "time": 0 if holds.unit else len(times),
+        "fractional time": sum(bool(one % holds.unit) for one in times) if holds.unit else 0,
+        "header line": len(record.header) if kind == "usi" else 0,
+        "end": sum(not is_end_held(node.end, kind) for node in nodes if node.end),
+    }
+    return ", ".join(f"{count} {thing}{'s' * (count > 1)}" for thing, count in lost.items() if count)
+
+
+def is_end_held(end: End, kind: str) -> bool:
+    """Return True if the format has the end's own word."""
+    if kind in ("csa", "jkf"):
+        return not end.word and end.name not in (jkf.NEAREST if kind == "jkf" else ())
+    return HOLDS[kind].ends

@@ -164,14 +164,19 @@ class Options:
         return [f"option name {name} type {kind.declaration()}" for name, kind in self._kinds.items()]
 
     def set(self, name: str, text: str) -> str | None:
-        """Set an option. Return None, or one sentence that says why it was not set."""
+        """Set an option. Return None, or one sentence that says why it was not set.
+
+        GUIs send the defaults of all options: a default counts as the user's wish only if it replaces an advised value.
+        """
         refusal = self._assign(name, text)
         if refusal is None:
-            self._set.add(self._names[name.lower()])
+            known = self._names[name.lower()]
+            if known in self._advised or self._values[known] != self._kinds[known].default:
+                self._set.add(known)
         return refusal
 
     def advise(self, lines: Iterable[str]) -> list[str]:
-        """Set the options in the lines of an eval_options.txt, except those that were set by `set`.
+        """Set the options in the lines of an eval_options.txt, except those that the user has set by `set`.
 
         Options in the lines of the call before return to their defaults. Return sentences for the user.
         """

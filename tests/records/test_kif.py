@@ -1,0 +1,237 @@
+"""KIF, and what it shares with KI2: starts, ends, comments, times, faults."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.records.common import faults_of, game_of, read
+from usi_engine.records import ki2, kif
+from usi_engine.records.bod import HANDICAPS
+from usi_engine.records.faults import FaultyText
+from usi_engine.records.games import Game
+
+EVEN = "手合割：平手\n"
+FOUR = "   1 ７六歩(77)\n   2 ３四歩(33)\n   3 ２二角成(88)\n   4 同　銀(31)\n"
+MOVES = ["7g7f", "3c3d", "8h2b+", "3a2b"]
+TSUME = "8k/7P1/7G1/9/9/9/9/9/9 {} N2r2b3g4s3n4l17p 1"
+HAND = "飛二　角二　金三　銀四　桂三　香四　歩十七　"
+
+
+def diagram(hand: str = HAND, names: str = "先後", after: str = "") -> str:
+    """A position of a mate problem."""
+    empty = ["| ・ ・ ・ ・ ・ ・ ・ ・ ・|" + rank for rank in "四五六七八九"]
+    rows = ["|{}v玉|一".format(" ・" * 8), "|{} 歩 ・|二".format(" ・" * 7), "|{} 金 ・|三".format(" ・" * 7), *empty]
+    edge = "+---------------------------+"
+    lines = [
+        f"{names[1]}手の持駒：{hand}",
+        "  ９ ８ ７ ６ ５ ４ ３ ２ １",
+        edge,
+        *rows,
+        edge,
+        f"{names[0]}手の持駒：桂　",
+    ]
+    return "\n".join(lines) + "\n" + after
+
+
+@pytest.mark.parametrize(
+    ("text", "start"),
+    [
+        (diagram(), TSUME.format("b")),
+        (diagram(HAND.replace("十七", "17")), TSUME.format("b")),
+        (diagram(HAND.replace("　", "")), TSUME.format("b")),
+        (diagram(HAND.replace("　", " ")), TSUME.format("b")),
+        (diagram(after="先手番\n"), TSUME.format("b")),
+        (diagram(after="後手番\n"), TSUME.format("w")),
+        (diagram(after="手番：後手\n"), TSUME.format("w")),
+        (diagram(names="下上", after="上手番\n"), TSUME.format("w")),
+        (diagram(after="手数＝8  △１一玉  まで\n"), TSUME.format("b")),
+        ("手数：1手詰\n" + diagram(), TSUME.format("b")),
+        (diagram().replace("v", "V").replace("持駒", "持ち駒"), TSUME.format("b")),
+        (EVEN + "後手番\n", HANDICAPS["平手"].replace(" b ", " w ")),
+        ("手合割：左七枚落ち　　\n", "2sgkg3/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+        ("手合割：右七枚落ち\n", "3gkgs2/9/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL w - 1"),
+    ],
+)
+def test_starts(text: str, start: str) -> None:
+    """Each is read, and written so that it is read again."""
+    record = kif.read(text)
+    assert record.start == start
+    assert kif.read(kif.write(record)).start == ki2.read(ki2.write(record)).start == start
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (diagram(HAND.replace("飛", "鳥")), "line 1: not pieces in hand"),
+        (diagram(HAND.replace("十七", "百")), "line 1: not pieces in hand"),
+        (diagram(HAND.replace("十七", "七七")), "line 1: not a number of pieces"),
+        (diagram(HAND.replace("十七", "十八")), "line 14: too many pieces"),
+        (diagram().replace("|一", "|二"), "line 4: not rank 1 of a 9x9 diagram"),
+        (diagram().replace(" 歩", " 鳥"), "line 5: not a rank of nine squares"),
+        (diagram().replace(" ・", "", 1), "line 4: not a rank of nine squares"),
+        (diagram().replace("| ・ ・ ・ ・ ・ ・ ・ ・ ・|九\n", ""), "line 13: the diagram has 8 ranks, not 9"),
+        (diagram() + "|{}|\n".format(" ・" * 9), "line 15: the diagram has 10 ranks, not 9"),
+        ("手合割：5五将棋\n", "line 1: unknown handicap"),
+        (EVEN + "先手の持駒：歩\n", "line 2: pieces in hand without a diagram"),
+        (EVEN + FOUR + diagram(), "line 6, move 5: a start position after the moves"),
+        (EVEN + "   1 ７六歩(87)\n   2 ３四歩(33)\n", "line 2, move 1: illegal move: '1 ７六歩(87)'"),
+        (EVEN + "   1 ７六銀(77)\n   2 ３四歩(33)\n", "line 2, move 1: illegal move: '1 ７六銀(77)'"),
+        (EVEN + "   1 △７六歩(77)\n", "line 2, move 1: a move of the other side"),
+        (EVEN + "   1 ５八金\n", "line 2, move 1: ambiguous move: '1 ５八金'"),
+        (EVEN + "   1 ７六歩(77)\n   3 ３四歩(33)\n", "line 3, move 2: not the number of the next move"),
+        (EVEN + "   1 ７六歩(00)\n", "line 2, move 1: not a move"),
+        (EVEN + FOUR + "   5 封じ手\n   6 ４五角打\n", "line 6, move 5: not a move: '5 封じ手'"),
+        (EVEN + FOUR + "   5 ４五\n", "line 6, move 5: not a move: '5 ４五'"),
+        (EVEN + FOUR + "x  5 ４五角打 ( 0:01/00:00:01)\n", "line 6: cannot be read"),
+        (EVEN + FOUR + "   5 同じ\n", "line 6, move 5: not a move: '5 同じ'"),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    with pytest.raises(FaultyText) as raised:
+        kif.read(text)
+    assert str(raised.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "word"),
+    [
+        ("   5 投了\n", "TORYO", ""),
+        ("   5 封じ手\n", "CHUDAN", "封じ手"),
+        ("   5 Time-up\n", "TIME_UP", "Time-up"),
+        ("   5 時間切れ\n", "TIME_UP", "時間切れ"),
+        ("   5 切れ負け   ( 0:01/00:00:01)\n", "TIME_UP", ""),
+        ("   5 反則\n", "ILLEGAL_MOVE", "反則"),
+        ("   5 反則負け\n", "ILLEGAL_MOVE", ""),
+        ("   5 反則勝ち\n", "-ILLEGAL_ACTION", ""),
+        ("   5 引き分け\n", "HIKIWAKE", ""),
+        ("   5 持将棋\n", "JISHOGI", ""),
+        ("   5 入玉勝ち\n", "KACHI", ""),
+        ("   5 待った\n", "MATTA", ""),
+        ("   5 詰\n", "TSUMI", ""),
+        ("   5 不戦勝\n", "", "不戦勝"),
+        ("   5 お茶の時間\n", "", "お茶の時間"),
+        ("  15 角落ち\n", "", "角落ち"),
+        ("まで4手で後手の勝ち\n", "TORYO", ""),
+        ("まで4手で先手の勝ち\n", "", "先手の勝ち"),
+        ("まで4手で時間切れにより後手の勝ち\n", "TIME_UP", ""),
+        ("まで4手で先手の反則負け\n", "ILLEGAL_MOVE", ""),
+        ("まで4手で後手の反則負け\n", "-ILLEGAL_ACTION", ""),
+        ("まで4手で先手の入玉勝ち\n", "KACHI", ""),
+        ("まで4手で引き分け\n", "HIKIWAKE", ""),
+        ("まで4手詰\n", "TSUMI", ""),
+        ("まで、4手で中断\n", "CHUDAN", ""),
+        ("まで4手で時間切れで先手負け\n", "TIME_UP", ""),
+        ("まで4手にて後手勝\n", "TORYO", ""),
+    ],
+)
+def test_ends(text: str, name: str, word: str) -> None:
+    record = kif.read(EVEN + FOUR + text)
+    for read_again in (record, kif.read(kif.write(record)), ki2.read(ki2.write(record))):
+        end = read_again.end
+        assert [node.move for node in read_again.main_line] == MOVES
+        assert end is not None and (end.name, end.word) == (name, word)
+
+
+def test_everything_is_kept() -> None:
+    text = """\
+開始日時：2026/11/22
+持ち時間：60分 切れたら1分将棋
+下手：a
+上手：b
+手合割：二枚落ち
+手数----指手---------消費時間--
+*
+*  before
+
+*after an empty line
+&bookmark
+   1 ６二銀(71)   ( 0:01/00:00:01)
+** 30 +7776FU
+*one
+*
+   2 ７六歩(77)   (61:05/01:01:05)
+   3 ５四歩(53)
+   4 投了         ( 0:02/01:01:07)
+*end
+まで3手で上手の勝ち
+"""
+    record = kif.read(text)
+    assert kif.write(record) == text.replace("\n\n", "\n")
+    assert record.root.comment == "\n  before\nafter an empty line\n&bookmark"
+    assert record.main_line[0].comment == "** 30 +7776FU\none\n"
+    assert [node.milliseconds for node in record.main_line] == [1000, 3665000, None]
+    assert (record.players, record.header["持ち時間"]) == (("a", "b"), "60分 切れたら1分将棋")
+    assert ki2.write(record).endswith("*\n△５四歩\n\nまで3手で上手の勝ち\n*end\n".replace("*\n△", "*\n▲７六歩    △"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        FOUR.replace("歩(", "歩 ("),
+        FOUR.replace(" ７", " ▲７").replace(" ３", " △３").replace(" ２", " ☗２").replace(" 同", " ▽同"),
+        FOUR.replace("\n", "\r"),
+        FOUR.replace("\n", "\r\n") + "\x1a",
+        FOUR.replace("\n", "(00:00:05 / 00:00:05)+\n"),
+        FOUR.replace("   ", "").replace(" ", "手目 "),
+        "&bookmark\n# note\n" + FOUR.replace("\n", "\n#\n&x\n\n"),
+        "盤面回転\nfree text\n変化：三間飛車\n" + FOUR,
+        FOUR.replace("   1", "  41").replace("   2", "  42").replace("   3", "  43").replace("   4", "  44"),
+    ],
+    ids=range(9),
+)
+def test_other_ways_to_write(text: str) -> None:
+    assert [node.move for node in kif.read(EVEN + text).main_line] == MOVES
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("", None),
+        ("   6 投了\n", None),
+        ("   6 反則勝ち\n", "ILLEGAL_MOVE"),
+        ("まで5手で後手の反則勝ち\n", "ILLEGAL_MOVE"),
+    ],
+)
+def test_an_illegal_last_move_is_left_out(text: str, end: str | None, tmp_path: Path) -> None:
+    """The side that made it has lost by it, if the record says so."""
+    path = tmp_path / "a.kifu"
+    path.write_text(f"{EVEN}{FOUR}   5 １一角打\n*comment\n{text}", encoding="utf-8")
+    first = game_of(path)
+    assert list(first.moves) == MOVES
+    assert (first.record.end.name if first.record.end else None, first.record.main_line[-1].comment) == (end, None)
+    assert faults_of(path) == ["a.kifu, line 6, move 5: illegal move: '5 １一角打'"]
+
+
+@pytest.mark.parametrize("suffix", [".kif", ".ki2", ".csa", ".txt"])
+def test_the_text_decides_if_the_suffix_is_another(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"a{suffix}"
+    for text in (EVEN + FOUR, "▲７六歩 △３四歩 ▲２二角成 △同銀\n"):
+        path.write_text(text, encoding="utf-8")
+        (game,) = read(path)
+        assert isinstance(game, Game) and list(game.moves) == MOVES
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "▲{}x",
+        "▲７六歩{}x",
+        "   1 {}x",
+        "   1 ７六歩(77){}x",
+        "   1 ７六歩(77) ({}x",
+        "|{}|",
+        "先手の持駒：{}x",
+        "変化：{}x",
+    ],
+)
+def test_time_is_linear(line: str) -> None:
+    """The texts took up to 27 s."""
+    begun = time.process_time()
+    for text in (line.format(space * 100_000) for space in " 　(▲"):
+        for head in ("", EVEN + "   1 ７六歩(77)\n"):
+            try:
+                kif.read(head + text)
+            except FaultyText:
+                continue
+    assert time.process_time() - begun < 5

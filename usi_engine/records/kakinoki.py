@@ -1,0 +1,397 @@
+"""What KIF and KI2 share: header, start, moves by line, comments, ends and variations, read and written.
+
+Both are formats of Kifu for Windows, http://kakinoki.o.oo7.jp/kif_format.html. A line of moves is read as KIF if it
+begins with a number, else as KI2.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from usi_engine.core import load_core
+from usi_engine.records.bod import Start, start_lines
+from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
+from usi_engine.records.notation import MOVE, SIDE_MARKS, read_move
+from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+LINE_END = re.compile(r"\r\n|\r|\n")
+NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
+KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
+AFTER_MOVE = re.compile(r"\s*(\(\s*[0-9]*:.*)?\+?")
+TIME = re.compile(r"\(\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
+SPACE = " \t\u3000\xa0\x1a"  # the last one ends files of DOS
+SPACES = re.compile(r"\s*")
+SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
+MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
+RESULT = re.compile(r"(時間切れ(?:により|で)?、?)?([先後上下])手の?(反則|入玉)?(?:(勝)ち?|負け?)。?")
+# The names of ends as CSA and JKF have them, by the words of KIF.
+ENDS = {
+    "投了": "TORYO", "中断": "CHUDAN", "千日手": "SENNICHITE", "持将棋": "JISHOGI", "詰み": "TSUMI", "不詰": "FUZUMI",
+    "切れ負け": "TIME_UP", "反則負け": "ILLEGAL_MOVE", "反則勝ち": "ILLEGAL_ACTION", "入玉勝ち": "KACHI",
+    "引き分け": "HIKIWAKE", "待った": "MATTA", "エラー": "ERROR", "最大手数": "MAX_MOVES",
+}  # fmt: skip
+WORDS = {name: word for word, name in ENDS.items()}
+# Words that mean one of these ends and are kept.
+OTHER_WORDS = {
+    "時間切れ": "TIME_UP", "Time-up": "TIME_UP", "TIME-UP": "TIME_UP", "反則": "ILLEGAL_MOVE",
+    "封じ手": "CHUDAN", "引分": "HIKIWAKE", "引分け": "HIKIWAKE", "宣言勝ち": "KACHI",
+}  # fmt: skip
+
+
+# ---- ends ----
+
+
+def end_of_word(word: str, turn: int) -> End:
+    """Return the end that a word means if this side is to move."""
+    name = ENDS.get("詰み" if word == "詰" else word)
+    if name is None:
+        return End(OTHER_WORDS.get(word, ""), word)
+    return End("+-"[1 - turn] + name if name == "ILLEGAL_ACTION" else name)
+
+
+def end_of_result(text: str, turn: int) -> End:
+    """Return the end that the text after `まで120手で` means if this side is to move."""
+    match = RESULT.fullmatch(text)
+    if not match:
+        return end_of_word(text, turn)
+    late, side, cause, wins = match.groups()
+    mover_wins = ((side in "後上") == (turn == 1)) == (wins is not None)
+    if cause == "反則":
+        return end_of_word("反則勝ち" if mover_wins else "反則負け", turn)
+    if mover_wins != (cause == "入玉"):
+        return End("", text)
+    return End("KACHI" if cause else "TIME_UP" if late else "TORYO")
+
+
+def word_of(end: End, turn: int) -> str:
+    """Return the word of an end in KIF."""
+    if end.word or not end.name.endswith("ILLEGAL_ACTION"):
+        return end.word or WORDS.get(end.name, end.name)
+    return "反則負け" if end.name[0] == "+-"[turn] else "反則勝ち"
+
+
+def result_text(end: End, turn: int, names: tuple[str, str]) -> str:
+    """Return what follows `まで120手で`; `names` of the sides are 先手 and 後手, or 下手 and 上手."""
+    mover, other, word = names[turn], names[1 - turn], word_of(end, turn)
+    forms = {
+        "投了": f"{other}の勝ち", "切れ負け": f"時間切れにより{other}の勝ち", "入玉勝ち": f"{mover}の入玉勝ち",
+        "反則勝ち": f"{mover}の反則勝ち", "反則負け": f"{mover}の反則負け",
+    }  # fmt: skip
+    return forms.get(word, word)
+
+
+# ---- reading ----
+
+
+def read(text: str) -> Record:
+    """Read KIF or KI2. FaultyText. A fault in a variation ends the variation and is the record's `fault`."""
+    reader = Reader()
+    for number, line in enumerate(LINE_END.split(text), 1):
+        reader.read_line(number, line)
+    return reader.finish()
+
+
+class Reader:
+    """Builds a record line by line.
+
+    `path[k]` is the node after k moves of the line of moves that is being read, `board` its last position. `stopped`
+    is the illegal move after it, if there was one: what follows up to the next variation is skipped.
+    """
+
+    def __init__(self) -> None:
+        self.record = Record("")
+        self.start = Start()
+        self.board: Board | None = None
+        self.path = [self.record.root]
+        self.comment: list[str] = []
+        self.number, self.text = 0, ""
+        self.first = 1  # the number of the first move in KIF
+        self.start_line = (0, "")
+        self.end_line = Fault("")
+        self.in_variation = self.branches = False  # a variation is being read, and its first move comes next
+        self.stopped: Fault | None = None
+
+    def fault(self, reason: str, quoted: str = "") -> FaultyText:
+        """Return the fault of the present line."""
+        move = len(self.path) if self.board else 0
+        return FaultyText(Fault(reason, self.number, move, excerpt(quoted or self.text)))
+
+    def read_line(self, number: int, text: str) -> None:
+        """Read a line. FaultyText."""
+        self.number, self.text = number, text
+        line = text.strip(SPACE)
+        try:
+            if text.startswith(("*", "&")):
+                self.comment.append(unmarked_text(text[1:]) if text[0] == "*" else text)
+            elif line:
+                method_for(line)(self, line)
+        except FaultyText as error:
+            if not self.in_variation:
+                raise
+            self.stopped = error.fault
+            self.record.fault = self.record.fault or error.fault
+
+    def finish(self) -> Record:
+        """Return the record."""
+        self.begin()
+        self.keep_comment()
+        return self.record
+
+    def keep_comment(self) -> None:
+        """Add the comment lines since the last move or end to it."""
+        target: Node | End = self.path[-1].end or self.path[-1]
+        if self.comment and not self.stopped:
+            lines = [] if target.comment is None else [target.comment]
+            target.comment = "\n".join(lines + self.comment)
+        self.comment = []
+
+    def begin(self) -> Board:
+        """Return the present position; set up the start before the first move. FaultyText."""
+        if self.board is None:
+            try:
+                self.board = load_core().board(self.start.sfen())
+            except ValueError as error:
+                number, text = self.start_line
+                raise FaultyText(Fault(str(error).partition(": '")[0], number, 0, excerpt(text))) from None
+            self.record.start = self.board.sfen()
+        return self.board
+
+    # Lines before the moves.
+
+    def skip(self, line: str) -> None:
+        """Skip a line of no meaning."""
+
+    def header(self, line: str) -> None:
+        key, value = HEADER.match(line).groups()  # type: ignore[union-attr]
+        self.record.header[key.strip()] = value.strip()
+
+    def part_of_start(self, line: str) -> None:
+        """Read a line that gives a part of the start position."""
+        if self.board:
+            raise self.fault("a start position after the moves")
+        self.start_line = (self.number, self.text)
+        try:
+            if line.startswith("|"):
+                self.start.add_row(line)
+            elif line.startswith("手合割"):
+                self.start.handicap = line[3:].lstrip("：: 　").strip()
+            else:
+                named, side, hand = SIDE.match(line).groups()  # type: ignore[union-attr]
+                if hand is None:
+                    self.start.turn = "w" if (named or side) in "後上" else "b"
+                else:
+                    self.start.set_hand(int(side in "後上"), hand)
+        except ValueError as error:
+            raise self.fault(str(error).partition(": '")[0]) from None
+
+    def other(self, line: str) -> None:
+        """Refuse a line that is nothing known among the moves; before them it is skipped."""
+        if self.board:
+            raise FaultyText(Fault("cannot be read", self.number, quoted=excerpt(line)))
+
+    # Lines of moves.
+
+    def numbered(self, line: str) -> None:
+        """Read a move or an end of KIF."""
+        match = NUMBERED.fullmatch(line)
+        number, text = (int(match[1]), match[2]) if match else (0, "")
+        move = MOVE.match(text)
+        if not move or not AFTER_MOVE.fullmatch(text, move.end()):
+            self.end_word(text)
+            return
+        if len(self.path) == 1 and not self.in_variation:
+            self.first = number
+        if self.play(move, line, number - self.first + 1):
+            self.path[-1].milliseconds = time_of(text)
+
+    def ki2(self, line: str) -> None:
+        """Read the moves of a line of KI2."""
+        end = 0
+        while end < len(line):
+            match = MOVE.match(line, end)
+            if match:
+                self.play(match, match[0])
+                end = SPACES.match(line, match.end()).end()  # type: ignore[union-attr]
+            else:
+                following = MARK.search(line, end + 1)
+                words = line[end : following.start() if following else None].strip()
+                word = words.strip("".join(SIDE_MARKS)).strip()
+                if word not in {"詰", *ENDS, *OTHER_WORDS}:
+                    raise self.fault("not a move", words)
+                self.end_word(word)
+                end = len(line)
+
+    def play(self, match: re.Match[str], quoted: str, number: int | None = None) -> bool:
+        """Make a move; return False if it is skipped. `number` is that of the move in KIF."""
+        board = self.begin()
+        if self.stopped:
+            if not self.in_variation:
+                raise FaultyText(self.stopped)
+            return False
+        self.keep_comment()
+        if self.path[-1].end and not self.branches:
+            raise FaultyText(self.end_line)
+        if number not in (None, len(self.path)):
+            raise self.fault("not the number of the next move")
+        self.branches = False
+        try:
+            move = read_move(match, board)
+        except ValueError as error:
+            fault = self.fault(str(error), quoted)
+            if str(error) != "illegal move":
+                raise fault from None
+            self.stopped = fault.fault
+            self.record.fault = self.record.fault or fault.fault
+            return False
+        board.push(move)
+        self.path.append(self.path[-1].add(move))
+        return True
+
+    def end_word(self, text: str) -> None:
+        """Read the word of an end and its time."""
+        word, _, time = text.partition("(")
+        word = word.strip().rstrip("+").rstrip()
+        board, node = self.begin(), self.path[-1]
+        if SQUARE.match(word.lstrip("".join(SIDE_MARKS))) or not word:
+            raise self.fault("not a move")
+        self.keep_comment()
+        if self.branches:
+            raise self.fault("a variation without a move")
+        if node.end:
+            raise FaultyText(self.end_line)
+        self.end_line = self.fault("not a move").fault
+        self.set_end(end_of_word(word, board.turn))
+        if node.end:
+            node.end.milliseconds = time_of("(" + time)
+
+    def result(self, line: str) -> None:
+        """Read `まで120手で先手の勝ち`, which says nothing new if the end has a line of its own."""
+        text = re.sub(r"^まで、?\s*([0-9０-９]+手)?(にて|で)?", "", line).strip()
+        board = self.begin()
+        self.keep_comment()
+        if SQUARE.match(text):
+            raise self.fault("cannot be read")
+        if text and not self.path[-1].end and not self.branches:
+            self.end_line = self.fault("not a move").fault
+            self.set_end(end_of_result(text, board.turn))
+
+    def set_end(self, end: End) -> None:
+        """Set the end of the line of moves. After an illegal move, its side has lost by it, or there is no end."""
+        if not self.stopped:
+            self.path[-1].end = end
+        elif "ILLEGAL" in end.name and not self.in_variation:
+            self.path[-1].end = End("ILLEGAL_MOVE")
+
+    def variation(self, line: str) -> None:
+        """Go back to the position before `変化：N手`; before the moves it is a line of the header."""
+        if self.board is None:
+            return
+        board = self.board
+        self.keep_comment()
+        self.in_variation, self.branches, self.stopped = True, True, None
+        match = VARIATION.match(line)
+        number = int(match[1]) - self.first + 1 if match else 0
+        if not 1 <= number <= len(self.path):
+            raise self.fault("no such move")
+        while len(self.path) > number:
+            board.pop()
+            self.path.pop()
+
+
+VARIATION = re.compile(r"変化[：:]\s*(\d{1,6})\s*手")
+HEADER = re.compile(r"([^\s：:(]+)\s*[：:](.*)")
+SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手(?:番$|の?持ち?駒\s*[：:](.*))")
+# The first pattern that matches says how a line is read.
+LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
+    (re.compile(r"#|手数[-ー―─]|\+-|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
+    (re.compile(rf"\||手合割\s*[：:]|{SIDE.pattern}"), Reader.part_of_start),
+    (re.compile(r"変化[：:]"), Reader.variation),
+    (re.compile(r"まで"), Reader.result),
+    (KI2_LINE, Reader.ki2),
+    (re.compile(r"[0-9]"), Reader.numbered),
+    (HEADER, Reader.header),
+    (re.compile(""), Reader.other),
+]  # fmt: skip
+
+
+def method_for(line: str) -> Callable[[Reader, str], None]:
+    """Return the method that reads a line."""
+    return next(method for pattern, method in LINES if pattern.match(line))
+
+
+def time_of(text: str) -> int | None:
+    """Return the milliseconds of `( 0:05/00:01:25)` in a text; None if there is none."""
+    match = TIME.search(text)
+    if not match:
+        return None
+    seconds = (int(match[1] or 0) * 60 + int(match[2])) * 60 + int(match[3])
+    return seconds * 1000 + int((match[4] or "0").ljust(3, "0"))
+
+
+# ---- writing ----
+
+
+@dataclass
+class Step:
+    """A node of the tree on the way through it: number of moves to it, text of its move, the side to move after it."""
+
+    node: Node
+    ply: int
+    text: str
+    turn: int
+    begins_variation: bool
+
+
+def steps(record: Record, name: Callable[[Board, str], str]) -> Iterator[Step]:
+    """Yield the root and all nodes in the order of KIF: each line of moves to its end, then its variations, last first.
+
+    `name` returns the text of a legal move.
+    """
+    board, made = load_core().board(record.start), 0
+    pending = [(record.root, 0)]  # the first nodes of lines, with the number of moves to them
+    while pending:
+        first, ply = pending.pop()
+        for _ in range(made - ply + 1 if ply else 0):
+            board.pop()
+        node: Node | None = first
+        while node:
+            text = name(board, node.move) if ply else ""
+            if ply:
+                board.push(node.move)
+            yield Step(node, ply, text, board.turn, begins_variation=node is first and ply > 0)
+            pending.extend((other, ply + 1) for other in reversed(node.alternatives()))
+            made, node, ply = ply, node.next(), ply + 1
+
+
+def sides(record: Record) -> tuple[str, str]:
+    """Return 下手 and 上手 if the record names its players so, else 先手 and 後手."""
+    return ("下手", "上手") if {"下手", "上手"} & set(record.header) else ("先手", "後手")
+
+
+def head_lines(record: Record) -> list[str]:
+    """Return the lines of the header and the start."""
+    lines = [f"{one_line(key)}：{one_line(value)}" for key, value in record.header.items()]
+    return [line for line in lines if is_header(line)] + start_lines(load_core().board(record.start), sides(record))
+
+
+def is_header(line: str) -> bool:
+    """Return True if a line is read as a header; a key from another format may be none."""
+    return not line.startswith(("*", "&")) and method_for(line) == Reader.header
+
+
+def comment_lines(comment: str | None) -> list[str]:
+    """Return the lines of a comment. Bookmarks, lines of `&`, are kept as a part of it."""
+    lines = [] if comment is None else LINE_END.split(comment)
+    return [line if line.startswith("&") else "*" + marked_text(line) for line in lines]
+
+
+def columns(text: str) -> int:
+    """Return the columns of a text in a terminal; kanji take two."""
+    return sum(2 if unicodedata.east_asian_width(letter) in "WFA" else 1 for letter in text)

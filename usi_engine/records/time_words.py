@@ -1,0 +1,48 @@
+"""Time controls in the words of records: `1時間0分秒読み60秒`, `60分 切れたら1分将棋`, `01:00+60`, `600+30+10`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+WORDS = re.compile(
+    r"各?(?=\d)(?:(\d{1,4})時間)?(?:(\d{1,5})分)?(?:(\d{1,6})秒)?"
+    r"(?:切れ負け|切負け?|\(?(?:切れたら|秒読み|\+)1?手?(\d{1,5})(秒|分)(?:将棋|未満)?(?:秒読み)?\)?)?"
+    r"(?:加算(\d{1,5})秒)?"
+)
+CLOCK = re.compile(r"(\d{1,4}):(\d\d)\+(\d{1,5})")
+SECONDS = re.compile(r"(\d{1,7})(?:\.0*)?\+(\d{1,5})(?:\.0*)?\+(\d{1,5})(?:\.0*)?")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A time control in seconds."""
+
+    total: int
+    byoyomi: int = 0
+    increment: int = 0
+
+
+def limit_of(words: str) -> Limit | None:
+    """Return the time control that the words give; None if they cannot be read."""
+    text = "".join(unicodedata.normalize("NFKC", words[:100]).split())
+    if clock := CLOCK.fullmatch(text):
+        return Limit(int(clock[1]) * 3600 + int(clock[2]) * 60, int(clock[3]))
+    if seconds := SECONDS.fullmatch(text):
+        return Limit(int(seconds[1]), int(seconds[2]), int(seconds[3]))
+    if named := WORDS.fullmatch(text):
+        hours, minutes, rest, byoyomi, unit, increment = (named[group] or 0 for group in range(1, 7))
+        total = int(hours) * 3600 + int(minutes) * 60 + int(rest)
+        return Limit(total, int(byoyomi) * (60 if unit == "分" else 1), int(increment))
+    return None
+
+
+def words_of(limit: Limit) -> str:
+    """Return the words for KIF."""
+    minutes, seconds = divmod(limit.total, 60)
+    total = (
+        (f"{minutes // 60}時間" if minutes >= 60 else "") + f"{minutes % 60}分" + (f"{seconds}秒" if seconds else "")
+    )
+    byoyomi = f"秒読み{limit.byoyomi}秒" if limit.byoyomi else ""
+    return total + byoyomi + (f"加算{limit.increment}秒" if limit.increment else "")
