@@ -16,6 +16,7 @@ from usi_engine.records.tree import Record
 START = Board().sfen()
 SET = "2r2b4g4s4n4l17p"
 PAWN = {"color": 0, "kind": "FU"}
+EMPTY = {"color": 0, "board": [[{}] * 9] * 9}
 FORMATS = {"csa": csa, "jkf": jkf, "usi": usi_text}
 
 
@@ -117,7 +118,7 @@ def test_times_of_csa(lines: list[str], milliseconds: int | None, version: str) 
 
 
 def test_statements_on_one_line() -> None:
-    record = csa.read("N+a\nPI\n+\n+7776FU,T3,'*a, b\n-3334FU , T4\n%TORYO,T5\n")
+    record = csa.read("N+a\nV2.2,PI,+\n+7776FU,T3,'*a, b\n-3334FU , T4\n%TORYO,T5\n")
     assert moves_of(record) == ["7g7f", "3c3d"]
     assert [(node.milliseconds, node.comment) for node in record.main_line] == [(3000, "a, b"), (4000, None)]
     assert (end_of(record), record.header) == ("TORYO", {"先手": "a"})
@@ -185,6 +186,11 @@ def test_header_and_missing_members() -> None:
     for header in ({"header": None}, {}, {"header": {"備考": None}}):
         record = jkf.read(jkf_text(nulls, initial=None, **header))
         assert (record.start, moves_of(record), record.header) == (START, ["7g7f"], {})
+
+
+def test_an_entry_may_have_a_move_and_an_end_and_one_text_as_comments() -> None:
+    record = jkf.read(jkf_text(jkf_move("7g7f", "FU") | {"special": "TORYO", "comments": "ab"}))
+    assert (moves_of(record), end_of(record), record.main_line[0].comment) == (["7g7f"], "TORYO", "ab")
 
 
 def test_line_ends_in_a_header_end_no_game(tmp_path: Path) -> None:
@@ -258,15 +264,19 @@ def test_lines_of_usi(line: str, start: str, moves: list[str], end: str) -> None
         ("jkf", jkf_text(jkf_move("7g7f", "FU") | {"time": {"now": {"m": "x"}}}), "move 2: cannot be read: '"),
         ("jkf", jkf_text(initial={"preset": "9"}), "record: unknown handicap: '9'"),
         ("jkf", jkf_text(initial={"preset": "OTHER"}), "record: the start position or the header cannot be read"),
-        ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": {}, "hands": [{"FU": 99}]}}),
+        ("jkf", jkf_text(initial={"preset": "OTHER", "data": EMPTY | {"hands": [{"FU": 99}]}}),
          "record: not a number of pieces: 'FU: 99'"),
         ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": [[]] * 9 + [[PAWN]]}}),
-         "record: no empty square: '0FU'"),
+         "record: the board is not 9x9"),
+        ("jkf", jkf_text(initial={"preset": "OTHER", "data": EMPTY | {"color": "0"}}),
+         "record: not a color: '0'"),
+        ("jkf", jkf_text({"move": {"to": {"x": 5, "y": 8}, "piece": "KI", "relative": "R"}}),
+         "move 1: no drop, and `from` is missing"),
         ("usi", "startpos moves break 7g7f", "line 1, move 1: cannot be read: 'break'"),
         ("usi", "sfen 9/9 b - 1", "line 1: "),
         ("usi", "startpos 7g7f", "line 1: cannot be read: '7g7f'"),
     ],
-    ids=range(18),
+    ids=range(20),
 )  # fmt: skip
 def test_faulty_text(kind: str, text: str, message: str) -> None:
     try:
@@ -309,8 +319,8 @@ def test_the_text_decides_the_format(name: str, source: str, kind: str, tmp_path
     assert (game.kind, list(game.moves)) == (kind, MOVES)
 
 
-def test_a_text_with_moves_is_no_empty_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.csa"
-    path.write_text(csa_text(), encoding="utf-8")
-    monkeypatch.setattr(csa, "read", lambda text: Record(START))
-    assert faults_of(path) == ["a.csa: no moves read"]
+@pytest.mark.parametrize("text", ["(1)▲７六歩 (2)△３四歩", "先手７六歩", "初手は５　六歩", "⛊７六成銀"])
+def test_a_text_with_moves_is_no_empty_game(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.kif"
+    path.write_text(f"戦型：▲７六歩\n手合割：平手\n*７六歩\n{text}\n", encoding="utf-8")
+    assert len(faults_of(path)) == (0 if "　" in text else 1)

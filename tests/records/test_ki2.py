@@ -66,6 +66,7 @@ def test_geometry_tells_pieces_apart(sfen: str, square: str, words: dict[str, st
         "▲ ７六歩 ▽３四歩\n▲２二角成\n▽同　銀",
         "▲76歩 △34歩 ▲２2角成 △同銀",
         "☗７六歩 ▽３四歩 ▼２二角成 ☖同　銀 △投了",
+        "▲７六歩 △３四歩 ▲２二角成 △同銀 まで4手で後手の勝ち",
     ],
 )
 def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
@@ -86,6 +87,7 @@ def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
         ("▲７六歩 △５二金", 2, "ambiguous move", "△５二金"),
         ("▲７六歩\n△７ 七角成", 2, "not a move", "△７ 七角成"),
         ("▲７六歩\n７ 七角成", 2, "not a move", "７ 七角成"),
+        ("▲７六歩 △投了 ▲２六歩", 2, "not a move", "▲７六歩 △投了 ▲２六歩"),
         ("▲７六歩\n同じく", 2, "not a move", "同じく"),
     ],
 )

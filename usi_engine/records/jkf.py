@@ -81,18 +81,27 @@ def start_of(initial: Any) -> str:
             raise ValueError(f"unknown handicap: '{excerpt(str(preset))}'")
         return preset_start(preset)
     setup, data = Setup(), initial["data"]
-    columns = data["board"] or []
+    columns = data["board"]
+    if len(columns) != 9 or any(len(column) != 9 for column in columns):
+        raise ValueError("the board is not 9x9")
     for x, column in enumerate(columns, 1):
         for y, square in enumerate(column, 1):
             if square and square.get("kind"):
-                setup.place(f"{x}{y}" if x < 10 > y else "0", square["kind"], white=bool(square["color"]))
+                setup.place(f"{x}{y}", square["kind"], white=is_white(square["color"]))
     for white, hand in enumerate(data.get("hands") or ()):
         for name, count in (hand or {}).items():
             if (count or 0) not in range(1 if name == "OU" else 19):
                 raise ValueError(f"not a number of pieces: '{name}: {excerpt(str(count))}'")
             setup.hands[white][LETTERS[name][-1]] += count or 0
-    setup.turn = "w" if data["color"] else "b"
+    setup.turn = "w" if is_white(data["color"]) else "b"
     return setup.sfen()
+
+
+def is_white(color: Any) -> bool:
+    """Return True for 1, False for 0. ValueError."""
+    if color not in (0, 1):
+        raise ValueError(f"not a color: '{excerpt(str(color))}'")
+    return bool(color)
 
 
 def preset_start(preset: str) -> str:
@@ -156,9 +165,11 @@ class Builder:
                 self.stopped = self.fault(str(error), move).fault
                 self.record.fault = self.record.fault or self.stopped
                 return node
-        elif special:
+            self.add_details(node, entry)
+        if special:
             node.end = End(str(special)) if str(special) in ENDS | NEAREST.keys() else End("", excerpt(str(special)))
-        self.add_details(node, entry)
+        if not move:
+            self.add_details(node, entry)
         return node
 
     def add_move(self, node: Node, move: dict[str, Any]) -> Node:
@@ -178,6 +189,7 @@ class Builder:
         owner = node.end or node
         try:
             texts = entry.get("comments") or []
+            texts = [texts] if isinstance(texts, str) else texts
             lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
             if entry.get("time") and owner is not self.record.root:
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
@@ -199,6 +211,8 @@ def usi_of(move: dict[str, Any], board: Board) -> str:
     to = board.peek()[2:4] if move.get("same") and not move.get("to") else square_of(move["to"])
     letter = LETTERS[move["piece"]]
     if not move.get("from"):
+        if move.get("relative") not in (None, "", "H"):
+            raise ValueError("no drop, and `from` is missing")
         return f"{letter}*{to}"
     origin = square_of(move["from"])
     moved, promotes = (board.piece_at(origin) or "").upper(), bool(move.get("promote"))
@@ -272,8 +286,8 @@ class Writer:
             entries.append(entry | ({"forks": forks} if forks else {}))
             self.board.push(first.move)
             made += 1
-        if first.end:
-            forks = [self.fork(other, spent) for other in first.alternatives()]
+        forks = [self.fork(other, spent) for other in first.alternatives()] if first.end else []
+        if first.end and (forks or end_name(first.end)):
             entries.append(self.end(first.end, spent) | ({"forks": forks} if forks else {}))
         for _ in range(made):
             self.board.pop()
@@ -295,6 +309,8 @@ class Writer:
     def end(self, end: End, spent: tuple[int, int]) -> dict[str, Any]:
         """Return the entry of an end. RecordError if JKF has none that fits."""
         name = end_name(end)
+        if not name:
+            raise RecordError(f"JKF has no end '{end.word}', and cannot hold the variations there without one")
         return (
             comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
         )
@@ -319,11 +335,9 @@ class Writer:
 
 
 def end_name(end: End) -> str:
-    """Return JKF's name of an end. RecordError if there is none."""
+    """Return JKF's name of an end, empty if there is none."""
     name = NEAREST.get(end.name, end.name)
-    if name not in ENDS:
-        raise RecordError(f"JKF has no end '{end.word or end.name}'")
-    return name
+    return name if name in ENDS else ""
 
 
 def place_of(square: str) -> dict[str, int]:
