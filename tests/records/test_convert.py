@@ -116,12 +116,12 @@ def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.
 
 
 def test_a_record_that_cannot_be_written_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bad = tmp_path / "bad.kifu"
-    bad.write_text("手合割：平手\n   1 ７六歩(77)\n   2 不戦勝\n変化：2手\n   2 ３四歩(33)\n", encoding="utf-8")
+    bad = tmp_path / "bad.jkf"
+    bad.write_text('{"moves":[{},{"special":"同"}]}', encoding="utf-8")
     words = [str(bad), GAME, str(RECORDS / "handicap.csa"), "--out", str(tmp_path / "out"), "--to"]
-    assert main([*words, "jkf"]) == 1
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["game.jkf", "handicap.jkf"]
-    assert capsys.readouterr().err.startswith(f"{bad}: JKF has no end '不戦勝'")
+    assert main([*words, "kif"]) == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["game.kif", "handicap.kif"]
+    assert capsys.readouterr().err.startswith(f"{bad}: the text of the record ")
     blocked = tmp_path / "blocked"
     (blocked / "game.csa").mkdir(parents=True)
     assert main([GAME, str(RECORDS / "handicap.csa"), "--to", "csa", "--out", str(blocked)]) == 1

@@ -286,9 +286,9 @@ class Writer:
             entries.append(entry | ({"forks": forks} if forks else {}))
             self.board.push(first.move)
             made += 1
-        forks = [self.fork(other, spent) for other in first.alternatives()] if first.end else []
-        if first.end and (forks or end_name(first.end)):
-            entries.append(self.end(first.end, spent) | ({"forks": forks} if forks else {}))
+        if first.end and (name := end_name(first)):
+            forks = [self.fork(other, spent) for other in first.alternatives()]
+            entries.append(self.end(first.end, name, spent) | ({"forks": forks} if forks else {}))
         for _ in range(made):
             self.board.pop()
         return entries
@@ -306,11 +306,8 @@ class Writer:
         mine, other = spent[0] + (node.milliseconds or 0), spent[1]
         return comments_of(node.comment) | {"move": self.move(node)} | time_of(node.milliseconds, mine), (other, mine)
 
-    def end(self, end: End, spent: tuple[int, int]) -> dict[str, Any]:
-        """Return the entry of an end. RecordError if JKF has none that fits."""
-        name = end_name(end)
-        if not name:
-            raise RecordError(f"JKF has no end '{end.word}', and cannot hold the variations there without one")
+    def end(self, end: End, name: str, spent: tuple[int, int]) -> dict[str, Any]:
+        """Return the entry of an end."""
         return (
             comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
         )
@@ -334,10 +331,10 @@ class Writer:
         return move
 
 
-def end_name(end: End) -> str:
-    """Return JKF's name of an end, empty if there is none."""
-    name = NEAREST.get(end.name, end.name)
-    return name if name in ENDS else ""
+def end_name(node: Node) -> str:
+    """Return JKF's name of a node's end, empty if there is none. Variations need one: the game is interrupted then."""
+    name = NEAREST.get(node.end.name, node.end.name) if node.end else ""
+    return name if name in ENDS else "CHUDAN" if node.variations else ""
 
 
 def place_of(square: str) -> dict[str, int]:

@@ -69,10 +69,7 @@ def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, h
 
 
 def text_of(record: Record, kind: str) -> str:
-    """Return the record in a format.
-
-    RecordError if it reads back differently, or if it has variations at an end that JKF lacks.
-    """
+    """Return the record in a format. RecordError if it reads back differently."""
     text: str = FORMATS[kind].write(record)
     verify(text, record, kind)
     return text
@@ -103,7 +100,7 @@ def held(record: Record, kind: str, comment_of: Comments = own_comment) -> list[
     for node in nodes_of(record, holds):
         turns[node] = turn = "-" if turns[node.parent] == "+" else "+"
         variations, end = len(node.variations) if holds.variations else 0, None
-        if node.end and (name := end_in(node.end, kind, turn)):
+        if node.end and (name := end_in(node, kind, turn)):
             end = (name, *details(node.end, holds))
         parts.append((node.move, variations, *details(node, holds, comment_of), end))
     return parts
@@ -119,14 +116,14 @@ def details(owner: Node | End, holds: Holds, comment_of: Comments = own_comment)
     return (owner.milliseconds or 0) // holds.unit if holds.unit else 0, comment_of(owner) if holds.comments else None
 
 
-def end_in(end: End, kind: str, turn: str = "") -> str:
-    """Return the end as the format names it, empty if it cannot hold it.
+def end_in(node: Node, kind: str, turn: str = "") -> str:
+    """Return the end of the node's line as the format names it, empty if it cannot hold it.
 
     An illegal action of the side to move, `turn`, is an illegal move.
     """
-    if not HOLDS[kind].ends:
+    if not node.end or not HOLDS[kind].ends:
         return ""
-    word, name = end.word, jkf.end_name(end) if kind == "jkf" else end.name
+    word, name = node.end.word, jkf.end_name(node) if kind == "jkf" else node.end.name
     if name == f"{turn}ILLEGAL_ACTION":
         name = "ILLEGAL_MOVE"
     return name if kind in ("csa", "jkf") else word or name
@@ -137,7 +134,7 @@ def losses(record: Record, kind: str) -> str:
     holds = HOLDS[kind]
     nodes = nodes_of(record, holds)
     owners = [owner for node in nodes for owner in (node, node.end) if owner]
-    left_out = [node.end for node in nodes if node.end and not end_in(node.end, kind)]
+    left_out = [node.end for node in nodes if node.end and not end_in(node, kind)]
     times = [owner.milliseconds for owner in owners if owner.milliseconds]
     lost = {
         "variation": 0 if holds.variations else record.count_variations(),
@@ -160,5 +157,5 @@ def headers_lost(record: Record, kind: str) -> int:
 def is_end_held(end: End, kind: str) -> bool:
     """Return True if the format has the end's own word."""
     if kind in ("csa", "jkf"):
-        return not end.word and end.name not in (jkf.NEAREST if kind == "jkf" else ())
+        return not end.word and (kind == "csa" or end.name in jkf.ENDS)
     return HOLDS[kind].ends
