@@ -233,7 +233,7 @@ def test_forks_are_kept() -> None:
         (f"sfen {START[:-2]} moves 7g7f", START, ["7g7f"], ""),
         ("startpos moves 7g7f rep_draw", START, ["7g7f"], "SENNICHITE"),
         ("position startpos moves 7g7f break", START, ["7g7f"], "CHUDAN"), ("7g7f rep_inf", START, ["7g7f"], "CHUDAN"),
-        ("7g7f resign", START, ["7g7f"], "TORYO"), ("7g7f rep_win", START, ["7g7f"], "+ILLEGAL_ACTION"),
+        ("7g7f resign # comment", START, ["7g7f"], "TORYO"), ("7g7f rep_win", START, ["7g7f"], "+ILLEGAL_ACTION"),
         ("8k/9/7+P1/9/9/9/9/9/9 b PGRbr", "8k/9/7+P1/9/9/9/9/9/9 b RGPrb 1", [], ""),
     ],
 )  # fmt: skip
