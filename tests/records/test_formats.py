@@ -15,6 +15,11 @@ from usi_engine.records.tree import Record
 
 START = Board().sfen()
 SET = "2r2b4g4s4n4l17p"
+# White's squares that are empty in the handicaps.
+EMPTIED = (
+    "11 91 22 82 82-11 82-22 82-22-11 82-22-11-91 82-22-11-91-81 82-22-11-91-21 82-22-11-91-21-81 "
+    "82-22-11-91-21-81-31 82-22-11-91-21-81-71 82-22-11-91-21-81-31-71 82-22-11-91-21-81-31-71-41-61"
+)
 PAWN = {"color": 0, "kind": "FU"}
 EMPTY = {"color": 0, "board": [[{}] * 9] * 9}
 FORMATS = {"csa": csa, "jkf": jkf, "usi": usi_text}
@@ -83,13 +88,16 @@ def test_positions_of_games_are_read_back(kind: str) -> None:
         assert FORMATS[kind].read(FORMATS[kind].write(Record(start))).start == start
 
 
-@pytest.mark.parametrize("preset", jkf.PRESETS)
-def test_handicaps_of_jkf(preset: str) -> None:
+@pytest.mark.parametrize(("preset", "missing"), list(zip(jkf.PRESETS, ["", *EMPTIED.split()], strict=True)))
+def test_handicaps_of_jkf(preset: str, missing: str) -> None:
     record = jkf.read(jkf_text(initial={"preset": preset}))
     assert json.loads(jkf.write(record))["initial"] == {"preset": preset}
-    pieces = sum(letter.isalpha() for letter in record.start.split()[0])
-    assert pieces == 40 - len(jkf.PRESETS[preset].split())
-    assert record.start.split()[1] == ("b" if preset == "HIRATE" else "w")
+    setup = csa_position.Setup()
+    setup.fill(csa_position.START)
+    for square in filter(None, missing.split("-")):
+        del setup.board[square]
+    setup.turn = "w" if missing else "b"
+    assert record.start == setup.sfen()
 
 
 # ---- CSA ----

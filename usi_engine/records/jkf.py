@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from usi_engine.core import load_core
 from usi_engine.records import csa
-from usi_engine.records.csa_position import LETTERS, NAMES, START, Setup, setup_of
+from usi_engine.records.bod import HANDICAPS
+from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
 from usi_engine.records.notation import origins_of, promotion, words_for
 from usi_engine.records.tree import End, Node, Record, unmarked_text
@@ -20,12 +21,13 @@ from usi_engine.records.tree import End, Node, Record, unmarked_text
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# White's squares that are empty at the start of each handicap.
+# The starts by their names in JKF.
 PRESETS = {
-    "HIRATE": "", "KY": "11", "KY_R": "91", "KA": "22", "HI": "82", "HIKY": "82 11", "2": "82 22", "3": "82 22 11",
-    "4": "82 22 11 91", "5": "82 22 11 91 81", "5_L": "82 22 11 91 21", "6": "82 22 11 91 21 81",
-    "7_L": "82 22 11 91 21 81 31", "7_R": "82 22 11 91 21 81 71", "8": "82 22 11 91 21 81 31 71",
-    "10": "82 22 11 91 21 81 31 71 41 61",
+    preset: HANDICAPS[name] for preset, name in {
+        "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
+        "2": "二枚落ち", "3": "三枚落ち", "4": "四枚落ち", "5": "五枚落ち", "5_L": "左五枚落ち", "6": "六枚落ち",
+        "7_L": "左七枚落ち", "7_R": "右七枚落ち", "8": "八枚落ち", "10": "十枚落ち",
+    }.items()
 }  # fmt: skip
 # An end that JKF lacks, and what is written instead.
 NEAREST = {"MAX_MOVES": "HIKIWAKE"}
@@ -79,7 +81,7 @@ def start_of(initial: Any) -> str:
     if preset != "OTHER":
         if preset not in PRESETS:
             raise ValueError(f"unknown handicap: '{excerpt(str(preset))}'")
-        return preset_start(preset)
+        return PRESETS[preset]
     setup, data = Setup(), initial["data"]
     columns = data["board"]
     if len(columns) != 9 or any(len(column) != 9 for column in columns):
@@ -102,16 +104,6 @@ def is_white(color: Any) -> bool:
     if color not in (0, 1):
         raise ValueError(f"not a color: '{excerpt(str(color))}'")
     return bool(color)
-
-
-def preset_start(preset: str) -> str:
-    """Return the start of a handicap; White begins."""
-    setup = Setup()
-    setup.fill(START)
-    for square in PRESETS[preset].split():
-        del setup.board[square]
-    setup.turn = "w" if PRESETS[preset] else "b"
-    return setup.sfen()
 
 
 class Builder:
@@ -256,8 +248,8 @@ def write(record: Record) -> str:
 
 def initial_of(start: str) -> dict[str, Any]:
     """Return the start: the name of a handicap, or the position."""
-    for preset in PRESETS:
-        if preset_start(preset).split()[:3] == start.split()[:3]:
+    for preset, named in PRESETS.items():
+        if named.split()[:3] == start.split()[:3]:
             return {"preset": preset}
     setup = setup_of(start)
     board = [[square(setup.board.get(f"{x}{y}", "")) for y in LINES] for x in LINES]
