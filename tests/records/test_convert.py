@@ -64,11 +64,13 @@ def test_letters_that_shift_jis_lacks(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "Shift-JIS has no '🐦'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "status"), [("太郎", 0), ("ﾅｶﾑﾗ", 2)])
-def test_csa_in_shift_jis(name: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("name", "time", "status"), [("太郎", "0.5", 0), ("ﾅｶﾑﾗ", "0.5", 0), ("ﾅｶﾑﾗ", "1", 2)])
+def test_csa_in_shift_jis(
+    name: str, time: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """CSA 3.0 names its encoding; a text that would be read as EUC-JP is refused."""
     source, out = tmp_path / "a.csa", tmp_path / "b.csa"
-    source.write_text(f"N+{name}\nPI\n+\n+7776FU\nT0.5\n", encoding="utf-8")
+    source.write_text(f"N+{name}\nPI\n+\n+7776FU\nT{time}\n", encoding="utf-8")
     assert main([str(source), "--out", str(out), "--encoding", "shift_jis"]) == status
     if not status:
         assert out.read_bytes().startswith(b"'CSA encoding=SHIFT_JIS\nV3.0\n")

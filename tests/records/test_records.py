@@ -35,7 +35,7 @@ def test_the_format_is_recognised_without_a_suffix(name: str, tmp_path: Path) ->
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    text = decoded((RECORDS / name).read_bytes()).replace("\n", end) + "\x1a" * (end == "\r\n")
+    text = decoded((RECORDS / name).read_bytes()).replace("\n", end) + "\x1a\0" * (end == "\r\n")
     path.write_bytes(text.encode(encoding))
     assert list(game_of(path).moves) == MOVES
     assert game_of(path).players == ("駒鳥", "太郎")

@@ -20,6 +20,7 @@ SUFFIXES = {
 SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 # Python's name for Shift-JIS as Windows programs write it.
 SHIFT_JIS = "cp932"
+NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 # The formats: modules with `read(text)`, which returns a Record or raises FaultyText, and `write(record)`, which
 # returns text.
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
@@ -42,13 +43,14 @@ def decoded(data: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, EUC-JP or Shift-JIS; line ends become `\\n`. RecordError.
 
     Text in Shift-JIS is hardly ever valid EUC-JP: its lead bytes 81 to 9F, those of kana and frequent kanji, are not.
-    UTF-16 is recognised by its byte order mark, ISO-2022-JP by its escapes. A control-Z ends files of DOS.
+    A first line that names Shift-JIS decides. UTF-16 is recognised by its byte order mark, ISO-2022-JP by its escapes.
+    A control-Z or zeros end some files.
     """
-    marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
-    marked = marked or ("iso2022_jp" if b"\x1b$" in data else "")
-    for encoding in (marked or "utf-8-sig", "utf-8-sig", "euc_jp", SHIFT_JIS):
+    named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) else "euc_jp"
+    marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+    for encoding in ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig", named, SHIFT_JIS):
         try:
-            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a")
+            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a\0")
         except UnicodeDecodeError:
             continue
     raise RecordError("neither UTF-8 nor Shift-JIS nor EUC-JP text")
