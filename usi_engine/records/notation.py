@@ -16,7 +16,7 @@ from core_ext.shogi.ki2 import (
     read_move,
     square_of,
     words_for,
-)  # fmt: skip
+)
 from core_ext.shogi.notation import KANJI_RANKS, SIDE_MARKS
 from usi_engine.core import load_core
 
