@@ -1,7 +1,7 @@
 """Komadori, a shogi engine that speaks USI.
 
-Python API: `Board`, `Engine`, `analyse`, `load_games` and the types of their results. They and the compiled core
-(`core_ext`) are imported on first use, so that `usi` is answered at once.
+Python API: `Board`, `Engine`, `analyse`, `mate`, `load_games` and the types of their results. They and the compiled
+core (`core_ext`) are imported on first use, so that `usi` is answered at once.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from usi_engine.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts
     from usi_engine.engine import Engine, analyse
     from usi_engine.evaluation.names import WeightsError
+    from usi_engine.mate_search import Mate, mate
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games
     from usi_engine.results import Analysis, Limit, PlayResult, Score, Variation
@@ -28,8 +29,8 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BLACK", "WHITE", "Analysis", "AnalysisStream", "Board", "CoreError", "Engine", "EngineDied", "EngineError",
-    "EngineNonsense", "EngineSilent", "Game", "Limit", "Outcome", "PieceValues", "PlayResult", "RecordError", "Score",
-    "Termination", "Timeouts", "UsiEngine", "Variation", "WeightsError", "analyse", "load_games",
+    "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Outcome", "PieceValues", "PlayResult", "RecordError",
+    "Score", "Termination", "Timeouts", "UsiEngine", "Variation", "WeightsError", "analyse", "load_games", "mate",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
@@ -40,6 +41,7 @@ _MODULES = {
     "usi_engine.evaluation.names": ("WeightsError",),
     "usi_engine.driver": ("EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Timeouts"),
     "usi_engine.engine": ("Engine", "analyse"),
+    "usi_engine.mate_search": ("Mate", "mate"),
     "usi_engine.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
     "usi_engine.stream": ("AnalysisStream",),
     "usi_engine.usi_process": ("UsiEngine",),

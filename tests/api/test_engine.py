@@ -19,10 +19,10 @@ import pytest
 import usi_engine
 from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
-from tests.positions import DECLARABLE, MATE_IN_ONE, MATED
+from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C
 from tests.records.common import RECORDS
-from usi_engine import Analysis, Engine, Game, Limit, RecordError, Score, WeightsError, analyse, load_games
+from usi_engine import Analysis, Engine, Game, Limit, RecordError, Score, WeightsError, analyse, load_games, mate
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 400.0  # seconds of a search that is ended from outside
@@ -326,6 +326,22 @@ def interrupted_at(engine: Engine, moment: int) -> bool:
         finally:
             sys.setprofile(None)
     return "c_exception" in seen  # queue.Empty
+
+
+# ---- mates ----
+
+
+def test_mates_are_found() -> None:
+    found = mate(Board("4k4/9/4P4/9/9/9/9/9/9 b G 1"), shortest=True, megabytes=1)
+    assert found and found.found is True and found.moves == ("G*5b",)
+    none = mate(Board(), nodes=1000, time=60)
+    assert not none and (none.found, none.moves) == (False, ())
+    undecided = mate(Board(HARD_MATE), nodes=100, megabytes=1)
+    assert not undecided and undecided.found is None and undecided.nodes > 0
+    wrong: list[dict[str, Any]] = [{"nodes": 0}, {"time": -1}, {"megabytes": 0}]
+    for limits in wrong:
+        with pytest.raises(ValueError):
+            mate(Board(), **limits)
 
 
 # ---- records, names ----

@@ -14,11 +14,11 @@ LAYERS: dict[str, str] = {
     "evaluation": "cache names files kpp_file architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
-    " ": "results stream usi_process engine player",
+    " ": "results mate_search stream usi_process engine player",
     "game": "console resources skill request bench mating thinking session loop",
     "records": "faults tree notation bod kakinoki kif ki2 csa_position time_words csa jkf usi_text formats files games "
     "writer convert",
-    "mate": "problems command",
+    "mate_tool": "problems command",
     "analysis": "judgement limits analyst report store kif page suite analyze",
     "book_tool": "journal show tree grow text command",
     "learn": "game processes cluster pool files checkpoint",
