@@ -7,9 +7,10 @@ import pytest
 from rsshogi.record import Record
 
 from core_ext.board import Board
+from core_ext.shogi.ki2 import MOVE, candidates, ki2_text
+from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
 from tests.records.common import faults_of, game_of
 from usi_engine.records import ki2
-from usi_engine.records.notation import KANJI_RANKS, MOVE, WIDE_FILES, candidates, ki2_text
 
 HEAD = "手合割：平手\n"
 
