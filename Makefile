@@ -5,20 +5,20 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-records debug sanitize fuzz fuzz-sanitize soak wine coverage \
-	coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
+.PHONY: help setup run build probes test test-slow test-all test-learn test-records debug sanitize fuzz fuzz-sanitize soak wine \
+	coverage coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
+	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
-	@echo "make test-records  records in all formats, read by other programs' libraries (needs node)"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
 	@echo "make coverage   line coverage of Python in coverage/python; coverage-core: of the Cython core in coverage/core"
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
-	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1); figures: draw the charts of docs/figures"
+	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
 	@echo "make wheel      build a wheel in dist/ (ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
 	@echo "make sdist      build a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 	@echo "make clean      remove everything built except .venv; untranslated: options to add to docs/usi.ja.md"
@@ -41,9 +41,15 @@ $(VENV)/.done: pyproject.toml bootstrap.py
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint match records coverage charts folder
+EXTRAS := test lint records coverage charts folder
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
+	@touch $@
+
+# PyTorch for Linux brings 5 GB of CUDA; `make test` does not need it.
+TORCH ?= torch==2.13.0
+$(VENV)/.learn: $(VENV)/.done
+	@$(INSTALL) '.[learn]' '$(TORCH)'
 	@touch $@
 
 # setup.py compiles only changed modules. `probes` adds the core's test modules, for tests and benches.
@@ -67,6 +73,9 @@ PYTEST = $(PY) -m pytest -q
 
 test: $(VENV)/.test probes
 	$(PYTEST)
+
+test-learn: $(VENV)/.test $(VENV)/.learn probes
+	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow
@@ -154,16 +163,16 @@ bench: probes
 figures: $(VENV)/.charts
 	$(PY) docs/figures/levels.py
 
-# make match OPPONENT=/path/to/engine GAMES=20 TIME=10+0.1. TIME in seconds: MAIN, MAIN+INCREMENT or MAIN/BYOYOMI.
-# OPTIONS of the opponent: NAME:VALUE,NAME:VALUE. The same command continues an interrupted match.
-OPPONENT ?= $(BIN)/usi_engine
+# make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
+# MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.
+OPPONENT ?= $(abspath $(BIN))/usi_engine
 GAMES ?= 10
 TIME ?= 0/0.1
 OPTIONS ?=
 KEEP ?= runs/match-$(notdir $(OPPONENT))
-match: $(VENV)/.match build
-	$(PY) -m bench.strength.match $(BIN)/usi_engine $(OPPONENT) --games $(GAMES) --clock $(TIME) \
-		--options2 '$(OPTIONS)' --keep $(KEEP)
+match: build
+	$(PY) -m bench.strength.match --engine $(BIN)/usi_engine --engine '$(OPPONENT)' $(OPTIONS:%=--option '%') \
+		$(if $(NODES),--nodes $(NODES),--time $(TIME)) --games $(GAMES) --record kif --keep $(KEEP)
 
 # ---- maintenance -----------------------------------------------------------------------------------------------------
 

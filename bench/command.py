@@ -18,13 +18,13 @@ def new_parser(description: str | None) -> argparse.ArgumentParser:
 
 @contextmanager
 def one_line(name: str, resumes: bool = True) -> Iterator[None]:
-    """Turn a missing or refused file and Ctrl-C into a SystemExit with one line.
+    """Turn a missing or refused file, a ValueError and Ctrl-C into a SystemExit with one line.
 
     `resumes`: the message says that the same command continues the run.
     """
     try:
         yield
-    except (WeightsError, BookError, OSError) as error:
+    except (WeightsError, BookError, OSError, ValueError) as error:
         raise SystemExit(f"{name}: {error}") from None
     except KeyboardInterrupt:
         raise SystemExit(f"\n{name}: stopped" + "; the same command continues" * resumes) from None

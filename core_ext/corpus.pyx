@@ -11,7 +11,7 @@ import numpy as np
 
 from core_ext.eval.evaluate cimport Evaluator, free_evaluator, init_evaluator
 from core_ext.eval.bonapiece cimport LISTED, PieceLists, inverse_square, list_pieces
-from core_ext.shogi.movegen cimport generate_captures
+from core_ext.shogi.movegen cimport generate_captures, generate_legal
 from core_ext.shogi.position cimport (
     Position, allocate_position, clear_position, do_move, free_position, full_key, has_both_kings, in_check,
     reserve_plies, undo_move,
@@ -20,8 +20,11 @@ from core_ext.shogi.see cimport see_at_least
 from core_ext.learn import training_position as _training_position
 from core_ext.learn.training_position cimport TrainingPosition, UNFINISHED, UNSCORED
 from core_ext.learn.quiescence_leaf cimport LeafLine, MAX_LEAF_PLIES, find_quiescence_leaf
-from core_ext.shogi.sfen cimport parse_move, parse_sfen
-from core_ext.shogi.types cimport BLACK, MAX_MOVES, Move, WHITE, int16_t, to_square, uint8_t, uint32_t
+from core_ext.shogi.sfen cimport format_move, parse_move, parse_sfen
+from core_ext.shogi.types cimport (
+    BISHOP, BLACK, GOLD, KNIGHT, LANCE, MAX_MOVES, Move, NO_MOVE, PAWN, ROOK, SILVER, SQUARES, WHITE, dropped_type,
+    from_square, int16_t, is_drop, is_promotion, to_square, uint8_t, uint32_t,
+)
 
 cdef enum:
     POSITIONS_PER_PLY = 2       # at most
@@ -93,6 +96,43 @@ cdef int write_with_leaf(Evaluator *evaluator, Position *pos, Move move, Trainin
     return written
 
 
+cdef uint8_t[8] _letter_order      # of a piece type: its letter's place in BGLNPRS
+for _place, _type in enumerate([BISHOP, GOLD, LANCE, KNIGHT, PAWN, ROOK, SILVER]):
+    _letter_order[_type] = _place
+
+
+cdef inline uint16_t text_order(Move move) noexcept nogil:
+    """Return a number that orders moves as their USI texts are ordered: board moves by square, then drops."""
+    cdef int origin = SQUARES + _letter_order[dropped_type(move)] if is_drop(move) else from_square(move)
+    return <uint16_t>((origin << 7 | to_square(move)) << 1 | is_promotion(move))
+
+
+cdef int list_orders(const Position *pos, Move *moves, uint16_t *orders) noexcept nogil:
+    """List the legal moves, without dominated moves, and their text orders; return how many."""
+    cdef int i, count = <int>(generate_legal(pos, moves, False) - moves)
+    for i in range(count):
+        orders[i] = text_order(moves[i])
+    return count
+
+
+cdef int count_below(const uint16_t *orders, int count, int order) noexcept nogil:
+    cdef int i, below = 0
+    for i in range(count):
+        below += orders[i] < order
+    return below
+
+
+cdef Move move_at(const Position *pos, int place) noexcept nogil:
+    """Return the legal move at this place among the sorted USI texts, or NO_MOVE."""
+    cdef Move[MAX_MOVES] moves
+    cdef uint16_t[MAX_MOVES] orders
+    cdef int i, count = list_orders(pos, moves, orders)
+    for i in range(count):
+        if count_below(orders, count, orders[i]) == place:
+            return moves[i]
+    return NO_MOVE
+
+
 cdef class GameReader:
     """Reads games into training positions and checks every move.
 
@@ -154,6 +194,41 @@ cdef class GameReader:
                 written += self._write(<Move>move, &out[written], score, result, game)
             do_move(&self.pos, <Move>move)
         return written
+
+    def moves_at(self, sfen: str, places):
+        """Return the moves of a game. Each is given by its place among the sorted texts of `Board.legal_moves()`.
+
+        ValueError if there is no such move.
+        """
+        cdef list found = []
+        cdef Move move
+        self._set_up(sfen)
+        for place in places:
+            move = move_at(&self.pos, place)
+            if move == NO_MOVE:
+                raise ValueError(f"move {len(found) + 1}: there is no legal move {place}")
+            found.append(format_move(move))
+            reserve_plies(&self.pos, 1)
+            do_move(&self.pos, move)
+        return found
+
+    def places_of(self, sfen: str, moves):
+        """Return the places that `moves_at` turns into these moves. ValueError for an illegal or dominated move."""
+        cdef list found = []
+        cdef Move[MAX_MOVES] legal
+        cdef uint16_t[MAX_MOVES] orders
+        cdef int count, move, place
+        self._set_up(sfen)
+        for text in moves:
+            move = parse_move(&self.pos, text)
+            count = list_orders(&self.pos, legal, orders)
+            place = count_below(orders, count, text_order(<Move>move))
+            if move_at(&self.pos, place) != move:
+                raise ValueError(f"a dominated move: '{text}'")
+            found.append(place)
+            reserve_plies(&self.pos, 1)
+            do_move(&self.pos, <Move>move)
+        return found
 
     def read_valued_moves(self, sfen: str, moves, values, positions, limit: int = 8000):
         """Write the quiet positions after each of the moves from one position; return how many.

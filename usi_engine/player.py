@@ -57,16 +57,6 @@ class Played:
         """The game's line in a file of games."""
         return f"{self.result}\t{self.ending}\t{self.start}\t{' '.join(self.words)}\n"
 
-    @property
-    def key(self) -> int:
-        """Hash of start and moves, valid in this process only."""
-        return key_of(self.start, self.words)
-
-
-def key_of(start: str, words: Sequence[str]) -> int:
-    """Return the hash of start and moves; every other word is a score."""
-    return hash((start, *words[::2]))
-
 
 class Player:
     """A worker and its TT."""
@@ -135,18 +125,20 @@ class Player:
             return rng.choice(board.legal_moves()), None
         return move, value
 
-    def play(self, start: str, number: int, attempt: int = 0) -> Played:
-        """Play a whole game, another one with each `attempt`."""
+    def play(self, start: str, number: int, attempt: int = 0, white: Player | None = None) -> Played:
+        """Play a whole game, against itself or as Black against `white`; another one with each `attempt`."""
         rng = random.Random(f"{self.rules.seed} {number}" + (f" {attempt}" if attempt else ""))
         board, resignable = Board(start), 0
         resigns = rng.random() >= self.rules.play_out_share
         words: list[str] = []
-        self.new_game()
+        players = (self, white or self)
+        for player in {*players}:
+            player.new_game()
         for ply in range(self.rules.longest):
             ended = ending_of(board)
             if ended:
                 return Played(start, words, *ended)
-            move, value = self._choose(board, ply, rng)
+            move, value = players[board.turn]._choose(board, ply, rng)
             words += [move, "-" if value is None else str(value)]
             if value is not None:
                 resignable = resignable + 1 if abs(value) >= self.rules.resign else 0
@@ -156,7 +148,7 @@ class Player:
         return Played(start, words, "d", "length")
 
 
-def new_player(weights: str, rules: PlayRules) -> Player:
+def new_player(rules: PlayRules, weights: str) -> Player:
     """Return a player with the evaluation of this name. WeightsError."""
     return Player(load_evaluation(weights), rules)
 

@@ -13,7 +13,6 @@ bench.speed.nps, or play a match at equal time (bench.strength.match).
 
 import argparse
 import json
-import multiprocessing
 import random
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +23,7 @@ from typing import Any
 from bench import OPENINGS
 from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import kept_rows, same_conditions
-from bench.strength.elo import estimate, likelihood_ratio, verdict
+from bench.strength.elo import decided, estimate, verdict_text
 from bench.strength.nodestime import ClockPlayer, NodeTime, time_constants
 from bench.table import Steps
 from core_ext.board import BLACK, Board
@@ -33,6 +32,7 @@ from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import rules_of
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.learn.pool import Work
 from usi_engine.player import Player, PlayRules, ending_of, read_openings
 from usi_engine.usi.arguments import whole
 from usi_engine.usi.options import Options
@@ -162,25 +162,12 @@ class Duel:
         return "d", LONGEST
 
 
-_duel: Duel | None = None
-
-
-def begin(settings: tuple[Setting, Setting], openings: list[str]) -> None:
-    """Set up the duel of this worker process."""
-    global _duel  # noqa: PLW0603  (a worker process has one duel for its life)
-    _duel = Duel(settings, openings)
-
-
-def play_pair(number: int, constants: tuple[dict[str, int], dict[str, int]] | None = None) -> dict[str, Any]:
-    """Play a pair of games in a worker process, with these constants of both sides if given."""
-    assert _duel is not None
-    if constants:
-        _duel.set_constants(*constants)
-    return _duel.play_pair(number)
+def play_pair(duel: Duel, number: int) -> dict[str, Any]:
+    return duel.play_pair(number)
 
 
 def settings_of(arguments: argparse.Namespace) -> tuple[Setting, Setting]:
-    """Return the settings of both sides. Files are read here first, because the pool would retry for ever."""
+    """Return the settings of both sides. Files are read here first: if one is missing, nothing is begun."""
     a = arguments
     first = Setting(a.nodes, a.weights, dict(a.set), a.clock, a.book)
     second = Setting(a.nodes_b or a.nodes, a.weights_b, dict(a.set_b), a.clock, a.book_b)
@@ -205,12 +192,12 @@ def run(arguments: argparse.Namespace) -> None:
     file = Path(arguments.keep) / "pairs.jsonl"
     same_conditions(file.parent, arguments, FREE)
     kept = kept_rows(file)
-    if not test_ended(kept, arguments):
+    if not decided(scores_of(kept), arguments.elo0, arguments.elo1):
         with open(file, "a", encoding="utf-8") as record:
             for pair in missing_pairs(arguments, sides, kept):
                 record.write(json.dumps(pair) + "\n")
                 record.flush()
-                if test_ended(kept, arguments):
+                if decided(scores_of(kept), arguments.elo0, arguments.elo1):
                     break
     print(standing(arguments, kept), flush=True)
 
@@ -219,9 +206,8 @@ def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: l
     """Play the pairs that are not in `kept`, in several processes; append and yield each when it ends."""
     played = {pair["pair"] for pair in kept}
     numbers = [number for number in range((arguments.games + 1) // 2) if number not in played]
-    pool = multiprocessing.get_context("spawn").Pool(arguments.processes, begin, sides)
-    with pool, Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
-        for pair in pool.imap_unordered(play_pair, numbers):
+    with Steps(len(kept) + len(numbers), "pair", len(kept)) as bar:
+        for pair in Work(Duel, sides, play_pair).results(numbers, arguments.processes, in_order=False):
             kept.append(pair)
             bar.step(standing(arguments, kept))
             yield pair
@@ -229,13 +215,6 @@ def missing_pairs(arguments: argparse.Namespace, sides: tuple[Any, ...], kept: l
 
 def scores_of(pairs: list[dict[str, list[float]]]) -> list[float]:
     return [sum(pair["points"]) / 2 for pair in pairs]
-
-
-def test_ended(pairs: list[dict[str, list[float]]], arguments: argparse.Namespace) -> bool:
-    """Return True if the sequential test has a verdict."""
-    if arguments.elo1 is None or len(pairs) < 20:
-        return False
-    return verdict(likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)) != "open"
 
 
 def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]]) -> str:
@@ -246,8 +225,7 @@ def standing(arguments: argparse.Namespace, pairs: list[dict[str, list[float]]])
     counts = f"+{points.count(1.0)} ={points.count(0.5)} -{points.count(0.0)} of {len(points)}"
     line = f"{arguments.name}: {counts}, {estimate(scores_of(pairs)).text()}"
     if arguments.elo1 is not None:
-        ratio = likelihood_ratio(scores_of(pairs), arguments.elo0, arguments.elo1)
-        line += f", test {ratio:+.2f} ({verdict(ratio)})"
+        line += f", test {verdict_text(scores_of(pairs), arguments.elo0, arguments.elo1)}"
     return line
 
 

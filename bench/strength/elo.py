@@ -3,10 +3,11 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean, pvariance
+from statistics import NormalDist, fmean, pvariance
 
 NORMAL_95 = 1.96  # half-width of a 95 % interval in standard deviations
 PRIOR_VARIANCE = 0.25  # one imaginary score of greatest variance, so that a few equal scores do not seem certain
+FEWEST_SCORES = 20  # before a sequential test may end
 
 
 def elo(score: float) -> float:
@@ -36,10 +37,11 @@ class Estimate:
     def text(self) -> str:
         """Return `score 86.7 % (70.3 to 94.7), Elo +325 (+150 to +500)`."""
         value, low, high = (f"{each:+.0f}" for each in self.elo())
-        return (
-            f"score {self.score * 100:.1f} % ({self.low * 100:.1f} to {self.high * 100:.1f}), "
-            f"Elo {value} ({low} to {high})"
-        )
+        return f"{self.score_text()}, Elo {value} ({low} to {high})"
+
+    def score_text(self) -> str:
+        """Return `score 86.7 % (70.3 to 94.7)`."""
+        return f"score {self.score * 100:.1f} % ({self.low * 100:.1f} to {self.high * 100:.1f})"
 
 
 def estimate(scores: Sequence[float]) -> Estimate:
@@ -57,14 +59,61 @@ def estimate(scores: Sequence[float]) -> Estimate:
     return Estimate(mean, max(middle - half, 0.0), min(middle + half, 1.0))
 
 
+def moments(scores: Sequence[float]) -> tuple[float, float]:
+    """Return mean and variance of the scores, with one imaginary score of PRIOR_VARIANCE."""
+    return fmean(scores), (len(scores) * pvariance(scores) + PRIOR_VARIANCE) / (len(scores) + 1)
+
+
+def pentanomial(scores: Sequence[float]) -> tuple[int, ...]:
+    """Return the numbers of pairs with 0, 1/2, 1, 1 1/2 and 2 points; `scores` are means of two games."""
+    return tuple(sum(round(4 * score) == place for score in scores) for place in range(5))
+
+
+def normalized_elo(scores: Sequence[float]) -> tuple[float, float]:
+    """Return normalized Elo and half of its 95 % interval from the scores of pairs of games.
+
+    The unit is the standard deviation of one game (that of a pair's score times the root of 2), so the value says how
+    many games are needed to show a difference (M. Van den Bergh, "Normalized Elo", as in Fishtest).
+    """
+    mean, variance = moments(scores)
+    scale = 800 / math.log(10)
+    return scale * (mean - 0.5) / math.sqrt(2 * variance), NORMAL_95 * scale / math.sqrt(2 * len(scores))
+
+
+def superiority(scores: Sequence[float]) -> float:
+    """Return the likelihood of superiority (LOS): the probability that the first side is stronger."""
+    mean, variance = moments(scores)
+    return NormalDist().cdf((mean - 0.5) / math.sqrt(variance / len(scores)))
+
+
+def pairs_text(scores: Sequence[float]) -> str:
+    """Return `2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %`."""
+    value, half = normalized_elo(scores)
+    counts = "-".join(map(str, pentanomial(scores)))
+    interval = f"({value - half:+.0f} to {value + half:+.0f})"
+    return f"{counts}, normalized Elo {value:+.0f} {interval}, LOS {100 * superiority(scores):.1f} %"
+
+
 def likelihood_ratio(scores: Sequence[float], worse: float, better: float) -> float:
     """Return the log-likelihood ratio of `better` Elo over `worse` Elo (M. Van den Bergh's normal approximation, as in
     Fishtest). Pass the mean of each pair of games from one opening as a score, because it varies less.
     """
-    mean, variance = fmean(scores), pvariance(scores)
-    variance = (len(scores) * variance + PRIOR_VARIANCE) / (len(scores) + 1)
+    mean, variance = moments(scores)
     low, high = expected(worse), expected(better)
     return len(scores) * (high - low) * (2 * mean - low - high) / (2 * variance)
+
+
+def decided(scores: Sequence[float], worse: float, better: float | None) -> bool:
+    """Return True if the sequential test has a verdict; it has none without `better` or before FEWEST_SCORES."""
+    if better is None or len(scores) < FEWEST_SCORES:
+        return False
+    return verdict(likelihood_ratio(scores, worse, better)) != "open"
+
+
+def verdict_text(scores: Sequence[float], worse: float, better: float) -> str:
+    """Return `+1.25 (open)`: the log-likelihood ratio and the verdict."""
+    ratio = likelihood_ratio(scores, worse, better)
+    return f"{ratio:+.2f} ({verdict(ratio)})"
 
 
 def verdict(ratio: float, risk: float = 0.05) -> str:

@@ -12,24 +12,25 @@ state, from which the same command resumes. Confirm the result with a duel again
 import argparse
 import json
 import math
-import multiprocessing
 import random
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from bench import OPENINGS
 from bench.command import PROCESSES, new_parser, one_line
 from bench.kept import same_conditions
-from bench.strength.duel import Setting, begin, known_name, play_pair, ranges
+from bench.strength.duel import Duel, Setting, known_name, ranges
 from bench.table import Steps
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
 from usi_engine.usi.arguments import whole
 
 ALPHA, GAMMA = 0.602, 0.101  # how fast steps and perturbations shrink (Spall's practical values)
 STABILITY = 0.1  # share of the run that keeps the first updates small
+
+Pair = tuple[int, dict[str, float], dict[str, int], dict[str, int]]  # opening, perturbation, constants of both sides
 
 
 class Tuning:
@@ -85,26 +86,32 @@ class Tuning:
 def run(arguments: argparse.Namespace) -> None:
     """Play all pairs and update the values after each."""
     tuning = Tuning(dict(arguments.constants), arguments.pairs, arguments.rate, arguments.seed)
-    load_evaluation(arguments.weights)  # an error here ends the run; the pool would not report it
+    load_evaluation(arguments.weights)  # if the file is missing, nothing is begun
     openings = read_openings(arguments.openings)
     file = Path(arguments.keep) / "state.json"
     same_conditions(file.parent, arguments, ("pairs", "processes", "keep"))
     tuning.load(file)
     side = Setting(arguments.nodes, arguments.weights, dict.fromkeys(tuning.steps, 0))
-    context = multiprocessing.get_context("spawn")
-    executor = ProcessPoolExecutor(arguments.processes, context, begin, ((side, side), openings))
-    with executor as pool, Steps(tuning.pairs, "pair", tuning.done) as bar:
-        running: dict[Future[dict[str, Any]], dict[str, float]] = {}
-        for pair in range(tuning.done, tuning.pairs):
-            shift, raised, lowered = tuning.perturbed(pair)
-            opening = random.Random(pair).randrange(len(openings))
-            running[pool.submit(play_pair, opening, (raised, lowered))] = shift
-            while len(running) == arguments.processes or (running and pair == tuning.pairs - 1):
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    tuning.learn(running.pop(future), 2 * sum(future.result()["points"]) - 2)
-                    bar.step(text_of(tuning.values))
-                tuning.save(file)
+    work, tasks = Work(Duel, ((side, side), openings), play_pair), tasks_of(tuning, len(openings))
+    with Steps(tuning.pairs, "pair", tuning.done) as bar:
+        for shift, balance in work.results(tasks, arguments.processes, in_order=False):
+            tuning.learn(shift, balance)
+            bar.step(text_of(tuning.values))
+            tuning.save(file)
     print(text_of(tuning.values))
+
+
+def tasks_of(tuning: Tuning, openings: int) -> Iterator[Pair]:
+    """Yield the remaining pairs, each around the values of the moment when a process is free."""
+    for pair in range(tuning.done, tuning.pairs):
+        yield random.Random(pair).randrange(openings), *tuning.perturbed(pair)
+
+
+def play_pair(duel: Duel, pair: Pair) -> tuple[dict[str, float], float]:
+    """Play a pair; return its perturbation, and the points of the raised side minus those of the other."""
+    opening, shift, raised, lowered = pair
+    duel.set_constants(raised, lowered)
+    return shift, 2 * sum(duel.play_pair(opening)["points"]) - 2
 
 
 def text_of(values: dict[str, float]) -> str:

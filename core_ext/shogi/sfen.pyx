@@ -7,7 +7,10 @@ from core_ext.shogi.types cimport *
 
 _LETTERS = {PAWN: "P", LANCE: "L", KNIGHT: "N", SILVER: "S", GOLD: "G", BISHOP: "B", ROOK: "R", KING: "K"}
 _TYPES = {letter: piece_type for piece_type, letter in _LETTERS.items()}
-_FULL_SET = {PAWN: 18, LANCE: 4, KNIGHT: 4, SILVER: 4, GOLD: 4, BISHOP: 2, ROOK: 2, KING: 2}
+cdef int[KING + 1] _full_set = [0, 18, 4, 4, 4, 2, 2, 4, 2]    # pieces of each type
+cdef int8_t[128] _pieces    # of each letter, else NO_PIECE
+for _letter, _type in _TYPES.items():
+    _pieces[ord(_letter)], _pieces[ord(_letter.lower())] = make_piece(BLACK, _type), make_piece(WHITE, _type)
 _HAND_ORDER = (ROOK, BISHOP, GOLD, SILVER, KNIGHT, LANCE, PAWN)
 _MAX_PLY_NUMBER = 100_000
 
@@ -36,34 +39,34 @@ cdef int parse_square(str text) except -1:
     raise ValueError(f"not a square: '{text}'")
 
 
-cdef int read_piece(str token, str text) except -1:
-    """Read a piece `P`, `p`, `+P` ...; errors quote `text`."""
-    cdef str letter = token[len(token) - 1:]
-    piece_type = _TYPES.get(letter.upper())
-    if piece_type is None or (len(token) == 2 and not can_promote(piece_type)):
-        raise ValueError(f"unknown piece '{token}' in '{text}'")
-    return make_piece(BLACK if letter.isupper() else WHITE, piece_type + (PROMOTED if len(token) == 2 else 0))
+cdef int read_piece(Py_UCS4 letter, bint promoted, str text) except -1:
+    """Read a piece `P`, `p` ...; errors quote `text`."""
+    cdef int piece = _pieces[letter] if letter < 128 else NO_PIECE
+    if piece == NO_PIECE or (promoted and not can_promote(type_of(piece))):
+        raise ValueError(f"unknown piece '{'+' if promoted else ''}{letter}' in '{text}'")
+    return piece + (PROMOTED if promoted else 0)
 
 
 cdef int read_rank(Position *pos, str row, int rank, str text) except -1:
     """Read a rank from file 9 to file 1. Accept immobile pieces and two pawns on a file, as in published problems."""
     cdef int file = 8, piece
-    cdef str promotion = ""
+    cdef bint promoted = False
+    cdef Py_UCS4 letter
     for letter in row:
-        if letter == "+" and not promotion:
-            promotion = "+"
-        elif "1" <= letter <= "9" and not promotion:
-            file -= int(letter)
+        if letter == "+" and not promoted:
+            promoted = True
+        elif "1" <= letter <= "9" and not promoted:
+            file -= ord(letter) - ord("0")
         else:
             if file < 0:
                 raise ValueError(f"rank '{row}' has more than nine files in '{text}'")
-            piece = read_piece(promotion + letter, text)
+            piece = read_piece(letter, promoted, text)
             if type_of(piece) == KING and pos.king[color_of(piece)] != NO_SQUARE:
                 raise ValueError(f"two kings of one colour in '{text}'")
             put_piece(pos, piece, make_square(file, rank))
-            promotion = ""
+            promoted = False
             file -= 1
-    if file != -1 or promotion:
+    if file != -1 or promoted:
         raise ValueError(f"rank '{row}' does not fill nine files in '{text}'")
     return 0
 
@@ -78,11 +81,11 @@ cdef int read_hands(Position *pos, str field, str text) except -1:
         if letter in "0123456789" and len(number) < 2:
             number += letter
             continue
-        piece = read_piece(letter, text)
+        piece = read_piece(letter, False, text)
         held = int(number or "1")
         if type_of(piece) == KING or held == 0:
             raise ValueError(f"bad hand '{field}' in '{text}'")
-        if hand_count(pos.state.hand[color_of(piece)], type_of(piece)) + held > _FULL_SET[type_of(piece)]:
+        if hand_count(pos.state.hand[color_of(piece)], type_of(piece)) + held > _full_set[type_of(piece)]:
             raise ValueError(f"too many pieces '{letter}' in '{text}'")
         pos.state.hand[color_of(piece)] += held * hand_one(type_of(piece))
         number = ""
@@ -93,15 +96,15 @@ cdef int read_hands(Position *pos, str field, str text) except -1:
 
 cdef int check_set(const Position *pos, str text) except -1:
     """Refuse more pieces than a full set has, and a board without a king."""
-    counts = dict.fromkeys(_FULL_SET, 0)
+    cdef int[KING + 1] counts = [0, 0, 0, 0, 0, 0, 0, 0, 0]
+    cdef int square, piece_type, color
     for square in range(SQUARES):
-        if pos.board[<int>square]:
-            counts[raw_type(type_of(pos.board[<int>square]))] += 1
-    for piece_type, limit in _FULL_SET.items():
+        counts[raw_type(type_of(pos.board[square]))] += 1
+    for piece_type in range(PAWN, KING + 1):
         if piece_type != KING:
             for color in range(COLORS):
-                counts[piece_type] += hand_count(pos.state.hand[<int>color], piece_type)
-        if counts[piece_type] > limit:
+                counts[piece_type] += hand_count(pos.state.hand[color], piece_type)
+        if counts[piece_type] > _full_set[piece_type]:
             raise ValueError(f"too many pieces '{_LETTERS[piece_type]}' in '{text}'")
     if counts[KING] == 0:
         raise ValueError(f"no king in '{text}'")

@@ -59,3 +59,18 @@ def test_sequential_test_decides_both_ways() -> None:
     assert elo.verdict(elo.likelihood_ratio(bad, 0, 50)) == "worse"
     assert elo.verdict(elo.likelihood_ratio([0.5, 1.0, 0.0] * 4, 0, 20)) == "open"
     assert elo.verdict(elo.likelihood_ratio([0.5] * 20, 0, 10)) == "open"  # few equal scores are no certainty
+
+
+def test_pairs_of_games() -> None:
+    """By hand, for the second text: mean 0.4875, sum of squared deviations 1.184375, variance (that + 0.25) / 21.
+
+    A game's deviation is then 0.3696, that of the mean 0.05844.
+    """
+    many = [0.0] * 20 + [0.25] * 60 + [0.5] * 140 + [0.75] * 160 + [1.0] * 20
+    assert elo.normalized_elo(many) == pytest.approx((64.91, 24.08), abs=0.01)
+    few = [0.0] * 2 + [0.25] * 3 + [0.5] * 10 + [0.75] * 4 + [1.0]
+    assert elo.pairs_text(few) == "2-3-10-4-1, normalized Elo -12 (-119 to +96), LOS 41.5 %"
+    assert elo.superiority([0.5] * 20) == 0.5
+    assert not elo.decided([1.0] * 19, 0, 10)
+    assert not elo.decided([1.0] * 20, 0, None)
+    assert elo.decided([1.0] * 20, 0, 50) and not elo.decided(few, 0, 10)

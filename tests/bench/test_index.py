@@ -20,7 +20,7 @@ def test_every_bench_has_one_line_of_description() -> None:
         assert len(text) < 120, name
 
 
-@pytest.mark.parametrize("name", [name for name, _ in benches() if name != "bench.strength.match"])  # needs cshogi
+@pytest.mark.parametrize("name", [name for name, _ in benches()])
 def test_every_bench_starts(name: str) -> None:
     shown = subprocess.run([sys.executable, "-m", name, "--help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert shown.stdout.startswith("usage:")

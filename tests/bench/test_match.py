@@ -1,31 +1,58 @@
-"""Matches with cshogi's runner: read the clock, keep games, resume a match."""
+"""Matches of USI engines: colours and pairs, clocks, adjudication, engines that fail, resumed matches."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
-import subprocess
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
-from bench import ROOT
+from bench import OPENINGS
+from bench.strength import match, usi_game
+from bench.strength.usi_game import Agreement, Contender, GameLost, Limits, Rules, Seats, Task, TimeUse, play_game
+from core_ext.board import Board
+from tests.csa.conftest import FAKE_ENGINE
+from usi_engine.csa.clock import TimeControl
+from usi_engine.csa.command import own_engine
+from usi_engine.player import read_openings
+from usi_engine.records.games import load_games
 
-pytest.importorskip("cshogi", reason="the runner has no wheel here")
-pytest.importorskip("rsshogi", reason="it writes KIF")
+START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"
+RULES, NODES, AHEAD = Rules(), Limits(nodes=1), "info score cp 4000"
 
-from bench.strength import match
+
+@pytest.fixture
+def seats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Seats]:
+    """Return a function that seats two engines with these answers."""
+    monkeypatch.setattr(usi_game, "GRACE", 0.0)
+
+    def contender(name: str, answers: Sequence[str], limits: Limits) -> Contender:
+        return Contender(name, (sys.executable, str(FAKE_ENGINE), str(tmp_path / name), *answers), {}, limits)
+
+    def new(first: Sequence[str], second: Sequence[str], rules: Rules = RULES, limits: Limits = NODES) -> Seats:
+        return Seats((contender("A", first, limits), contender("B", second, limits)), rules)
+
+    return new
+
+
+def received(folder: Path, name: str, word: str) -> list[str]:
+    """Return the lines beginning with this word that an engine has received."""
+    lines = (folder / name).read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line.split()[0] == word]
 
 
 @pytest.mark.parametrize(
     ("text", "limits"),
-    [("10", {"time": [10000]}), ("10+0.1", {"time": [10000], "inc": [100]}), ("0/0.1", {"byoyomi": [100]}),
-     ("60/1", {"time": [60000], "byoyomi": [1000]})],
-)  # fmt: skip
-def test_a_clock_is_read(text: str, limits: dict[str, list[int]]) -> None:
-    assert match.clock(text) == limits
+    [("10", (10000, 0, 0)), ("10+0.1", (10000, 0, 100)), ("0/0.1", (0, 100, 0)), ("60/1", (60000, 1000, 0))],
+)
+def test_a_clock_is_read(text: str, limits: tuple[int, int, int]) -> None:
+    assert match.clock(text) == Limits(clock=TimeControl(*limits, unit=1))
 
 
 @pytest.mark.parametrize("text", ["", "0", "ten", "1..2", "-1", "10/", "10+0.1+1"])
@@ -34,46 +61,168 @@ def test_a_wrong_clock_is_quoted(text: str) -> None:
         match.clock(text)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the engine is a shell script")
-def test_an_engine_of_any_name_plays_on_one_thread_without_a_book(tmp_path: Path) -> None:
-    engine = this_engine(tmp_path / "other-build")
-    assert match.options("MultiPV:2", engine) == {"Threads": "1", "USI_OwnBook": "false", "MultiPV": "2"}
-    assert match.options("Threads:2", engine)["Threads"] == "2"
-    with pytest.raises(SystemExit, match="'Threads=2' is not NAME:VALUE"):
-        match.options("Threads=2", engine)
+def test_an_engine_plays_on_one_thread_without_a_book() -> None:
+    engine = Contender("own", tuple(own_engine()), {"MultiPV": "2"}, NODES)
+    assert match.checked(engine).options == {"Threads": "1", "USI_OwnBook": "false", "MultiPV": "2"}
+    assert match.checked(replace(engine, options={"Threads": "2"})).options["Threads"] == "2"
+    with pytest.raises(SystemExit, match="has no option 'Hash'"):
+        match.checked(replace(engine, options={"Hash": "2"}))
 
 
-def this_engine(path: Path) -> str:
-    """Write a program that starts this engine."""
-    path.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m usi_engine "$@"\n', encoding="utf-8")
-    path.chmod(0o755)
-    return str(path)
+@pytest.mark.parametrize(
+    ("answer", "ending", "text"),
+    [
+        ("die", "crash", "A ended after `go nodes 1`"),
+        ("info string boom | 5a5b", "illegal", f"A played '5a5b' in sfen {START}"),
+        ("win", "illegal", "A played 'win'"),
+        ("think", "hang", "\n    id name Fake\n    usiok\n    readyok"),
+        ("info string boom", "illegal", "A played 'info'"),
+    ],
+)
+def test_an_engine_that_fails_loses_and_is_started_again(
+    seats: Callable[..., Seats], answer: str, ending: str, text: str
+) -> None:
+    table = seats([answer, "7g7f"], [], Rules(patience=0.2 if answer == "think" else 120))
+    lost = play_game(table, Task(0, START, 0))
+    assert (lost["points"], lost["ending"], lost["moves"]) == (0.0, ending, "")
+    assert text in lost["fault"]
+    table.seats[0].rules = Rules()
+    won = play_game(table, Task(2, START, 0))
+    assert (won["points"], won["ending"], won["fault"], won["moves"]) == (1.0, "resignation", "", "7g7f")
 
 
-def play(folder: Path, games: int, clock: str = "0/0.02") -> subprocess.CompletedProcess[str]:
-    """Play the engine with piece values against itself; games are drawn two plies after the opening."""
-    engine = this_engine(folder / "usi_engine")
-    command = [sys.executable, "-m", "bench.strength.match", engine, engine, "--name1", "A", "--name2", "B"]
-    command += ["--draw", "26", "--clock", clock, "--games", str(games), "--keep", str(folder / "kept")]
-    command += [f"--options{number}=EvalFile:material,USI_Hash:1" for number in "12"]
-    return subprocess.run(command, check=False, cwd=ROOT, capture_output=True, text=True, encoding="utf-8")
+def test_an_engine_that_does_not_start_loses(seats: Callable[..., Seats]) -> None:
+    table = seats(["7g7f"], [])
+    broken = Contender("broken", (sys.executable, "-c", "raise SystemExit('no licence')"), {}, NODES)
+    table.seats[1] = usi_game.Seat(broken, Rules())
+    row = play_game(table, Task(1, START, 1))
+    assert (row["points"], row["ending"]) == (1.0, "crash")
+    assert "does not answer usiok\n    no licence" in row["fault"]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the engine is a shell script")
-def test_a_match_is_kept_and_continued(tmp_path: Path) -> None:
-    first = play(tmp_path, 2)
-    assert first.returncode == 0, first.stderr
-    assert "A - B: +0 =2 -0 of 2, score 50.0 %" in first.stdout
+def test_clocks(seats: Callable[..., Seats], tmp_path: Path) -> None:
+    """Each engine is told its clocks, and its answers are counted."""
+    clock = Limits(clock=TimeControl(60_000, 0, 1_000, unit=1))
+    row = play_game(seats(["7g7f"], ["3c3d"], limits=clock), Task(0, START, 0))
+    assert row["ending"] == "resignation"
+    assert [use["moves"] for use in row["time"]] == [2, 1]
+    assert received(tmp_path, "A", "go")[0] == "go btime 60000 wtime 60000 binc 1000 winc 1000"
+
+
+def test_late_answers(seats: Callable[..., Seats]) -> None:
+    silent = play_game(seats([], ["think"], limits=Limits(movetime=1)), Task(1, START, 1))
+    assert (silent["ending"], silent["points"]) == ("time", 1.0)
+    use = TimeUse()
+    use.count(900, 1000, 50)
+    use.count(1050, 1000, 50)
+    assert (use.moves, use.late, use.least) == (2, 1, -50)
+    with pytest.raises(GameLost, match="used 1051 of 1000 ms"):
+        use.count(1051, 1000, 50)
+
+
+def test_agreement() -> None:
+    """Both engines must see the same side ahead for two moves each; a move without value ends the agreement."""
+    rules = Rules(resign=1000, resign_moves=2)
+
+    def winners(*values: int | None) -> list[str]:
+        agreement = Agreement(rules)
+        return [agreement.winner("+-"[ply % 2], value) for ply, value in enumerate(values)]
+
+    assert winners(1000, -1000, 2000, -1500) == ["", "", "", "+"]
+    assert winners(-1000, 1000, -1000, 1000)[-1] == "-"
+    assert not any(winners(1000, -999, 1000, -1000))
+    assert not any(winners(1000, -1000, 1000, 1000))
+    assert not any(winners(1000, -1000, None, -1000, 1000, -1000))
+
+
+@pytest.mark.parametrize(
+    ("answers", "rules", "end"),
+    [
+        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(resign=3000, resign_moves=1), ("score", 1.0)),
+        ((f"{AHEAD} | 7g7f", f"{AHEAD} | 3c3d"), Rules(resign=3000, resign_moves=1), ("resignation", 0.0)),
+        ((f"{AHEAD} | 7g7f", "info score cp -4000 | 3c3d"), Rules(), ("resignation", 0.0)),
+        (("7g7f", "3c3d"), Rules(longest=2), ("length", 0.5)),
+        (("2h3h", "8b7b", "3h2h", "7b8b") * 3, Rules(), ("repetition", 0.5)),
+    ],
+)
+def test_games_end(
+    seats: Callable[..., Seats], tmp_path: Path, answers: tuple[str, ...], rules: Rules, end: tuple[str, float]
+) -> None:
+    table = seats(answers[::2], answers[1::2], rules)
+    row = play_game(table, Task(0, START, 0))
+    assert (row["ending"], row["points"]) == end
+    del table  # ends the engines
+    told = {1.0: "win", 0.5: "draw", 0.0: "lose"}
+    assert received(tmp_path, "A", "gameover") == [f"gameover {told[row['points']]}"]
+
+
+def test_perpetual_check_loses_and_a_declaration_wins(seats: Callable[..., Seats]) -> None:
+    checks = Board.from_moves(["8i9i", "9a8a", "9i8i", "8a9a"] * 3, "k8/9/9/9/9/9/9/9/1R2K4 b - 1")
+    assert usi_game.ending_of(checks, "+", 320) == ("-", "perpetual")
+    entered = "KG7/PPPPPPPPP/9/9/9/9/9/9/8k b 2R2B3G4S4N4L9P 1"
+    row = play_game(seats([], ["win"]), Task(1, entered, 1))
+    assert (row["ending"], row["points"]) == ("declaration", 0.0)
+
+
+def test_a_match_is_kept_and_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Engines that resign at once lose with Black. A row that was not written to its end is played again."""
     kept = tmp_path / "kept"
-    pair = (kept / "pair-0001.csa").read_bytes()
-    (kept / "pair-0002.csa").write_text("V2\nof an interrupted pair\n", encoding="ascii")
-    second = play(tmp_path, 4)
-    assert second.stdout.startswith(f"2 games are kept in {kept}")
-    assert "A - B: +0 =4 -0 of 4, score 50.0 %" in second.stdout
-    assert second.stdout.count("start.") == 2
-    assert (kept / "pair-0001.csa").read_bytes() == pair
-    assert len(list(kept.glob("*.kif"))) == 4
-    assert json.loads((kept / "figures.json").read_text(encoding="utf-8"))["summary"]["games"] == 4
-    other = play(tmp_path, 4, clock="0/0.03")
-    assert other.returncode == 1
-    assert other.stderr.strip() == f"{kept} holds a match under other conditions: name another folder"
+
+    def play(games: int, nodes: int = 5, processes: int = 1) -> str:
+        words = ["match", "--option", "USI_Hash=1", "--name", "A", "B", "--nodes", str(nodes), "--keep", str(kept)]
+        for name in "AB":
+            words += ["--engine", f"{sys.executable} {FAKE_ENGINE} {tmp_path / name}"]
+        words += ["--record", "csa", "--games", str(games), "--concurrency", str(processes)]
+        monkeypatch.setattr(sys, "argv", words)
+        match.run(match.parse())
+        return capsys.readouterr().out
+
+    first = play(2)
+    assert first.startswith("A - B: +1 =0 -1 of 2, score 50.0 %")
+    assert "pairs 0-0-1-0-0," in first and "endings: resignation 2" in first
+    rows = (kept / "games.jsonl").read_text(encoding="utf-8")
+    (kept / "games.jsonl").write_text(rows[: rows.rindex("points")], encoding="utf-8")
+    assert play(4, processes=2).startswith("A - B: +2 =0 -2 of 4, score 50.0 %")
+    assert [len(received(tmp_path, name, "go")) for name in "AB"] == [2, 3]
+    lines = (kept / "games.jsonl").read_text(encoding="utf-8").splitlines()
+    again = sorted(map(json.loads, lines), key=itemgetter("game"))
+    assert [(row["game"], row["black"], row["points"]) for row in again] == [
+        (0, 0, 0.0), (1, 1, 1.0), (2, 0, 0.0), (3, 1, 1.0),
+    ]  # fmt: skip
+    assert again[0]["opening"] == again[1]["opening"] != again[2]["opening"] == again[3]["opening"]
+    assert {row["opening"] for row in again} <= set(read_openings(OPENINGS))
+    assert next(load_games(kept / "game-0002.csa")).players == ("B", "A")
+    with pytest.raises(SystemExit, match=r"under other conditions \(limits\): name another folder"):
+        play(4, nodes=6)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--engine", "none/here", "--engine", sys.executable, "--nodes", "1"], "no program 'none/here'"),
+        (["--engine", sys.executable, "--nodes", "1"], "name two engines"),
+        (["--engine", "", "--nodes", "1"], "the command is empty"),
+        (["--engine", "a", "--option", "Hash", "--nodes", "1"], "--option 'Hash' is not NAME=VALUE"),
+        (["--engine", "a", "--engine", "b"], "--nodes --movetime --time is required"),
+    ],
+)
+def test_wrong_command_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], text: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["match", "--keep", str(tmp_path), *words])
+    with pytest.raises(SystemExit) as error:
+        match.run(match.parse())
+    assert text in f"{error.value}{capsys.readouterr().err}"
+
+
+def test_a_record_has_times_and_values(tmp_path: Path) -> None:
+    row = {
+        "game": 6, "black": 1, "points": 1.0, "ending": "time", "opening": START, "moves": "7g7f 3c3d",
+        "values": [30, -40], "milliseconds": [2000, 3000],
+    }  # fmt: skip
+    match.save_record(tmp_path, row, ["A", "B"], "csa")
+    text = (tmp_path / "game-0007.csa").read_text(encoding="utf-8")
+    assert re.search(r"N\+B\nN-A\n", text)
+    assert re.search(r"\+7776FU,?\n?T2\n'\*\* 30\n-3334FU,?\n?T3\n'\*\* 40\n", text)

@@ -19,7 +19,6 @@ from rsshogi.record import Record, write_sbinpack_file
 from core_ext.board import Board
 from core_ext.corpus import TRAINING_POSITION, GameReader
 from core_ext.engine import MAX_EVALUATION, StopToken, Table, Worker
-from core_ext.network_training import STEP_PHASES, NetworkTrainer
 from core_ext.training import Trainer
 from tests.csa.server import summary
 from tests.engine.test_book import SBK, apery_book
@@ -37,7 +36,8 @@ from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CHECKPOINT, open_checkpoint, save_checkpoint
 from usi_engine.learn.corpus.build import LONGEST_GAME, read_item
 from usi_engine.learn.corpus.packed import HCPE, PSV
-from usi_engine.learn.corpus.sources import chunks_of
+from usi_engine.learn.corpus.packed_games import encode_block
+from usi_engine.learn.corpus.sources import chunks_of, parse_game_line
 from usi_engine.learn.game import SourceError
 from usi_engine.mate.problems import read_problems
 from usi_engine.records.faults import RecordError
@@ -49,7 +49,7 @@ from usi_engine.usi.protocol import Command, decode, parse
 
 RECORDS = Path(__file__).resolve().parents[1] / "data" / "records"
 RECORD_ENDINGS = (".kif", ".ki2", ".csa", ".jkf", ".usi", ".kifu", ".ki2u")
-GAME_ENDINGS = (".tsv", ".tsv.gz", ".tsv.xz", ".csa", ".kif", ".sbinpack", ".psv", ".hcpe", ".hcpe3")
+GAME_ENDINGS = (".tsv", ".tsv.gz", ".tsv.xz", ".games", ".csa", ".kif", ".sbinpack", ".psv", ".hcpe", ".hcpe3")
 BOOK = b"""#YANEURAOU-DB2016 1.00
 sfen lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1
 7g7f 3c3d 30 12 100
@@ -224,13 +224,8 @@ class Readers:
         positions["king"], positions["score"] = rng.integers(0, 81, (8, 2)), rng.integers(-32768, 32768, 8)
         data = positions.view(np.uint8)
         data[rng.integers(0, len(data), 2)] = rng.integers(0, 256, 2)
-        kpp, network = models()
         with suppress(ValueError):
-            kpp.learn(positions, [1e-6] * 9)
-            network.begin(positions)
-            network.set_step(1, 1e-6, 0.0)
-            for phase in STEP_PHASES:
-                network.work(phase)
+            kpp_trainer().learn(positions, [1e-6] * 9)
 
     def checkpoint(self) -> None:
         save_checkpoint(self.folder, {"a": 1}, [], {"some": np.arange(40)})
@@ -257,9 +252,8 @@ def network_bytes(folder: Path, name: str) -> bytes:
 
 
 @cache
-def models() -> tuple[Trainer, NetworkTrainer]:
-    terms = ("piece", "tempo", "kp", "relative", "pp", "relative_pp")
-    return Trainer(terms), NetworkTrainer(128, 8, 8, 8, 1, fv_scale=16)
+def kpp_trainer() -> Trainer:
+    return Trainer(("piece", "tempo", "kp", "relative", "pp", "relative_pp"))
 
 
 @cache
@@ -276,7 +270,11 @@ def example(ending: str) -> bytes:
         return sbinpack()
     if ending in (".psv", ".hcpe"):
         return b"\0" * 4 * (PSV if ending == ".psv" else HCPE).size
-    packing: dict[str, Callable[[bytes], bytes]] = {".tsv.gz": gzip.compress, ".tsv.xz": lzma.compress}
+    packing: dict[str, Callable[[bytes], bytes]] = {
+        ".tsv.gz": gzip.compress,
+        ".tsv.xz": lzma.compress,
+        ".games": lambda text: encode_block([parse_game_line(text.decode().splitlines()[0])]),
+    }
     return packing.get(ending, bytes)(GAME)
 
 

@@ -10,6 +10,11 @@ from tests.learn.helpers import positions_of, random_game, read_games
 from usi_engine.learn.corpus.build import Positions
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Collect the tests of network training, which need PyTorch, only if they are named (`make test-learn`)."""
+    return (collection_path.name == "nnue" and not any("nnue" in Path(word).parts for word in config.args)) or None
+
+
 @pytest.fixture(scope="session")
 def teacher(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of 60 random games with scores."""

@@ -20,7 +20,7 @@ def test_from_games_to_weights(
 ) -> None:
     corpus, out = tmp_path / "corpus", tmp_path / "my.kpp"
     assert main(["corpus", str(teacher), "--out", str(corpus), "--every", "10"]) == 0
-    command = ["train", str(corpus), "--out", str(out), "--model", "P", "--epochs", "2"]
+    command = ["train", str(corpus), "--out", str(out), "--network", "P", "--epochs", "2"]
     assert main(command) == 0
     assert read_blocks(out.read_bytes())[0]["card"]["plan"]["epochs"] == 2
     assert len(new_worker(load_weights(str(out))).evaluate(board)) == 6

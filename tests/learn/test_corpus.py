@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,8 @@ from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
 from usi_engine.evaluation.architecture import Architecture
 from usi_engine.evaluation.network_file import write_network
-from usi_engine.learn.corpus import sources
-from usi_engine.learn.corpus.build import HELD_OUT, TRAINING, build_corpus
+from usi_engine.learn.corpus import buckets, build, sources
+from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, build_corpus
 from usi_engine.learn.game import START, SourceError
 
 
@@ -71,6 +72,41 @@ def test_the_corpus_does_not_depend_on_the_number_of_processes(
     monkeypatch.setattr(sources, "LINES", 128)
     build_corpus([games], tmp_path / "three", every=3, also=[games], leaves=weights)
     assert (tmp_path / "one" / TRAINING).read_bytes() == (tmp_path / "three" / TRAINING).read_bytes()
+
+
+def test_an_interrupted_run_is_resumed(teacher: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The note must be of the same files and settings."""
+    monkeypatch.setattr(buckets, "NOTE_SECONDS", 0.0)
+    monkeypatch.setattr(build, "BATCH", 1)
+    monkeypatch.setattr(sources, "LINES", 4)
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    build_corpus([teacher], whole, every=3)
+    read, added = build.read_chunk, buckets.Buckets.add
+    calls: list[int] = []
+
+    def counting(*arguments: Any) -> Any:
+        calls.append(1)
+        return read(*arguments)
+
+    def add(self: buckets.Buckets, positions: Any) -> None:
+        added(self, positions)
+        if len(calls) in stops:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "read_chunk", counting)
+    monkeypatch.setattr(buckets.Buckets, "add", add)
+    stops = {5}
+    for seed in (1, 1, 2, 1):
+        calls.clear()
+        with pytest.raises(KeyboardInterrupt):
+            build_corpus([teacher], broken, every=3, seed=seed)
+    stops.clear()
+    calls.clear()
+    build_corpus([teacher], broken, every=3)
+    assert len(calls) == 15 - 4  # the fifth was not noted
+    for name in (TRAINING, HELD_OUT, CARD):
+        assert (whole / name).read_bytes() == (broken / name).read_bytes()
+    assert len(list(broken.iterdir())) == 3
 
 
 def test_unusable_items_are_counted_and_the_first_is_named(teacher: Path, tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ from usi_engine.learn.corpus.build import CARD, HELD_OUT, TRAINING, Positions, b
 from usi_engine.learn.game import SourceError
 from usi_engine.learn.kpp.train import Plan, Training
 
+NETWORK = "SFNN_ka2_1024_7_64_k3k3"
 Refusal = Callable[..., str]
 Setting = tuple[str, tuple[int, ...], int]  # field, index in it, number
 OUT_OF_RANGE: list[Setting] = [
@@ -118,7 +119,7 @@ def test_random_bytes_in_positions_are_refused_or_learned(positions: Positions) 
 @pytest.mark.parametrize("name", [TRAINING, HELD_OUT])
 def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
     out = tmp_path / "out.kpp"
-    train = ("train", corpus, "--out", out, "--model", "P", "--epochs", "1")
+    train = ("train", corpus, "--out", out, "--network", "P", "--epochs", "1")
     positions = np.fromfile(corpus / name, TRAINING_POSITION)
     positions["pieces"][9, 3] = 40000
     positions.tofile(corpus / name)
@@ -133,11 +134,11 @@ def test_a_damaged_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusa
 @pytest.mark.parametrize("text", ["", "{", "[" * 100000, "[1]", '{"training": "many"}', "\0"])
 def test_a_damaged_card_is_named(corpus: Path, tmp_path: Path, refusal: Refusal, text: str) -> None:
     (corpus / CARD).write_text(text)
-    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
+    assert CARD in refusal("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
 
 
 def test_a_missing_or_empty_corpus_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
-    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--model", "P")
+    train = ("train", corpus, "--out", tmp_path / "out.kpp", "--network", "P")
     (corpus / CARD).write_text("{}")
     (corpus / TRAINING).write_bytes(b"")
     assert f"no positions in {corpus / TRAINING}" in refusal(*train)
@@ -155,7 +156,7 @@ def trained(corpus: Path, tmp_path: Path) -> Training:
 
 def train_again(corpus: Path, tmp_path: Path) -> list[str]:
     """Return the command that continues this training."""
-    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--model", "P", "--epochs", "1"]
+    return ["train", str(corpus), "--out", str(tmp_path / "out.kpp"), "--network", "P", "--epochs", "1"]
 
 
 def test_a_damaged_checkpoint_is_named(corpus: Path, tmp_path: Path, refusal: Refusal) -> None:
@@ -272,10 +273,14 @@ def test_scores_of_any_size_are_accepted(tmp_path: Path) -> None:
     assert "line 2: not a score" in card["first_broken"]
 
 
-@pytest.mark.parametrize("command", ["selfplay", "rescore", "off-game"])
+@pytest.mark.parametrize(
+    ("command", "name"), [("selfplay", "x.tsv"), ("selfplay", "x.games"), ("rescore", "x.tsv"), ("off-game", "x.tsv")]
+)
 @pytest.mark.parametrize("content", [b"my notes\n", b"my notes", b"\0" * 5000, b"b\tx\n", b""])
-def test_foreign_files_are_not_written_to(tmp_path: Path, refusal: Refusal, command: str, content: bytes) -> None:
-    few, out = tmp_path / "few.tsv", tmp_path / "notes.tsv"
+def test_foreign_files_are_not_written_to(
+    tmp_path: Path, refusal: Refusal, command: str, name: str, content: bytes
+) -> None:
+    few, out = tmp_path / "few.tsv", tmp_path / name
     few.write_text(random_game(1, 10))
     out.write_bytes(content)
     games = ["--games", "1"] if command == "selfplay" else [str(few)]
@@ -293,22 +298,29 @@ def test_training_replaces_only_weights(corpus: Path, tmp_path: Path, refusal: R
     notes.write_text("my notes")
     folder.mkdir()
     for out, reason in ((notes, "is not a file of weights"), (folder, "not a regular file")):
-        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--model", "P")
+        assert f"--out {out}: {reason}" in refusal("train", corpus, "--out", out, "--network", "P")
         assert not out.with_name(out.name + ".run").exists()
     assert notes.read_text() == "my notes"
 
 
-@pytest.mark.parametrize(("model", "name"), [("nnue", "mynet"), ("nnue", "mynet.txt"), ("KP", "net.bin")])
+@pytest.mark.parametrize("name", ["nnue", "kp_256x2-32", "NNUE_kp_256x2_32_32_k3k3", "SFNN_kpe9_64_7_16"])
+def test_an_unknown_network_is_refused(corpus: Path, tmp_path: Path, refusal: Refusal, name: str) -> None:
+    said = refusal("train", corpus, "--out", tmp_path / "nn.bin", "--network", name)
+    assert f"--network {name}: " in said and "KPPT" in said
+    assert "k21k21" in said or "only SFNN has" in said
+
+
+@pytest.mark.parametrize(("model", "name"), [(NETWORK, "mynet"), (NETWORK, "mynet.txt"), ("KP", "net.bin")])
 def test_weights_need_a_name_that_the_engine_takes_for_them(
     corpus: Path, tmp_path: Path, refusal: Refusal, model: str, name: str
 ) -> None:
-    """Training is refused before it begins; a network is not replaced if `--model nnue` was forgotten."""
+    """Training is refused before it begins; a network is not replaced if its name was forgotten."""
     out, suffixes = tmp_path / name, ".kpp" if model == "KP" else ".bin or .nnue"
     if out.suffix == ".bin":
         write_network(out, random_network(Architecture("K+P", 128, 8, 8)))
     before = out.read_bytes() if out.exists() else b""
-    said = refusal("train", corpus, "--out", out, "--model", model, "--epochs", "1")
-    assert f"--out {out}: weights of --model {model} need a name that ends in {suffixes}" in said
+    said = refusal("train", corpus, "--out", out, "--network", model, "--epochs", "1")
+    assert f"--out {out}: weights of --network {model} need a name that ends in {suffixes}" in said
     assert not out.with_name(name + ".run").exists()
     assert (out.read_bytes() if out.exists() else b"") == before
 
@@ -319,6 +331,7 @@ def test_inputs_are_not_overwritten(teacher: Path, tmp_path: Path, refusal: Refu
     before = packed.read_bytes()
     assert "is also read" in refusal("export", packed, "--out", packed)
     assert "is also read" in refusal("rescore", teacher, "--out", teacher.parent / "." / teacher.name)
+    assert "only selfplay writes packed games" in refusal("rescore", teacher, "--out", tmp_path / "x.games")
     assert packed.read_bytes() == before and before
 
 
@@ -349,7 +362,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)
 from usi_engine.learn.command import main
 sys.exit(main(sys.argv[2:]))
 """
-TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--model", "P", "--epochs", "1"]
+TRAIN = ["train", "CORPUS", "--out", "OUT.kpp", "--network", "P", "--epochs", "1"]
 
 
 def on_a_full_disk(room: int, *arguments: str | Path) -> tuple[int, str]:
@@ -373,6 +386,7 @@ def files_below(folder: Path) -> dict[Path, bytes]:
         (500, TRAIN),  # the checkpoint
         pytest.param(4000, TRAIN, marks=pytest.mark.slow),  # the weights
         (300, ["selfplay", "--out", "OUT", "--games", "3", "--nodes", "20", "--weights", "material"]),
+        (300, ["selfplay", "--out", "OUT.games", "--games", "9", "--nodes", "20", "--weights", "material"]),
         (300, ["rescore", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["off-game", "GAMES", "--out", "OUT", "--nodes", "20", "--weights", "material"]),
         (300, ["export", "GAMES", "--out", "OUT.psv"]),
@@ -381,7 +395,7 @@ def files_below(folder: Path) -> dict[Path, bytes]:
 def test_a_full_disk(teacher: Path, corpus: Path, tmp_path: Path, room: int, arguments: list[Any]) -> None:
     """One line names the file; the old corpus stays, and no temporary file."""
     before = files_below(corpus)
-    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp")}
+    outputs = {f"OUT{ending}": tmp_path / f"out{ending}" for ending in ("", ".psv", ".kpp", ".games")}
     places = {"GAMES": teacher, "CORPUS": corpus, **outputs}
     status, said = on_a_full_disk(room, *(places.get(argument, argument) for argument in arguments))
     assert (status, said.count("\n")) == (1, 1), said

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learn.pool_work import die, new_counter, slow_square
+from tests.learn.pool_work import die_at_first, new_counter, slow_square, wait_until_there
 from usi_engine.learn.pool import WAITING_TASKS, Work
 
 WORK = Work(new_counter, (100,), slow_square)
@@ -44,9 +44,35 @@ def test_an_error_of_the_set_up_reaches_the_caller(processes: int) -> None:
         list(Work(new_counter, (-1,), slow_square).results(range(3), processes))
 
 
-def test_a_process_that_dies_is_an_error_of_one_line() -> None:
-    with pytest.raises(ChildProcessError, match="worker process was killed"):
-        list(Work(new_counter, (0,), die).results(range(1, 4), 2))
+def test_results_as_they_are_ready(tmp_path: Path) -> None:
+    """The first task waits for a file. A task is taken when a process is free."""
+    late, taken = tmp_path / "late", list[Path]()
+
+    def tasks() -> Iterator[str]:
+        for path in (late, tmp_path, tmp_path):
+            taken.append(path)
+            yield str(path)
+
+    results = Work(new_counter, (0,), wait_until_there).results(tasks(), 2, in_order=False)
+    assert next(results) == str(tmp_path)
+    assert len(taken) == 2
+    assert next(results) == str(tmp_path)
+    late.touch()
+    assert list(results) == [str(late)]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_task_of_a_killed_process_is_done_again(tmp_path: Path, in_order: bool) -> None:
+    tasks = [(str(tmp_path / str(number)), 2 if number == 5 else 0) for number in range(20)]
+    found = list(Work(new_counter, (0,), die_at_first).results(tasks, 2, in_order=in_order))
+    assert (found if in_order else sorted(found)) == (list if in_order else sorted)(file for file, _ in tasks)
+    assert (tmp_path / "5").stat().st_size == 3
+
+
+def test_a_task_that_kills_its_process_three_times_is_an_error_of_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ChildProcessError, match="a worker process was killed 3 times in one task"):
+        list(Work(new_counter, (0,), die_at_first).results([(str(tmp_path / "1"), 9)], 2))
+    assert (tmp_path / "1").stat().st_size == 3
 
 
 def test_tasks_are_taken_only_a_little_in_advance() -> None:

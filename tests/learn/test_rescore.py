@@ -11,7 +11,8 @@ from core_ext.board import Board
 from tests.learn.helpers import read_games
 from usi_engine.learn.command import main
 from usi_engine.learn.corpus.sources import SkippedItems, parse_game_line
-from usi_engine.learn.selfplay.rescore import line_of, rescore, rescored
+from usi_engine.learn.selfplay.game_file import line_of
+from usi_engine.learn.selfplay.rescore import rescore, rescored
 from usi_engine.player import Player, PlayRules
 
 RULES = PlayRules(nodes=60)

@@ -11,22 +11,51 @@ from tests.learn.helpers import positions_of, read_games
 from usi_engine import player as player_module
 from usi_engine.learn.command import main
 from usi_engine.learn.game import START
-from usi_engine.learn.selfplay.play import keys_in, selfplay
+from usi_engine.learn.selfplay.game_file import key_of, keys_in, line_of
+from usi_engine.learn.selfplay.play import game_tasks, selfplay
 from usi_engine.player import Played, Player, PlayRules, read_openings
 
 ROOK_EN_PRISE = "4k4/9/9/4r4/9/9/9/4L4/4K4 b - 1"  # 5h5d captures it
 
 
-def test_a_run_resumes_and_repeats(tmp_path: Path) -> None:
-    rules = PlayRules(nodes=60, longest=40)
-    whole, broken = tmp_path / "whole.tsv", tmp_path / "broken.tsv"
-    assert selfplay("material", ["startpos"], whole, 6, rules=rules, threads=2) == 6
-    assert selfplay("material", ["startpos"], broken, 2, rules=rules, threads=1) == 2
-    broken.write_bytes(broken.read_bytes() + b"b\tscore\tstart")  # killed while writing
-    assert selfplay("material", ["startpos"], broken, 6, rules=rules, threads=1) == 4
+@pytest.fixture
+def piece_values(tmp_path: Path) -> Path:
+    """An evaluation in a file."""
+    path = tmp_path / "values.txt"
+    path.write_text("P 150\n")
+    return path
+
+
+@pytest.mark.parametrize(("suffix", "cut"), [(".tsv", b"b\tscore\tstart"), (".games", b"KGAMES1\n\0")])
+def test_a_run_resumes_and_repeats(tmp_path: Path, suffix: str, cut: bytes, piece_values: Path) -> None:
+    """Two evaluations play."""
+    rules, weights = PlayRules(nodes=60, longest=40), ["material", str(piece_values)]
+    whole, broken = tmp_path / f"whole{suffix}", tmp_path / f"broken{suffix}"
+    assert selfplay(weights, ["startpos"], whole, 6, rules=rules, threads=2) == 6
+    assert selfplay(weights, ["startpos"], broken, 2, rules=rules, threads=1) == 2
+    broken.write_bytes(broken.read_bytes() + cut)  # killed while writing
+    assert selfplay(weights, ["startpos"], broken, 6, rules=rules, threads=1) == 4
     assert whole.read_bytes() == broken.read_bytes()
-    assert len(keys_in(whole)) == len(set(keys_in(whole))) == 6
-    assert len(positions_of(read_games(whole))) > 60
+    games = read_games(whole)
+    assert len({key_of(line_of(game)) for game in games}) == 6
+    assert len(positions_of(games)) > 60
+
+
+def test_pairs_of_networks_play_in_turn() -> None:
+    tasks = list(game_tasks(["startpos"], 3, 1, range(18)))
+    pairs = [task[2:] for task in tasks]
+    assert len(set(pairs[:9])) == 9 and pairs[:9] == pairs[9:]
+    assert tasks[4:] == list(game_tasks(["startpos"], 3, 1, range(4, 18)))
+
+
+def test_white_may_be_another_player() -> None:
+    class Last(Player):
+        def _choose(self, board: Board, *_: object) -> tuple[str, int | None]:
+            return board.legal_moves()[-1], 7
+
+    rules = PlayRules(nodes=40, longest=10, random_plies=0)
+    words = Player(None, rules).play("startpos", 1, white=Last(None, rules)).words
+    assert words[3::4] == ["7"] * 5 != words[1::4]
 
 
 def test_openings_are_positions_in_any_form_of_usi(tmp_path: Path) -> None:
@@ -82,7 +111,7 @@ class Repeating:
 
     def __init__(self, *_: object) -> None: ...
 
-    def play(self, start: str, number: int, attempt: int = 0) -> Played:
+    def play(self, start: str, number: int, attempt: int = 0, _: object = None) -> Played:
         moves = Board(start).legal_moves()
         return Played(start, [moves[attempt % 3], str(number)], "d", "length")
 
@@ -91,7 +120,7 @@ def test_a_known_game_is_replaced_by_another(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr(player_module, "Player", Repeating)
     path = tmp_path / "games.tsv"
     for games in (2, 5):
-        selfplay("material", ["startpos"], path, games, rules=PlayRules(), threads=1)
+        selfplay(["material"], ["startpos"], path, games, rules=PlayRules(), threads=1)
     moves = [game.moves[0] for game in read_games(path)]
     first, second, third = Board().legal_moves()[:3]
     assert moves == [first, second, third, first, first]  # it has no fourth game

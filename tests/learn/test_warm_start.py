@@ -71,7 +71,7 @@ def test_pairs_that_differ_by_colour_are_rejected(package: Folded) -> None:
 
 def test_a_smaller_model_or_no_file_is_rejected(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["train", str(corpus), "--out", str(corpus / "my.kpp"), "--warm-start"]
-    assert main([*command, KPP, "--model", "PP"]) == 1
+    assert main([*command, KPP, "--network", "PP"]) == 1
     assert "not only piece, tempo" in capsys.readouterr().err
     assert main([*command, "nowhere.kpp"]) == 1
     assert "'nowhere.kpp'" in capsys.readouterr().err

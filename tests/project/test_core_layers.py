@@ -17,14 +17,13 @@ LAYERS: dict[str, str] = {
     "mate": "mate_in_one proof_table proof_pieces dfpn mating_line",
     "search": "tt tune history movepick searcher counts correction samples root_moves node pruning depths "
     "history_updates search",
-    "learn": "quiescence_leaf training_position factorized shards kpp_model nnue.kernels nnue.portable nnue.features "
-    "nnue.adam nnue.aligned nnue.half_kp nnue.model",
-    "": "board engine corpus training network_training _probe _nnue_probe",
+    "learn": "quiescence_leaf training_position factorized shards kpp_model",
+    "": "board engine corpus training _probe _nnue_probe",
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}
 # `base.processor` is public because it checks the processor before the program imports the rest.
-PUBLIC = {"board", "corpus", "training", "network_training", "engine", "base.leb128", "base.processor"}
+PUBLIC = {"board", "corpus", "training", "engine", "base.leb128", "base.processor"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
 NEEDING_RSSHOGI = {"learn"}

@@ -10,12 +10,14 @@ import os
 import re
 import subprocess
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 START_SECONDS, READY_SECONDS, STOP_SECONDS = 30.0, 120.0, 10.0
+LAST_LINES = 5
 SCORE = re.compile(r" score (cp|mate) ([+-]?\d*)(?= |$)")
 PV = re.compile(r" pv (.+)$")
 OTHER_LINE = re.compile(r" (?:string|lowerbound|upperbound|multipv (?!1 ))")
@@ -79,7 +81,8 @@ def value_of(kind: str, text: str) -> int | None:
 class Engine:
     """An engine process, whose reading thread passes events to `post`.
 
-    `note` gets the engine's messages before it is ready (an option refused, a file not found).
+    `note` gets the engine's messages before it is ready (an option refused, a file not found). `stderr` is that of
+    `subprocess.Popen`.
     """
 
     def __init__(
@@ -89,9 +92,12 @@ class Engine:
         post: Callable[[EngineEvent], None],
         folder: Path | None = None,
         note: Callable[[str], None] = lambda text: None,
+        *,
+        stderr: int | None = None,
     ) -> None:
         self._command, self._options, self._post, self._folder = list(command), options, post, folder
-        self._note = note
+        self._note, self._stderr = note, stderr
+        self.last_lines: deque[str] = deque(maxlen=LAST_LINES)  # of the output
         self._usiok, self._readyok, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._answers: set[str] = set()  # of `usiok` and `readyok`; their events are also set when the process ends
         self._lock = threading.Lock()
@@ -190,8 +196,9 @@ class Engine:
         flags = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         try:
             return subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=self._folder, text=True,
-                encoding="utf-8", errors="replace", bufsize=1, start_new_session=not windows, creationflags=flags,
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr,
+                cwd=self._folder, text=True, encoding="utf-8", errors="replace", bufsize=1,
+                start_new_session=not windows, creationflags=flags,
             )  # fmt: skip
         except OSError as error:
             raise EngineError(f"{self._command[0]} does not start: {error}") from None
@@ -227,6 +234,7 @@ class Engine:
     def _read_lines(self, output: IO[str]) -> None:
         thought = Thought()
         for line in output:
+            self.last_lines.append(line.rstrip())
             word, _, rest = line.strip().partition(" ")
             if word == "info":
                 thought = thought_of(line.rstrip()) or thought

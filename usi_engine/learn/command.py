@@ -19,7 +19,10 @@ DESCRIPTION = (
     "export writes it for other trainers."
 )
 GAMES_HELP = "files of games"
+WEIGHTS_HELP = f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}"
 MOST_EPOCHS = 1000
+MOST_BATCH = 1 << 20
+KPP_MODELS = ("P", "KP", "PP", "KPP", "KPPT")
 MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # searched without late move pruning
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
@@ -41,12 +44,13 @@ def parser() -> argparse.ArgumentParser:
 
 def add_corpus(commands: Commands) -> None:
     add = commands.add_parser("corpus", help="convert games to training positions").add_argument
-    add("games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .csa .kif .sbinpack .psv .bin .hcpe .hcpe3")
+    add("games", nargs="*", type=Path, help="files: .tsv[.xz|.gz] .games .csa .kif .sbinpack .psv .bin .hcpe .hcpe3")
     add("--also", nargs="+", default=[], type=Path, help="more files, used for training only")
     add("--out", type=Path, required=True, help="folder of the corpus")
     add("--every", type=whole(1), default=50, help="hold out one game in EVERY (default 50)")
     add("--seed", type=whole(), default=1, help="seed of the shuffle (default 1)")
     add("--threads", type=spin("Threads"), default=1, help="processes; the corpus does not depend on it (default 1)")
+    add("--smooth", type=real(0, 1), default=0.0, help="share of later scores of the game in each score (default 0)")
     add(
         "--leaves",
         metavar="WEIGHTS",
@@ -59,39 +63,47 @@ def add_corpus(commands: Commands) -> None:
 def add_train(commands: Commands) -> None:
     add = commands.add_parser("train", help="train weights from a corpus; resumes from its checkpoint").add_argument
     add("corpus", type=Path)
-    add("--out", type=Path, required=True, help="file of weights, .kpp or (nnue) .bin; the checkpoint is in FILE.run/")
-    add("--model", choices=["nnue", "P", "KP", "PP", "KPP", "KPPT"], default="KPPT", help="nnue, or KPP terms (KPPT)")
-    add("--network", default="256x2-32-32", help="nnue: width and hidden units (default 256x2-32-32)")
-    add("--features", choices=["K+P", "HalfKP"], default="K+P", help="nnue: features (default K+P)")
-    add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: nnue 10, KPP 3, with --warm-start 1")
-    add("--threads", type=int, choices=[1, 2], default=1, help="the weights do not depend on it")
+    add(
+        "--network",
+        default="KPPT",
+        help="such as SFNN_ka2_1024_7_64_k3k3, or KPP terms: P, KP, PP, KPP, KPPT (default)",
+    )
+    add("--out", type=Path, required=True, help="file of weights, .bin or .kpp (KPP); the checkpoint is in FILE.run/")
+    add("--epochs", type=whole(1, MOST_EPOCHS), default=0, help="default: 10, KPP 3, with --warm-start 1")
+    add("--device", default="auto", help="device of torch: auto (default), cpu, cuda, cuda:1; not for KPP")
+    add("--batch", type=whole(1, MOST_BATCH), default=16384, help="positions of a step (default 16384); not for KPP")
+    add("--threads", type=spin("Threads"), default=0, help="default: all cores; KPP: 1 or 2, the default is 1")
     add("--positions", type=whole(), default=0, help="use only the first POSITIONS (default: all)")
     add("--results", type=real(0, 1), default=0.0, help="share of the game result in the target, 0 to 1 (default 0)")
-    add(
-        "--tempo", type=whole(0, MOST_TEMPO), default=120, help="nnue: centipawns of tempo left out of the values (120)"
-    )
+    add("--tempo", type=whole(0, MOST_TEMPO), default=120, help="centipawns left out of a network's values (120)")
     add(
         "--warm-start",
         metavar="WEIGHTS",
         default="",
-        help=f"continue from these weights at small rates: a file, {KPP} or, with --model nnue, {INTERNAL}; "
-        "a network may be narrower than --network",
+        help=f"continue from these weights at small rates: a file, {INTERNAL} for a network, {KPP} for KPP",
     )
-    add("--rate", type=real(0, 1), default=0.0, help="nnue: highest rate (default 0.004, after a warm start 0.0008)")
-    add("--decay", type=real(0, 1), default=0.3, help="nnue: weight decay of the first layer (default 0.3)")
+    add(
+        "--rate",
+        type=real(0, 1),
+        default=0.0,
+        help="highest rate of a network (default 0.004, after a warm start 0.0008)",
+    )
+    add("--decay", type=real(0, 1), default=0.3, help="weight decay of a network's transformer (default 0.3)")
+    add("--seed", type=whole(), default=1, help="seed of the order and of a network's first weights (default 1)")
     add("--note", default="", help="a line for the card (the metadata) of the weights")
 
 
 def add_selfplay(commands: Commands) -> None:
     play = commands.add_parser("selfplay", help="play games against itself; resumes at the end of the file")
     add = play.add_argument
-    add("--out", type=Path, required=True, help="a .tsv file")
+    add("--out", type=Path, required=True, help="a .tsv or, packed, a .games file")
     add("--games", type=whole(1), required=True, help="games in the file when it is complete")
     add("--openings", type=Path, help="a file of sfens or `startpos moves ...` (default: the start position)")
     add("--opening-plies", type=whole(), default=8, help="plies after the opening that may be random (default 8)")
     add("--opening-margin", type=whole(), default=0, help="draw these from moves within this many centipawns (0)")
     add("--random-moves", type=real(0, 1), default=0.0, help="share of random moves after the opening (default 0)")
     add("--play-out", type=real(0, 1), default=0.1, help="share of games that are played to mate (default 0.1)")
+    add("--weights", nargs="+", default=[INTERNAL], help=f"{WEIGHTS_HELP}; pairs of several play in turn")
     add_search_options(play, nodes=1500)
 
 
@@ -103,6 +115,7 @@ def add_off_game(commands: Commands) -> None:
     add("--positions", type=whole(1), default=20, help="positions of each game (default 20)")
     add("--samples", type=whole(1, MOST_SAMPLES), default=4, help="most positions of each search (default 4)")
     add("--plies", type=whole(1, MOST_PLIES), default=0, help="score by a full search of PLIES, not by --nodes")
+    add("--weights", default=INTERNAL, help=WEIGHTS_HELP)
     add_search_options(off_game, nodes=200)
 
 
@@ -112,6 +125,7 @@ def add_rescore(commands: Commands) -> None:
     add("games", nargs="+", type=Path, help=GAMES_HELP)
     add("--out", type=Path, required=True, help="a .tsv file; resumes at its end")
     add("--share", type=real(0, 1), default=1.0, help="share of positions; the others keep their score (default 1)")
+    add("--weights", default=INTERNAL, help=WEIGHTS_HELP)
     add_search_options(rescore, nodes=800)
 
 
@@ -125,7 +139,7 @@ def add_search_options(command: argparse.ArgumentParser, nodes: int) -> None:
     add = command.add_argument
     add("--nodes", type=whole(1, MOST_NODES), default=nodes, help=f"nodes of each search (default {nodes})")
     add("--threads", type=spin("Threads"), default=1, help="games processed in parallel (default 1)")
-    add("--weights", default=INTERNAL, help=f"weights file, nn.bin, {INTERNAL}, {KPP} or {MATERIAL}")
+    add("--scheduler", metavar="HOST:PORT", default="", help="use the workers of this Dask cluster, not --threads")
     add("--seed", type=whole(), default=1, help="seed of the random choices (default 1)")
 
 
@@ -138,7 +152,14 @@ def run_corpus(args: argparse.Namespace) -> None:
         raise ValueError(f"--leaves {args.leaves}: piece values alone do not find quiescence leaves")
     leaves = None if args.leaves == NO_LEAVES else args.leaves
     card = build_corpus(
-        args.games, args.out, args.every, args.seed, also=args.also, leaves=leaves, threads=args.threads
+        args.games,
+        args.out,
+        args.every,
+        args.seed,
+        also=args.also,
+        leaves=leaves,
+        smooth=args.smooth,
+        threads=args.threads,
     )
     print_skipped(card["first_broken"])
     print(f"{card['training']} positions to train with, {card['held_out']} held out, in {args.out}")
@@ -150,18 +171,42 @@ def print_skipped(line: str) -> None:
 
 
 def run_train(args: argparse.Namespace) -> None:
-    check_weights_output(args.out, args.model)
-    if args.model == "nnue":
-        from usi_engine.learn.nnue.train import train_nnue  # noqa: PLC0415
-
-        train_nnue(args)
+    is_kpp = args.network.upper() in KPP_MODELS
+    if not is_kpp:
+        parse_network_name(args.network)
+    check_weights_output(args.out, args.network, (KPP_SUFFIX,) if is_kpp else NETWORK_SUFFIXES)
+    if is_kpp:
+        train_kpp(args)
         return
+    try:
+        from usi_engine.learn.nnue.train import train_network  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"training of networks needs the module '{error.name}': pip install 'komadori[learn]'"
+        ) from None
+    train_network(args)
+
+
+def parse_network_name(name: str) -> None:
+    """Raise ValueError if the name is not that of a network that play can use."""
+    from core_ext.engine import check_architecture  # noqa: PLC0415
+    from usi_engine.evaluation.architecture import parse_name  # noqa: PLC0415
+
+    try:
+        check_architecture(parse_name(name))
+    except ValueError as error:
+        raise ValueError(f"--network {name}: {error}; KPP weights: {', '.join(KPP_MODELS)}") from None
+
+
+def train_kpp(args: argparse.Namespace) -> None:
     from usi_engine.learn.kpp.train import Plan, Training, warm_start_plan  # noqa: PLC0415
 
+    if args.threads > 2:
+        raise ValueError(f"--threads {args.threads}: KPP weights are trained by 1 or 2")
     plan = Plan(
-        model=args.model,
+        model=args.network.upper(),
         epochs=args.epochs or (1 if args.warm_start else 3),
-        threads=args.threads,
+        threads=args.threads or 1,
         positions=args.positions,
         result_share=args.results,
     )
@@ -173,14 +218,15 @@ def run_train(args: argparse.Namespace) -> None:
     print(f"{args.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {args.out.resolve()}")
 
 
-def check_weights_output(out: Path, model: str) -> None:
+def check_weights_output(out: Path, network: str, suffixes: tuple[str, ...]) -> None:
     """Check before training that weights may replace `out` and that its suffix is theirs. ValueError, OSError."""
     from usi_engine.learn.files import check_weights_replaceable  # noqa: PLC0415
 
     check_weights_replaceable(out)
-    suffixes = NETWORK_SUFFIXES if model == "nnue" else (KPP_SUFFIX,)
     if out.suffix.lower() not in suffixes:
-        raise ValueError(f"--out {out}: weights of --model {model} need a name that ends in {' or '.join(suffixes)}")
+        raise ValueError(
+            f"--out {out}: weights of --network {network} need a name that ends in {' or '.join(suffixes)}"
+        )
 
 
 def run_selfplay(args: argparse.Namespace) -> None:
@@ -196,7 +242,9 @@ def run_selfplay(args: argparse.Namespace) -> None:
         play_out_share=args.play_out,
     )
     openings = read_openings(args.openings)
-    played = selfplay(args.weights, openings, args.out, args.games, rules=rules, threads=args.threads)
+    played = selfplay(
+        args.weights, openings, args.out, args.games, rules=rules, threads=args.threads, scheduler=args.scheduler
+    )
     print(f"{played} games added to {args.out}")
 
 
@@ -206,7 +254,9 @@ def run_off_game(args: argparse.Namespace) -> None:
 
     rules = PlayRules(nodes=args.nodes, seed=args.seed)
     plan = OffGamePlan(args.positions, args.samples, args.plies)
-    games, skipped = append_off_game(args.weights, args.games, args.out, plan, rules=rules, threads=args.threads)
+    games, skipped = append_off_game(
+        args.weights, args.games, args.out, plan, rules=rules, threads=args.threads, scheduler=args.scheduler
+    )
     print_skipped(skipped.line)
     print(f"positions of {games} games added to {args.out}")
 
@@ -216,7 +266,9 @@ def run_rescore(args: argparse.Namespace) -> None:
     from usi_engine.player import PlayRules  # noqa: PLC0415
 
     rules = PlayRules(nodes=args.nodes, seed=args.seed)
-    games, skipped = rescore(args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads)
+    games, skipped = rescore(
+        args.weights, args.games, args.out, args.share, rules=rules, threads=args.threads, scheduler=args.scheduler
+    )
     print_skipped(skipped.line)
     print(f"{games} games added to {args.out}")
 
@@ -232,7 +284,7 @@ def run_export(args: argparse.Namespace) -> None:
 BEGINS_ANEW, RESUMES = "begins anew", "resumes where the file ends"
 # Each command's function, and what a second run does after the first was stopped.
 COMMANDS = {
-    "corpus": (run_corpus, BEGINS_ANEW),
+    "corpus": (run_corpus, "resumes where it was stopped"),
     "train": (run_train, "resumes from the last checkpoint"),
     "selfplay": (run_selfplay, RESUMES),
     "off-game": (run_off_game, RESUMES),

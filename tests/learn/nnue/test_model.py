@@ -1,221 +1,164 @@
-"""The model against its definition: targets, values, gradients and steps, by each form of the kernels."""
+"""A network in PyTorch: its values are those of play, its gradient that of autograd, on every way through it."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
+import torch
+import torch.nn.functional as F
 
-from core_ext.corpus import NO_RESULT, NO_SCORE, TRAINING_POSITION, GameReader
-from core_ext.learn.nnue.model import GRADIENT, STEP, VALUES, NetworkTrainer
-from tests.learn.nnue import reference
-from usi_engine.learn.corpus.sources import parse_game_line
-from usi_engine.learn.game import START, ScoredGame
-from usi_engine.learn.nnue.train import NetworkPlan, initialise, rounded_network
+from core_ext._nnue_probe import NnueProbe
+from usi_engine.evaluation.architecture import parse_name
+from usi_engine.evaluation.load import load_network
+from usi_engine.evaluation.network_file import read_network, write_network
+from usi_engine.learn.corpus.build import Positions
+from usi_engine.learn.kpp.train import Plan, targets
+from usi_engine.learn.nnue import model
+from usi_engine.learn.nnue.export import active_order, set_from_file, to_file
+from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
+from usi_engine.learn.nnue.model import Network, RowSums, initialised
+from usi_engine.learn.nnue.progress import progress_of
 
-Positions = npt.NDArray[Any]
-BLOCKS = ["transformer", "weights1", "biases1", "weights2", "biases2", "weights3", "biases3"]
-FORMS = pytest.mark.parametrize("portable", [False, True], ids=["native", "portable"])
-MIRRORED_START = START.replace("1r5b1", "1b5r1").replace("1B5R1", "1R5B1")
-
-
-def make_trainer(batch: int = 256, threads: int = 1, portable: bool = False, width: int = 128) -> NetworkTrainer:
-    """Return a small network with random weights and some clipped units."""
-    trainer = NetworkTrainer(width, 8, 24, batch, threads, portable, fv_scale=16)
-    initialise(trainer, NetworkPlan(width=width, hidden1=8, hidden2=24, seed=7))
-    blocks, random = trainer.blocks(trainer.weights), np.random.default_rng(8)
-    blocks["transformer"][:, :-1] *= 4
-    blocks["weights3"][:24, 0] = random.normal(0, 30, 24)
-    blocks["biases3"][0] = 1000
-    trainer.refresh(rounded=False)
-    return trainer
-
-
-def run(trainer: NetworkTrainer, phases: tuple[int, ...], positions: Positions, **how: float) -> None:
-    trainer.begin(positions, how.get("score_scale", 600), how.get("result_share", 0), int(how.get("seed", 0)))
-    for phase in phases:
-        with ThreadPoolExecutor(trainer.threads) as pool:
-            list(pool.map(trainer.work, [phase] * trainer.threads, range(trainer.threads)))
+# Each feature set, each selector, both forms, with and without the shortcut, and parts of layer 0.
+NAMES = (
+    "NNUE_kp_64x2_8_16", "NNUE_halfkp_64x2_32_32", "NNUE_halfkahm2_64x2_15_32", "SFNN_ka2_128_7_64_k3k3",
+    "SFNN_halfkpvm_64_8_16", "SFNN_halfka1_64_8_16_hand4_k9k9", "SFNN_halfkahm1_64_15_32_hand16_k13k13z",
+    "SFNN_ka2_192_7_16_c64_s64x2_k9k9z_progress8", "SFNN_halfkahm2_64_7_16_hand64_k21k21",
+    "SFNN_halfka2_64_7_16_hand64z_progress3", "SFNN_kp_64_7_16_k29k29_progress32", "SFNN_ka2_64_7_16_hand256",
+    "SFNN_kp_64_7_16_hand1024_progress16",
+)  # fmt: skip
+NOISE = {"rows": 10, "own": 10, "offsets": 10, "bias": 10, "weight0": 30, "weight1": 20, "weight2": 40}
+Walked = list[tuple[str, Positions]]
 
 
-def doubles(trainer: NetworkTrainer) -> dict[str, npt.NDArray[np.float64]]:
-    return trainer.blocks(trainer.weights.astype(np.float64))
+def noisy(name: str, seed: int = 2) -> tuple[Network, Expander]:
+    """Return a network with random weights everywhere, and its inputs."""
+    architecture, random = parse_name(name), torch.Generator().manual_seed(seed)
+    network, expander = initialised(architecture, "cpu", seed), Expander(architecture, "cpu", 600, 0.3)
+    with torch.no_grad():
+        for parameter, value in network.parameters.items():
+            value.add_(torch.randn(value.shape, generator=random) * NOISE.get(parameter, 3000))
+        network.keep_in_range()
+    if architecture.progress:
+        weights = np.random.default_rng(seed).integers(-9000, 9000, (81, 1548), np.int32)
+        weights[:, 0] = 0  # no piece
+        expander.set_progress(1000, weights)
+    return network, expander
 
 
-# ---- forward ----
+def words_of(positions: Positions) -> Any:
+    return torch.from_numpy(compact(positions).copy())
 
 
-@FORMS
-def test_values_are_those_of_the_definition(positions: Positions, portable: bool) -> None:
-    trainer, chosen = make_trainer(portable=portable), positions[:203]
-    run(trainer, VALUES, chosen)
-    expected = reference.float_outputs(doubles(trainer), reference.views(chosen))
-    assert expected.std() > 100
-    assert np.allclose(trainer.outputs(), expected, rtol=1e-4, atol=0.5)
+def inputs_of(expander: Expander, positions: Positions, mirror: int = 0) -> Inputs:
+    return expander(words_of(positions), torch.full((len(positions),), mirror))
 
 
-@FORMS
-@pytest.mark.parametrize("width", [128, 320])
-def test_rounded_values_are_those_of_the_file(
-    positions: Positions, portable: bool, width: int, tmp_path_factory: pytest.TempPathFactory
+def play(path: Path, sfens: list[str]) -> list[int]:
+    """Return the values of play."""
+    probe = NnueProbe(load_network(path, 16))
+    return [probe.evaluate(sfen) for sfen in sfens]
+
+
+def mirrored(sfen: str) -> str:
+    board, rest = sfen.split(maxsplit=1)
+    return "/".join("".join(re.findall(r"\+?[A-Za-z]|\d", row)[::-1]) for row in board.split("/")) + " " + rest
+
+
+def in_centipawns(outputs: Any) -> list[int]:
+    return [max(-20000, min(20000, int(output / 16))) for output in outputs.tolist()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rounded_values_are_those_of_play(walked: Walked, positions: Positions, tmp_path: Path, name: str) -> None:
+    """Exactly, through the file, for positions as they are and mirrored; the file sets the same weights again."""
+    network, expander = noisy(name)
+    inputs = inputs_of(expander, positions)
+    progress = progress_of(expander) if network.architecture.progress else None
+    order = active_order(network.architecture, network.sums(inputs, True))
+    assert order.tolist() != sorted(order.tolist())
+    write_network(tmp_path / "nn.bin", to_file(network, order, 0, progress))
+    values = in_centipawns(network.values(inputs, True))
+    assert len(set(values)) > 100
+    assert values == play(tmp_path / "nn.bin", [sfen for sfen, _ in walked])
+    found = in_centipawns(network.values(inputs_of(expander, positions, 1), True))
+    assert found == play(tmp_path / "nn.bin", [mirrored(sfen) for sfen, _ in walked])
+    again = initialised(network.architecture, "cpu", 9)
+    set_from_file(again, read_network(tmp_path / "nn.bin"))
+    assert in_centipawns(again.values(inputs, True)) == values
+
+
+def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
+    given = np.tile(positions, 3)
+    given["score"] = np.random.default_rng(1).integers(-2000, 2000, len(given))
+    given["score"][::5], given["result"] = -32768, np.arange(len(given)) % 3 - 1
+    given["result"][1::5] = 2
+    expected = targets(given, Plan(score_scale=600, result_share=0.3))
+    expander = noisy(NAMES[0])[1]
+    assert np.allclose(expander.targets(words_of(given)), np.where(given["side"] == 1, 1 - expected, expected))
+
+
+@pytest.mark.parametrize(("name", "kind"), [
+    ("NNUE_kp_64x2_8_16", "cpu"), ("NNUE_halfkpvm_64x2_8_16", "gpu"), ("SFNN_ka2_64_7_16_k3k3", "matrix"),
+    ("SFNN_halfkahm2_192_7_16_c64_s64x2_hand16", "cpu"),
+])  # fmt: skip
+def test_gradient_is_that_of_autograd(
+    positions: Positions, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
 ) -> None:
-    """The values are equal to the last bit."""
-    trainer, chosen = make_trainer(portable=portable, width=width), positions[:150]
-    trainer.refresh(rounded=True)
-    run(trainer, VALUES, chosen)
-    expected = reference.integer_outputs(rounded_network(trainer), reference.views(chosen))
-    assert len(set(expected)) > 100
-    assert trainer.outputs().tolist() == expected.tolist()
+    """Through one graph, without chunks, and the loss is the divergence."""
+    monkeypatch.setattr(model, "CACHED", 64 * 2 * 64)
+    network, expander = noisy(name)
+    network.sums_kind = kind
+    inputs, scale = inputs_of(expander, positions), 1e5  # no win probability is nearly 0 or 1
+    loss = network.learn(inputs, False, scale, 77)
+    found = {parameter: value.grad.clone() for parameter, value in network.parameters.items()}
+    for value in network.parameters.values():
+        value.grad = None
+    sums = F.embedding_bag(inputs.features.flatten(0, 1), network.table(), mode="sum").unflatten(0, (2, -1))
+    outputs = network.outputs(network.parameters, sums + network.parameters["bias"], inputs.stacks, False)
+    win, goal = torch.sigmoid(outputs / scale), inputs.target
+    each = goal * torch.log(goal / win) + (1 - goal) * torch.log((1 - goal) / (1 - win))
+    expected = (each * inputs.weight).sum()
+    expected.backward()
+    assert float(loss) == pytest.approx(expected.item(), rel=1e-4)
+    for parameter, value in network.parameters.items():
+        scaled = value.grad / 77
+        assert torch.allclose(found[parameter], scaled, rtol=1e-3, atol=1e-4 * float(scaled.abs().max())), parameter
+        assert scaled.abs().max() > 0
 
 
-def mirror_move(move: str) -> str:
-    def place(square: str) -> str:
-        return square if square[1] == "*" else str(10 - int(square[0])) + square[1]
-
-    return place(move[:2]) + place(move[2:4]) + move[4:]
-
-
-def test_half_of_the_positions_are_mirrored(games: Any) -> None:
-    """With a seed each value is that of the position or of its mirror image; the same seed draws the same."""
-    both = np.zeros((2, 256), TRAINING_POSITION)
-    game = parse_game_line(games.read_text().splitlines()[0])
-    image = ScoredGame(MIRRORED_START, [mirror_move(move) for move in game.moves], game.scores, game.result)
-    count = {
-        GameReader().read_game(one.start, one.moves, one.scores, 1, 1, both[i]) for i, one in enumerate((game, image))
-    }
-    used, trainer = count.pop(), make_trainer()
-    values = []
-    for chosen, seed in ((both[0], 0), (both[1], 0), (both[0], 5), (both[0], 5), (both[0], 6)):
-        run(trainer, VALUES, chosen[:used], seed=seed)
-        values.append(trainer.outputs())
-    own, mirrored, drawn, again, other = values
-    assert not count and used > 30
-    is_own = np.isclose(drawn, own, rtol=1e-4)  # the pieces of an image are listed, and so summed, in another order
-    assert np.allclose(np.where(is_own, own, mirrored), drawn, rtol=1e-4)
-    assert 0.2 < is_own.mean() < 0.8
-    assert np.array_equal(drawn, again) and not np.array_equal(drawn, other)
+def test_every_device_sums_rows_alike(positions: Positions) -> None:
+    """A GPU multiplies by a matrix, or takes bags for a large table."""
+    network, expander = noisy("NNUE_kp_64x2_8_16")
+    features = inputs_of(expander, positions).features
+    table, given = network.table().detach(), torch.randn(2 * len(positions), 64)
+    ways = [RowSums(features, len(table), kind) for kind in ("cpu", "matrix", "gpu")]
+    sums, gradients = [way.sums(table) for way in ways], [way.gradient(given) for way in ways]
+    for found in (sums, gradients):
+        assert all(torch.allclose(found[0], other, rtol=1e-4, atol=1e-3) for other in found[1:])
 
 
-@pytest.mark.parametrize("share", [0.0, 0.25])
-def test_targets_mix_score_and_result(positions: Positions, share: float) -> None:
-    chosen = positions[:100].copy()
-    chosen["score"][:10], chosen["result"][10:20] = NO_SCORE, NO_RESULT
-    chosen["result"][:10] = np.arange(10) % 2 * 0.5  # some 0: draws
-    trainer = make_trainer()
-    run(trainer, GRADIENT, chosen, score_scale=400, result_share=share)
-    outputs = reference.float_outputs(doubles(trainer), reference.views(chosen))
-    goal = reference.targets(chosen, 400, share)
-    assert trainer.loss == pytest.approx(reference.loss(outputs, goal, 400), rel=1e-4)
+def test_positions_are_blocks_of_their_stacks(positions: Positions) -> None:
+    expander = noisy("SFNN_ka2_128_7_64_k3k3")[1]
+    inputs = inputs_of(expander, positions)
+    size = len(inputs.rows) // len(inputs.stacks)
+    kings = positions["king"].astype(int)
+    own, enemy = (kings[np.arange(len(kings)), side] % 9 // 3 for side in (positions["side"], 1 - positions["side"]))
+    expected = (3 * own + enemy)[inputs.rows]
+    used = inputs.weight.numpy() > 0
+    assert sorted(inputs.rows.numpy()[used]) == list(range(len(positions))) and size > 1
+    assert (expected[used] == np.repeat(inputs.stacks.numpy(), size)[used]).all()
 
 
-# ---- gradient ----
-
-
-@FORMS
-@pytest.mark.parametrize("block", BLOCKS)
-def test_gradient_is_that_of_finite_differences(positions: Positions, block: str, portable: bool) -> None:
-    """Places with the largest slopes and random ones are compared in float64."""
-    trainer, chosen = make_trainer(portable=portable), positions[100:165]
-    run(trainer, GRADIENT, chosen, result_share=0.25)
-    found = trainer.blocks(trainer.gradient)[block].reshape(-1)
-    views, goal = reference.views(chosen), reference.targets(chosen, 600, 0.25)
-    places = {*np.argsort(-abs(found))[:6], *np.random.default_rng(1).integers(0, len(found), 6)}
-    for place in places:
-        sides = []
-        for step in (0.01, -0.01):
-            blocks = doubles(trainer)
-            blocks[block].reshape(-1)[place] += step
-            sides.append(reference.loss(reference.float_outputs(blocks, views), goal, 600))
-        assert (sides[0] - sides[1]) / 0.02 == pytest.approx(found[place], rel=2e-3, abs=2e-4 * float(abs(found).max()))
-    assert abs(found).max() > 0
-
-
-def test_padding_stays_zero(positions: Positions) -> None:
-    """Padding units only fill a vector."""
-    trainer = make_trainer()
-    for number in range(1, 4):
-        trainer.set_step(number, 4e-3, 0.3)
-        run(trainer, STEP, positions[:256])
-    blocks = trainer.blocks(trainer.weights)
-    assert not blocks["weights1"][:, 8:].any() and not blocks["biases1"][8:].any()
-    assert not blocks["weights2"][8:].any() and not blocks["weights2"][:, 24:].any()
-    assert not blocks["weights3"][24:].any() and not blocks["weights3"][:, 1:].any()
-    assert blocks["weights3"][:24, 0].all() and blocks["weights1"][:, :8].any()
-
-
-# ---- steps ----
-
-
-def adam(before: dict[str, Any], gradient: Any, number: int, unit: float, rate: float) -> Any:
-    """Return the weights after a step; `unit`: integers of the file for 1.0 in the float model."""
-    slope = gradient.astype(np.float64) * unit
-    before["m"] = 0.9 * before["m"] + 0.1 * slope
-    before["v"] = 0.999 * before["v"] + 0.001 * slope**2
-    root = np.sqrt(before["v"] / (1 - 0.999**number)) + 1e-8
-    return before["w"] - unit * rate * before["m"] / (1 - 0.9**number) / root
-
-
-@FORMS
-@pytest.mark.parametrize("block", BLOCKS)
-def test_steps_are_adam_s(positions: Positions, block: str, portable: bool) -> None:
-    trainer = make_trainer(portable=portable)
-    units = {"transformer": 127, "weights1": 64, "weights2": 64, "weights3": 9600 / 127, "biases3": 9600}
-    unit, zeros = units.get(block, 8128), np.zeros(trainer.blocks(trainer.weights)[block].shape)
-    state: dict[str, Any] = {"m": zeros, "v": zeros}
-    for number in range(1, 4):
-        state["w"] = trainer.blocks(trainer.weights)[block].astype(np.float64)
-        trainer.set_step(number, 2e-3, 0.3)
-        run(trainer, STEP, positions[256 * number : 256 * (number + 1)])
-        expected = adam(state, trainer.blocks(trainer.gradient)[block], number, unit, 2e-3)
-        if block == "transformer":
-            expected[:, :-1] -= 2e-3 * 0.3 * state["w"][:, :-1]  # all but the biases decay
-        assert np.allclose(trainer.blocks(trainer.weights)[block], expected, rtol=1e-5, atol=1e-5 * unit)
-
-
-def test_weights_stay_in_the_range_of_the_file(positions: Positions) -> None:
-    trainer = make_trainer()
-    for number in range(1, 30):
-        trainer.set_step(number, 0.5, 0)
-        run(trainer, STEP, positions[:256])
-    blocks = trainer.blocks(trainer.weights)
-    for name in ("weights1", "weights2", "weights3"):
-        assert abs(blocks[name]).max() <= 127
-    assert abs(blocks["weights1"]).max() == 127
-
-
-def flat_after(positions: Positions, steps: int = 6, rounded: bool = False, **how: Any) -> npt.NDArray[np.float32]:
-    trainer = make_trainer(**how)
-    trainer.refresh(rounded)
-    for number in range(1, steps + 1):
-        trainer.set_step(number, 4e-3, 0.3)
-        run(trainer, STEP, positions[100 * number : 100 * number + 211], seed=number)
-    return trainer.weights
-
-
-@pytest.mark.parametrize("rounded", [False, True])
-@pytest.mark.parametrize("threads", [2, 8])
-def test_threads_do_not_change_a_byte(positions: Positions, threads: int, rounded: bool) -> None:
-    expected = flat_after(positions, rounded=rounded, width=320)
-    assert np.array_equal(flat_after(positions, rounded=rounded, width=320, threads=threads), expected)
-
-
-# ---- refusals ----
-
-
-@pytest.mark.parametrize(("width", "hidden1", "threads"), [(100, 32, 1), (2048, 32, 1), (256, 0, 1), (256, 32, 9)])
-def test_unsupported_sizes_are_refused(width: int, hidden1: int, threads: int) -> None:
-    with pytest.raises(ValueError, match=f"{width}x2|{threads} threads"):
-        NetworkTrainer(width, hidden1, 32, 16, threads, fv_scale=16)
-
-
-def test_batches_must_fit(positions: Positions) -> None:
-    trainer = make_trainer(batch=16)
-    with pytest.raises(ValueError, match="17"):
-        trainer.begin(positions[:17])
-    with pytest.raises(ValueError, match="0 positions"):
-        trainer.begin(positions[:0])
-    with pytest.raises(ValueError, match="thread 1"):
-        trainer.work(STEP[0], 1)
+def test_new_units_are_half_active() -> None:
+    """Their outputs are 0, and so is the row of no piece, while other rows differ."""
+    for name in ("NNUE_halfkp_64x2_32_32", "SFNN_ka2_128_15_64_k3k3"):
+        network = initialised(parse_name(name), "cpu", 1)
+        assert not network.parameters["weight2"].any() and not network.parameters["rows"][0].any()
+        assert network.parameters["rows"][1:].std() > 1
+        assert (network.parameters["bias"] == 63.5).all()
+    assert torch.equal(network.parameters["weight1"][0], network.parameters["weight1"][8])

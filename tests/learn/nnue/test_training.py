@@ -1,196 +1,201 @@
-"""Runs from corpus to nn.bin: learning, reproducibility, resuming, warm start, export."""
+"""Training runs of networks: order of positions, rates, checkpoints, several processes, figures, files."""
 
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from core_ext.corpus import TRAINING_POSITION
 from core_ext.engine import Network
-from tests.learn.nnue import reference
-from tests.learn.nnue.conftest import train
+from tests.learn.nnue.test_model import play, words_of
 from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.network_file import Architecture, read_network
+from usi_engine.evaluation.network_file import read_network
 from usi_engine.learn.command import main
-from usi_engine.learn.corpus import batches as batches_module
 from usi_engine.learn.corpus.batches import Batches
-from usi_engine.learn.corpus.build import TRAINING
+from usi_engine.learn.corpus.build import Positions
 from usi_engine.learn.corpus.files import training_file
-from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining, parse_sizes
-from usi_engine.learn.nnue.unit_order import in_order
+from usi_engine.learn.nnue.train import NetworkPlan, NetworkTraining
 
-PLAN = NetworkPlan(width=128, hidden1=16, hidden2=16, epochs=5, batch=128, seed=3)
+PLAN = NetworkPlan("NNUE_kp_64x2_8_16", epochs=3, batch=64, threads=1, device="cpu")
+SHARED = replace(PLAN, network="SFNN_halfkahm2_64_7_16_k3k3", result_share=0.1)
+
+
+def train(corpus: Path, folder: Path, plan: NetworkPlan = PLAN) -> NetworkTraining:
+    training = NetworkTraining(corpus, folder, plan)
+    training.run()
+    return training
+
+
+def bytes_of(training: NetworkTraining) -> dict[str, bytes]:
+    return {name: value.detach().numpy().tobytes() for name, value in training.network.parameters.items()}
 
 
 @pytest.fixture(scope="module")
 def trained(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> NetworkTraining:
-    return train(corpus, tmp_path_factory.mktemp("run"), PLAN)
+    return train(corpus, tmp_path_factory.mktemp("trained"))
 
 
 # ---- batches ----
 
 
-@pytest.fixture
-def small_groups(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches_module, "BLOCK_BATCHES", 2)
-    monkeypatch.setattr(batches_module, "GROUP_BLOCKS", 3)
+def keys(batches: list[Positions]) -> list[int]:
+    return [int(key) for batch in batches for key in batch["key"]]
 
 
-def keys(batches: Batches, start: int, total: int) -> list[list[int]]:
-    return [batch["key"].tolist() for batch in batches.from_batch(start, total)]
+def test_an_epoch_has_each_position_once(corpus: Path) -> None:
+    """The parts of two processes are the batches of one, and a run can begin at any batch."""
+    file = training_file(corpus)
+    one, (first, second) = Batches(file, 24, 3), (Batches(file, 24, 3, rank, 2) for rank in (0, 1))
+    end = 2 * one.per_epoch
+    batches = list(one.from_batch(0, end))
+    epoch = keys(batches[: one.per_epoch])
+    assert len(set(epoch)) == len(epoch) == one.per_epoch * 24 > file.count - 24
+    assert keys(batches[one.per_epoch :]) != epoch
+    parts = zip(first.from_batch(0, end), second.from_batch(0, end), strict=True)
+    assert [keys(list(both)) for both in parts] == [keys([batch]) for batch in batches]
+    assert keys(list(one.from_batch(one.per_epoch + 3, end))) == keys(batches[one.per_epoch + 3 :])
 
 
-@pytest.mark.usefixtures("small_groups")
-@pytest.mark.parametrize(("size", "limit"), [(50, 0), (64, 1000), (1 << 20, 0), (7, 40), (100, 600)])
-def test_an_epoch_has_every_position_once(corpus: Path, size: int, limit: int) -> None:
-    batches = Batches(training_file(corpus, limit), size, seed=1)
-    stored = np.fromfile(corpus / TRAINING, TRAINING_POSITION)["key"][: limit or None].tolist()
-    found = keys(batches, 0, 2 * batches.per_epoch)
-    assert {len(batch) for batch in found} == {min(size, len(stored))}
-    for epoch in (found[: batches.per_epoch], found[batches.per_epoch :]):
-        seen = [key for batch in epoch for key in batch]
-        assert len(set(seen)) == len(seen) > len(stored) - min(size, len(stored))
-        assert set(seen) <= set(stored)
-    assert found[0] != found[batches.per_epoch]
+def test_a_damaged_position_is_named(corpus: Path, tmp_path: Path) -> None:
+    """It is found as it is read, not in a kernel."""
+    data = bytearray((corpus / "training.bin").read_bytes())
+    data[96 * 10 + 12 : 96 * 10 + 14] = b"\xff\xff"
+    (tmp_path / "training.bin").write_bytes(data)
+    with pytest.raises(ValueError, match=r"training\.bin.*piece number 65535"):
+        list(Batches(training_file(tmp_path), 64, 1).from_batch(0, 20))
 
 
-@pytest.mark.usefixtures("small_groups")
-def test_batches_continue_from_any_place(corpus: Path) -> None:
-    batches = Batches(training_file(corpus), 50, seed=1)
-    total = 2 * batches.per_epoch + 5
-    whole = keys(batches, 0, total)
-    assert len(whole) == total
-    for start in (1, 5, 6, 7, batches.per_epoch - 1, batches.per_epoch, total - 1, total):
-        assert keys(batches, start, total) == whole[start:]
-    assert keys(Batches(training_file(corpus), 50, seed=2), 0, 5) != whole[:5]
+# ---- steps ----
 
 
-# ---- runs ----
-
-
-def test_a_small_corpus_is_learned(corpus: Path, trained: NetworkTraining) -> None:
-    first, last = trained.state.curve[0], trained.state.curve[-1]
-    assert len(trained.state.curve) == PLAN.epochs
-    assert last["divergence"] < 0.8 * first["divergence"]
-    assert last["correlation"] > 0.5 and last["rounded_divergence"] < 1.05 * last["divergence"]
-
-
-def test_the_figures_are_those_of_the_definition(trained: NetworkTraining) -> None:
-    held_out, blocks = trained.held_out, trained.trainer.blocks(trained.trainer.weights.astype(np.float64))
-    views, goal = reference.views(held_out), reference.targets(held_out, 600, 0)
-    outputs = reference.float_outputs(blocks, views)
-    assert trained.held_out_figures(rounded=False)["divergence"] == pytest.approx(
-        reference.loss(outputs, goal, 600), rel=1e-3
-    )
-    sign = 1 - 2.0 * held_out["side"]
-    win, searched = (1 / (1 + np.exp(-sign * score / 600)) for score in (outputs / 16, sign * held_out["score"]))
-    assert trained.state.curve[-1]["correlation"] == pytest.approx(np.corrcoef(win, searched)[0, 1], rel=1e-3)
-
-
-def test_runs_repeat_to_the_byte(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    again = train(corpus, tmp_path / "again", replace(PLAN, threads=2))
-    assert np.array_equal(again.trainer.weights, trained.trainer.weights)
-    assert again.state.curve == trained.state.curve
-    other = train(corpus, tmp_path / "other", replace(PLAN, seed=4))
-    assert not np.array_equal(other.trainer.weights, trained.trainer.weights)
-
-
-def test_a_run_continues_where_it_stopped(
-    corpus: Path, trained: NetworkTraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopped = NetworkTraining(corpus, tmp_path, replace(PLAN, checkpoint_minutes=0))
-    learn = stopped.learn
-
-    def learn_and_stop(positions: Any) -> float:
-        if stopped.state.step == 17:
-            raise KeyboardInterrupt
-        return learn(positions)
-
-    monkeypatch.setattr(stopped, "learn", learn_and_stop)
-    with pytest.raises(KeyboardInterrupt):
-        stopped.run()
-    resumed = train(corpus, tmp_path, PLAN)
-    assert np.array_equal(resumed.trainer.weights, trained.trainer.weights)
-    assert resumed.state.curve == trained.state.curve
-
-
-def test_a_checkpoint_of_another_plan_is_refused(corpus: Path, trained: NetworkTraining) -> None:
-    with pytest.raises(ValueError, match="another plan"):
-        train(corpus, trained.folder, replace(PLAN, rate=1e-3))
-
-
-def test_the_rate_rises_and_falls(corpus: Path, tmp_path: Path) -> None:
-    training = NetworkTraining(corpus, tmp_path, replace(PLAN, epochs=40))
-    rates, phases = [], []
+def test_rates_warm_up_and_fall_by_a_cosine(corpus: Path, tmp_path: Path) -> None:
+    training, rates = NetworkTraining(corpus, tmp_path, PLAN), []
     for step in range(training.total):
         training.state.step = step
         rates.append(training.rate())
-        phases.append(training.is_rounded)
-    top = int(np.argmax(rates))
-    assert 0.1 < top / training.total <= 0.25 and rates[0] < 0.02 * max(rates)
-    assert np.all(np.diff(rates[: top + 1]) > 0) and np.all(np.diff(rates[top:]) < 0)
-    assert rates[-1] == pytest.approx(PLAN.rate * PLAN.last_rate, rel=0.02)
-    assert phases == sorted(phases) and np.mean(phases) == pytest.approx(PLAN.rounded, abs=0.01)
+    top = rates.index(max(rates))
+    assert 0.15 < top / training.total < 0.3 and max(rates) < PLAN.rate
+    assert rates[0] < 0.1 * PLAN.rate and rates[-1] == pytest.approx(0.01 * PLAN.rate, rel=0.05)
+    assert all(np.diff(rates[: top + 1]) > 0) and all(np.diff(rates[top:]) < 0)
 
 
-def test_a_dead_network_is_reported(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Scores that are all the same do not mean a dead network."""
+@pytest.mark.parametrize("plan", [PLAN, SHARED], ids=["K+P", "shared rows"])
+def test_training_lowers_the_divergence(corpus: Path, tmp_path: Path, plan: NetworkPlan) -> None:
+    """The figures of rounded weights stay near those of the float weights."""
+    training = train(corpus, tmp_path, replace(plan, epochs=4, batch=128))
+    first, last = training.state.curve[0], training.state.curve[-1]
+    assert last["divergence"] < 0.9 * first["divergence"] and last["correlation"] > 0.3
+    assert last["rounded_divergence"] < 1.1 * last["divergence"]
+
+
+def test_the_same_seed_gives_the_same_bytes(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    assert bytes_of(train(corpus, tmp_path / "again")) == bytes_of(trained)
+    assert bytes_of(train(corpus, tmp_path / "other", replace(PLAN, seed=2))) != bytes_of(trained)
+
+
+def test_an_interrupted_run_resumes_bit_for_bit(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also with weights of progress, which are fitted only once."""
+    plan = replace(SHARED, network="SFNN_ka2_64_7_16_progress4", checkpoint_minutes=0.0, epochs=2)
+    whole, broken = train(corpus, tmp_path / "whole", plan), NetworkTraining(corpus, tmp_path / "broken", plan)
+    learn = broken.learn
+
+    def interrupted(*given: Any) -> Any:
+        if broken.state.step == broken.total // 2 + 3:
+            raise KeyboardInterrupt
+        return learn(*given)
+
+    monkeypatch.setattr(broken, "learn", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        broken.run()
+    resumed = train(corpus, tmp_path / "broken", plan)
+    assert bytes_of(resumed) == bytes_of(whole) and resumed.state.curve == whole.state.curve
+    assert torch.equal(resumed.expander.progress, whole.expander.progress)
+    with pytest.raises(ValueError, match="another plan"):
+        train(corpus, tmp_path / "broken", replace(plan, rate=1e-4))
+
+
+def test_progress_uses_all_stacks_equally(corpus: Path, tmp_path: Path) -> None:
+    training = NetworkTraining(corpus, tmp_path, replace(PLAN, network="SFNN_ka2_64_7_16_progress4", epochs=40))
+    training.fit_progress()
+    positions = training_file(corpus).read()
+    inputs = training.expander(words_of(positions), torch.zeros(len(positions), dtype=torch.long))
+    used = inputs.weight.view(len(inputs.stacks), -1).sum(1)
+    counts = torch.zeros(4).index_add_(0, inputs.stacks, used) / len(positions)
+    assert counts.min() > 0.1 and counts.max() < 0.5
+    early = positions["ply"][inputs.rows.numpy()] < 50
+    assert early[: len(early) // 4].mean() > 0.8 and early[-len(early) // 4 :].mean() < 0.2
+
+
+def test_dead_units_are_reported(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     training = NetworkTraining(corpus, tmp_path, PLAN)
-    scores = training.held_out["score"].copy()
-    training.held_out["score"] = 41
-    training.measure()
-    assert "correlation" not in training.state.curve[0]
-    assert "units have died" not in capsys.readouterr().out
-    training.held_out["score"], training.trainer.weights[:] = scores, 0
     training.measure()
     assert "units have died" in capsys.readouterr().out
 
 
-# ---- warm start ----
+# ---- several processes ----
 
 
-def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+def test_two_processes_train_as_one(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
+    """Up to the order in which numbers are added."""
+    words = ["learn", "train", corpus, "--network", PLAN.network, "--out", tmp_path / "nn.bin", "--epochs", "3"]
+    words += ["--batch", "64", "--threads", "1", "--device", "cpu"]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "-m", "usi_engine"]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    subprocess.run([sys.executable, *launch, *map(str, words)], check=True, capture_output=True, env=environment)
+    curve = json.loads((tmp_path / "nn.bin.run" / "curve.json").read_text())
+    for found, expected in zip(curve, trained.state.curve, strict=True):
+        assert found["divergence"] == pytest.approx(expected["divergence"], rel=0.02)
+    card = json.loads((tmp_path / "nn.card.json").read_text())
+    assert card["positions_learned"] == trained.state.step * 64
+
+
+# ---- files ----
+
+
+def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
+    """Play with the file gives exactly the values that training measured, without the tempo."""
+    size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
+    assert size == (tmp_path / "nn.bin").stat().st_size and (tmp_path / "nn.png").stat().st_size > 1000
+    network, card = read_network(tmp_path / "nn.bin"), json.loads((tmp_path / "nn.card.json").read_text())
+    assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == PLAN.network
+    assert card["plan"]["epochs"] == 3 and card["held_out"] == trained.state.curve[-1]
+    assert card["positions_learned"] == trained.state.step * PLAN.batch and card["tempo_left_out"] == PLAN.tempo
+    assert network.architecture.name == PLAN.network
+    chosen = trained.held_out[:100]
+    rows, bias = np.asarray(network.weight, int), np.asarray(network.bias, int)
+    shares = (bias + rows[chosen["pieces"]].sum(1) > 0).mean(0)  # roughly: Black's perspective without the kings
+    assert shares[:16].mean() > shares[-16:].mean()
+
+
+def test_the_value_of_play_is_that_of_training(trained: NetworkTraining, walked: Any, tmp_path: Path) -> None:
     trained.export(tmp_path / "nn.bin", {})
-    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"), rate=1e-4, epochs=1)
-    warm = NetworkTraining(corpus, tmp_path / "warm", plan)
-    for training in (trained, warm):
-        training.trainer.refresh(rounded=True)
-    assert warm.values(warm.held_out).tolist() == trained.values(trained.held_out).tolist()
-    assert sorted(warm.trainer.weights) == sorted(np.rint(trained.trainer.weights))  # in another order
-    warm.run()
-    assert warm.state.curve[-1]["divergence"] < 1.1 * trained.state.curve[-1]["divergence"]
+    positions = np.array([position for _, position in walked])
+    expected = trained.values(positions, True) * (1 - 2.0 * positions["side"]) - PLAN.tempo
+    assert play(tmp_path / "nn.bin", [sfen for sfen, _ in walked]) == [int(value) for value in expected]
 
 
-def first_values(corpus: Path, folder: Path, plan: NetworkPlan) -> list[float]:
-    """Return the values of the held-out positions before the first step."""
-    training = NetworkTraining(corpus, folder, plan)
-    training.trainer.refresh(rounded=True)
-    found: list[float] = training.values(training.held_out).tolist()
-    return found
-
-
-@pytest.mark.parametrize("tempo", [0, 45, PLAN.tempo])
-def test_a_start_has_the_tempo_that_its_card_leaves_out(
-    corpus: Path, trained: NetworkTraining, tmp_path: Path, tempo: int
-) -> None:
-    """The new plan's tempo does not matter; a network without a card has its tempo in its values."""
-    network, card, folder = tmp_path / "nn.bin", tmp_path / "nn.card.json", tmp_path / "run"
-    trained.export(network, {})
-    trained.trainer.refresh(rounded=True)
-    plan, expected = replace(PLAN, warm_start=str(network), tempo=tempo), trained.values(trained.held_out)
-    assert first_values(corpus, folder, plan) == expected.tolist()
-    text = json.loads(card.read_text())
-    assert text.pop("tempo_left_out") == PLAN.tempo
-    card.write_text(json.dumps(text))  # like the first cards, which have it only in their plan
-    assert first_values(corpus, folder, replace(plan, warm_start=str(tmp_path))) == expected.tolist()
-    card.unlink()
+@pytest.mark.parametrize("tempo", [0, PLAN.tempo])
+def test_training_starts_from_a_network(corpus: Path, trained: NetworkTraining, tmp_path: Path, tempo: int) -> None:
+    """The start has the tempo that its card left out; the new plan's does not matter. Without a card it has none."""
+    trained.export(tmp_path / "nn.bin", {})
+    plan = replace(PLAN, warm_start=str(tmp_path), tempo=tempo)
+    expected = trained.values(trained.held_out, True)
+    start = NetworkTraining(corpus, tmp_path / "warm", plan)
+    assert start.values(trained.held_out, True).tolist() == expected.tolist()
+    assert main(["train", str(corpus), "--network", SHARED.network, "--out", str(tmp_path / "b.bin"), "--warm-start",
+                 str(tmp_path)]) == 1  # fmt: skip
+    (tmp_path / "nn.card.json").unlink()
     lower = expected - PLAN.tempo * (1 - 2.0 * trained.held_out["side"])
-    assert first_values(corpus, folder, plan) == lower.tolist()
+    start = NetworkTraining(corpus, tmp_path / "warm", plan)
+    assert start.values(trained.held_out, True).tolist() == lower.tolist()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"tempo_left_out": "much"}', '{"tempo_left_out": 1001}'])
@@ -203,89 +208,16 @@ def test_a_start_with_a_damaged_card_is_refused(
         NetworkTraining(corpus, tmp_path / "run", replace(PLAN, warm_start=str(tmp_path / "nn.bin")))
 
 
-def test_a_start_of_other_sizes_is_refused(corpus: Path, trained: NetworkTraining, tmp_path: Path) -> None:
-    trained.export(tmp_path / "nn.bin", {})
-    with pytest.raises(ValueError, match="128x2-8-16 expected"):
-        NetworkTraining(corpus, tmp_path / "warm", replace(PLAN, warm_start=str(tmp_path / "nn.bin"), hidden1=8))
-
-
-@pytest.mark.parametrize("width", [192, 320])
-def test_a_wider_network_starts_with_the_same_values(
-    corpus: Path, trained: NetworkTraining, tmp_path: Path, width: int
+def test_one_command_makes_a_network_to_play_with(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The copies of a unit differ after training."""
-    trained.export(tmp_path / "nn.bin", {})
-    plan = replace(PLAN, warm_start=str(tmp_path / "nn.bin"), width=width, rate=1e-3, epochs=1)
-    wide = NetworkTraining(corpus, tmp_path / "wide", plan)
-    for training in (trained, wide):
-        training.trainer.refresh(rounded=True)
-    assert wide.values(wide.held_out).tolist() == trained.values(trained.held_out).tolist()
-    wide.run()
-    wide.export(tmp_path / "wide.bin", {})
-    rows = np.asarray(read_network(tmp_path / "wide.bin").ft_weight).reshape(-1, width)
-    assert len(np.unique(rows, axis=1).T) > 128 + 0.9 * (width - 128)
-
-
-@pytest.mark.parametrize("text", ["", "256x2-32", "256x1-32-32", "-1x2-32-32", "128x2-1-1", "128x2-7-8", "100x2-8-8"])
-def test_wrong_sizes_are_quoted(text: str) -> None:
-    with pytest.raises(ValueError, match=f"--network {text}: "):
-        parse_sizes(text)
-
-
-# ---- export ----
-
-
-def test_the_exported_network_is_the_trained_one(trained: NetworkTraining, tmp_path: Path) -> None:
-    """The integers of the file give exactly the values that training measured."""
-    size = trained.export(tmp_path / "nn.bin", {"note": "a test"})
-    assert size == (tmp_path / "nn.bin").stat().st_size
-    network, chosen = read_network(tmp_path / "nn.bin"), trained.held_out[:100]
-    assert network.architecture == Architecture("K+P", 128, 16, 16)
-    trained.trainer.refresh(rounded=True)
-    card = json.loads((tmp_path / "nn.card.json").read_text())
-    assert card["note"] == "a test" and card["fv_scale"] == 16 and card["model"] == "K+P 128x2-16-16"
-    assert card["plan"]["epochs"] == PLAN.epochs and card["held_out"] == trained.state.curve[-1]
-    assert card["positions_learned"] == trained.state.step * PLAN.batch
-    expected = reference.integer_outputs(network, reference.views(chosen)) / 16 + PLAN.tempo
-    assert trained.values(chosen).tolist() == (expected * (1 - 2 * chosen["side"])).tolist()
-
-
-def test_active_units_come_first(trained: NetworkTraining, tmp_path: Path) -> None:
-    """The activity is computed with numpy; moving units does not change the values."""
-    trained.export(tmp_path / "nn.bin", {})
-    network, views = read_network(tmp_path / "nn.bin"), reference.views(trained.held_out[: PLAN.batch])
-    bias, rows = (np.asarray(part, np.int64) for part in (network.ft_bias, network.ft_weight))
-    sums = [bias + rows.reshape(-1, len(bias))[listed].sum(axis=0) for sides in views for listed in sides]
-    shares = np.mean(np.array(sums) > 0, axis=0)
-    assert shares.tolist() == sorted(shares, reverse=True)
-    assert shares[0] > shares[-1]
-    moved = in_order(network, np.random.default_rng(1).random(len(bias)))
-    assert not np.array_equal(np.asarray(moved.ft_bias), bias)
-    expected = reference.integer_outputs(network, views)
-    assert np.array_equal(reference.integer_outputs(moved, views), expected)
-
-
-def test_the_tempo_is_taken_out_of_the_values(trained: NetworkTraining, tmp_path: Path) -> None:
-    """The weights stay as they are."""
-    trained.export(tmp_path / "nn.bin", {})
-    without = read_network(tmp_path / "nn.bin")
-    trained.plan, plan = replace(PLAN, tempo=0), trained.plan
-    trained.export(tmp_path / "nn.bin", {})
-    trained.plan, whole = plan, read_network(tmp_path / "nn.bin")
-    assert int(whole.layers[-1][0][0]) - int(without.layers[-1][0][0]) == 16 * plan.tempo > 0
-    assert np.array_equal(whole.layers[-1][1], without.layers[-1][1])
-    assert np.array_equal(whole.ft_weight, without.ft_weight)
-
-
-def test_one_command_makes_a_network_to_play_with(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "my.bin"
-    words = ["train", str(corpus), "--out", str(out), "--model", "nnue", "--network", "128x2-8-16", "--epochs", "1"]
-    words += ["--tempo", "45", "--rate", "0.002", "--decay", "0.1", "--threads", "2"]
+    words = ["train", str(corpus), "--out", str(out), "--network", "sfnn_ka2_64_7_16_k3k3", "--epochs", "1"]
+    words += ["--batch", "128", "--tempo", "45", "--rate", "0.002", "--decay", "0.1", "--threads", "1"]
     assert main(words) == 0
     network = load_evaluation(str(out), 16)
-    assert isinstance(network, Network)
-    assert (network.width, network.hidden) == (128, (8, 16))
-    card = json.loads(out.with_suffix(".card.json").read_text())
-    assert card["corpus"]["games"] == 40
-    assert [card["plan"][name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
-    assert main([*words, "--network", "100x2-8-16"]) == 1
+    assert isinstance(network, Network) and network.width == 64
+    plan = json.loads(out.with_suffix(".card.json").read_text())["plan"]
+    assert [plan[name] for name in ("tempo", "rate", "decay")] == [45, 0.002, 0.1]
+    assert main([*words, "--device", "cuda:99"]) == 1
+    assert "--device cuda:99: " in capsys.readouterr().err

@@ -11,25 +11,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core_ext.corpus import TRAINING_POSITION, GameReader
+from usi_engine import __version__
 from usi_engine.evaluation.load import load_evaluation
+from usi_engine.learn.corpus.buckets import Buckets, Totals, mixed_hash, write_positions
+from usi_engine.learn.corpus.smoothing import smoothed
 from usi_engine.learn.corpus.sources import Chunk, SkippedItems, chunks_of
 from usi_engine.learn.files import atomic_write
 from usi_engine.learn.game import Item, SourceError, ValuedMoves
 from usi_engine.learn.pool import Work
-from usi_engine.progress import Progress
+from usi_engine.progress import POSITIONS, Progress
 from usi_engine.records.faults import Fault
-from usi_engine.records.files import naming_errors, write_text
+from usi_engine.records.files import write_text
 
 Positions = npt.NDArray[Any]
-BUCKETS = 64
 LONGEST_GAME = 2048  # positions
 CHUNK_ROOM = 8 * LONGEST_GAME  # initial room of a chunk, in positions
 BATCH = 1 << 16  # positions sorted into the buckets at a time
@@ -37,56 +40,10 @@ BOOK_MARGIN = 60  # centipawns: book moves further below the best of their posit
 TRAINING, HELD_OUT, CARD = "training.bin", "held_out.bin", "corpus.json"
 
 
-def mixed_hash(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
-    """Return 64-bit hashes (the finalizer of splitmix64)."""
-    mixed = values + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(mixed ^ (mixed >> np.uint64(31)), dtype=np.uint64)
-
-
 def is_held_out(games: npt.NDArray[np.uint32], every: int, seed: int) -> npt.NDArray[np.bool_]:
     """Return whether each game is held out: about one in `every`, never number 0."""
     drawn = mixed_hash(games.astype(np.uint64), seed) % np.uint64(every) == 0
     return np.asarray(drawn & (games != 0), dtype=np.bool_)
-
-
-def write_positions(file: IO[bytes], positions: Positions) -> None:
-    """Write all positions, even if an unbuffered file takes them in parts. OSError keeps its number, unlike numpy's."""
-    left = np.ascontiguousarray(positions).view(np.uint8).data
-    while left:
-        left = left[file.write(left) :]
-
-
-class Buckets:
-    """Temporary files of positions, chosen by the hash of the position."""
-
-    def __init__(self, folder: Path, seed: int) -> None:
-        self._seed = seed
-        self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
-        self._files: list[IO[bytes]] = []
-        try:
-            self._files += (path.open("wb", buffering=0) for path in self.paths)
-        except OSError:
-            self.remove()
-            raise
-
-    def add(self, positions: Positions) -> None:
-        bucket = mixed_hash(positions["key"], self._seed + 1) % np.uint64(BUCKETS)
-        order = np.argsort(bucket, kind="stable")
-        ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right")
-        for path, file, chosen in zip(self.paths, self._files, np.split(positions[order], ends[:-1]), strict=True):
-            with naming_errors(path):
-                write_positions(file, chosen)
-
-    def close(self) -> None:
-        for file in self._files:
-            file.close()
-
-    def remove(self) -> None:
-        self.close()
-        for path in self.paths:
-            path.unlink(missing_ok=True)
 
 
 def deduplicated(
@@ -115,27 +72,38 @@ def new_reader(leaves: str | None) -> GameReader:
     return GameReader(None if leaves is None else load_evaluation(leaves))
 
 
-def read_chunk(reader: GameReader, task: tuple[Chunk, bool]) -> ChunkPositions:
-    """Read the quiet positions of a chunk; the task says whether its games are numbered."""
-    chunk, numbered = task
+@dataclass(frozen=True)
+class ChunkTask:
+    """A chunk, whether its games are numbered, and how much of later scores is mixed into each score."""
+
+    chunk: Chunk
+    numbered: bool = True
+    smooth: float = 0.0
+
+
+def read_chunk(reader: GameReader, task: ChunkTask) -> ChunkPositions:
+    """Read the quiet positions of a chunk."""
+    chunk, together = task.chunk, task.chunk.together
     out, used, items, skipped = np.zeros(CHUNK_ROOM, dtype=TRAINING_POSITION), 0, 0, SkippedItems()
     for items, item in enumerate(chunk.items(), 1):
         if used + LONGEST_GAME > len(out):
             out = np.concatenate([out, out])
         try:
-            used += read_item(reader, item, items if numbered else 0, out[used : used + LONGEST_GAME])
+            number = items - (items - 1) % together if task.numbered else 0
+            used += read_item(reader, item, number, out[used : used + LONGEST_GAME], task.smooth)
         except ValueError as error:
             skipped.add(chunk.place(items - 1), str(error))
     return ChunkPositions(out[:used], items, skipped)
 
 
-def read_item(reader: GameReader, item: Item, number: int, out: Positions) -> int:
+def read_item(reader: GameReader, item: Item, number: int, out: Positions, smooth: float = 0.0) -> int:
     """Read an item's positions into `out`; return their number. ValueError if the item cannot be used."""
     if isinstance(item, Fault):
         raise SourceError(item.reason)
     if isinstance(item, ValuedMoves):
         return read_valued(reader, item, out)
-    return reader.read_game(item.start, item.moves, item.scores, item.result, number, out)
+    scores = smoothed(item.scores, smooth) if smooth else item.scores
+    return reader.read_game(item.start, item.moves, scores, item.result, number, out)
 
 
 def read_valued(reader: GameReader, item: ValuedMoves, out: Positions) -> int:
@@ -145,21 +113,13 @@ def read_valued(reader: GameReader, item: ValuedMoves, out: Positions) -> int:
     return reader.read_valued_moves(item.start, [move for move, _ in kept], [value for _, value in kept], out)
 
 
-@dataclass
-class Totals:
-    """Counts of items and quiet positions so far."""
-
-    items: int = 0
-    positions: int = 0
-    skipped: SkippedItems = field(default_factory=SkippedItems)
-
-
 def renumbered(parts: Iterable[ChunkPositions], totals: Totals) -> Iterator[Positions]:
     """Yield the positions of all chunks, with games numbered from the first chunk on."""
-    progress = Progress("games")
+    progress = Progress("games", 0, totals.items)
     for part in parts:
         numbers = part.positions["game"]
         numbers[numbers > 0] += totals.items
+        totals.chunks += 1
         totals.items += part.items
         totals.positions += len(part.positions)
         totals.skipped.join(part.skipped)
@@ -184,8 +144,8 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
 
     The old corpus stays until the new one is complete. OSError; SourceError if there is no training position.
     """
-    random = np.random.default_rng(seed)
-    counts = [0, 0]
+    random, counts = np.random.default_rng(seed), [0, 0]
+    progress = Progress(POSITIONS, sum(path.stat().st_size for path in buckets.paths) // TRAINING_POSITION.itemsize)
     with (
         atomic_write(folder / TRAINING) as training_part,
         atomic_write(folder / HELD_OUT) as held_out_part,
@@ -200,16 +160,23 @@ def finish(buckets: Buckets, folder: Path, every: int, seed: int, skipped: Skipp
             write_positions(training, positions[chosen[~held_out]])
             write_positions(held_out_file, positions[chosen[held_out]])
             counts = [counts[0] + int((~held_out).sum()), counts[1] + int(held_out.sum())]
+            progress.add(len(positions), len(positions))
             path.unlink()
         if not counts[0]:
             raise SourceError(f"no position to train with for {folder}{': ' if skipped.count else ''}{skipped.line}")
     return counts[0], counts[1]
 
 
-def all_chunks(paths: Iterable[Path], also: Iterable[Path]) -> Iterator[tuple[Chunk, bool]]:
-    """Yield the chunks of all files in order, with True for `paths`, whose games are numbered."""
-    yield from ((chunk, True) for path in paths for chunk in chunks_of(path))
-    yield from ((chunk, False) for path in also for chunk in chunks_of(path))
+def all_chunks(paths: Iterable[Path], also: Iterable[Path], smooth: float) -> Iterator[ChunkTask]:
+    """Yield the chunks of all files in order; only games of `paths` are numbered."""
+    yield from (ChunkTask(chunk, True, smooth) for path in paths for chunk in chunks_of(path))
+    yield from (ChunkTask(chunk, False, smooth) for path in also for chunk in chunks_of(path))
+
+
+def identity(path: Path) -> list[Any]:
+    """Return name, size and time of change of a file, if it exists, to recognise it in a later run."""
+    found = path.stat() if path.exists() else None
+    return [str(path.resolve()), *([found.st_size, found.st_mtime_ns] if found else [])]
 
 
 def build_corpus(
@@ -220,28 +187,38 @@ def build_corpus(
     *,
     also: Sequence[Path] = (),
     leaves: str | None = None,
+    smooth: float = 0.0,
     threads: int = 1,
 ) -> dict[str, Any]:
     """Read the files, write the corpus into `folder` and return its card. No game of `also` is held out.
 
-    If `leaves` names weights, each position also gives its quiescence leaf by these weights. SourceError, OSError,
-    WeightsError.
+    If `leaves` names weights, each position also gives its quiescence leaf by these weights. `smooth` is the share of
+    later scores, as in `smoothed`. The same call resumes an interrupted one. SourceError, OSError, WeightsError.
     """
     if not (paths or also):
         raise SourceError("no files of games")
     folder.mkdir(parents=True, exist_ok=True)
-    buckets, totals = Buckets(folder, seed), Totals()
+    settings = {"every": every, "seed": seed, "leaves": leaves, "smooth": smooth, "version": __version__}
+    inputs = [[identity(path) for path in some] for some in (paths, also, [Path(leaves)] if leaves else [])]
+    buckets = Buckets(folder, seed, settings | {"inputs": inputs})
+    totals = buckets.totals
     try:
-        parts = Work(new_reader, (leaves,), read_chunk).results(all_chunks(paths, also), threads)
+        tasks = islice(all_chunks(paths, also, smooth), totals.chunks, None)
+        parts = Work(new_reader, (leaves,), read_chunk).results(tasks, threads)
         for positions in batched(renumbered(parts, totals)):
             buckets.add(positions)
+            buckets.note()
         buckets.close()
         training, held_out = finish(buckets, folder, every, seed, totals.skipped)
-    finally:
-        buckets.remove()
+    except BaseException as error:
+        if isinstance(error, Exception) or not buckets.resumable:
+            buckets.remove()
+        buckets.close()
+        raise
+    buckets.remove()
     files = {"files": [path.name for path in paths], "files_not_held_out": [path.name for path in also]}
     counted = {"games": totals.items, "broken_games": totals.skipped.count, "quiescence_leaves": leaves is not None}
-    split = {"training": training, "held_out": held_out, "every": every, "seed": seed}
+    split = {"smooth": smooth, "training": training, "held_out": held_out, "every": every, "seed": seed}
     card = files | counted | {"first_broken": totals.skipped.line, "quiet_positions": totals.positions} | split
     write_text(folder / CARD, json.dumps(card, indent=1) + "\n")
     return card

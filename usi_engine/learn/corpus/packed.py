@@ -29,6 +29,7 @@ HCPE3, HCPE3_MOVE, CANDIDATE = struct.Struct("<32sHBB"), struct.Struct("<HhH"), 
 PSV_RESULTS = {0: 0, 1: 1, -1: -1}
 HCPE_RESULTS = {0: 0, 1: 1, 2: -1}  # to that of a ScoredGame
 BLOCK = 1024  # positions in a chunk
+TOGETHER = 128  # positions that are held out together; it divides BLOCK
 GAMES = 16  # games in a chunk
 MAX_MOVES = 593  # in a position
 

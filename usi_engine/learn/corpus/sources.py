@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from rsshogi.record import Record, decode_sbinpack_file
 
-from usi_engine.learn.corpus import packed
+from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.game import RESULTS, START, Item, ScoredGame, SourceError, ValuedMoves, clamped_score
 from usi_engine.records.faults import Fault
 from usi_engine.records.formats import decoded, parts_of
@@ -153,6 +153,7 @@ class Format:
     unit: str  # name of an item in messages
     chunks: Callable[[Path], Iterator[list[Any]]]
     decode: Callable[[list[Any]], Iterator[Item]]
+    together: int = 1  # items that are held out together
 
 
 def record_format(kind: str) -> Format:
@@ -160,7 +161,9 @@ def record_format(kind: str) -> Format:
 
 
 def position_format(size: int, game_of: Callable[[bytes], ScoredGame]) -> Format:
-    return Format("position", partial(packed.read_blocks, size=size), partial(packed.decode, game_of=game_of))
+    """Return a format of positions without games: neighbours, which may be of one game, are held out together."""
+    chunks, decode = partial(packed.read_blocks, size=size), partial(packed.decode, game_of=game_of)
+    return Format("position", chunks, decode, packed.TOGETHER)
 
 
 LINE_FORMAT = Format("line", read_lines, decode_lines)
@@ -169,6 +172,7 @@ FORMATS: dict[str, Format] = {
     ".tsv": LINE_FORMAT,
     ".tsv.xz": LINE_FORMAT,
     ".tsv.gz": LINE_FORMAT,
+    ".games": Format("game", packed_games.read_games, packed_games.decode),
     ".csa": record_format("csa"),
     ".kif": record_format("kif"),
     ".sbinpack": record_format("sbinpack"),
@@ -197,6 +201,11 @@ class Chunk:
 
     def items(self) -> Iterator[Item]:
         return format_of(self.path).decode(self.data)
+
+    @property
+    def together(self) -> int:
+        """The number of items that are held out together."""
+        return format_of(self.path).together
 
     def place(self, index: int) -> str:
         """Return file and number of an item, whose index in the chunk is from 0, for messages."""

@@ -1,1 +1,1 @@
-"""Training of networks with our own kernels."""
+"""Training of networks (nn.bin) with PyTorch."""

@@ -1,7 +1,7 @@
 """Training of networks (nn.bin): steps of Adam, checkpoints, figures on held-out games, export with a card.
 
-The recipe: K+P or HalfKP features, quiet positions mirrored at random, a warm-up and a cosine schedule of the rate,
-weight decay on the transformer alone, and quantisation-aware last steps, with weights rounded as in the file.
+The recipe: quiet positions mirrored at random, a warm-up and a cosine schedule of the rate, weight decay on the
+transformer alone, and quantisation-aware last steps, with weights and activations rounded as in play.
 """
 
 from __future__ import annotations
@@ -9,59 +9,55 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
+from torch import Tensor
 
 from core_ext.board import BLACK
-from core_ext.engine import BONAPIECES
-from core_ext.network_training import STEP_PHASES, VALUE_PHASES, NetworkTrainer
-from usi_engine.evaluation.load import packaged_network
-from usi_engine.evaluation.names import INTERNAL
-from usi_engine.evaluation.network_file import Architecture, NetworkFile, check_sizes, read_network, write_network
+from usi_engine.evaluation.architecture import parse_name
+from usi_engine.evaluation.network_file import write_network
 from usi_engine.learn.checkpoint import CORPUS, Curve, checked_count, open_checkpoint, save_checkpoint, write_curve
 from usi_engine.learn.corpus.batches import Batches
 from usi_engine.learn.corpus.build import HELD_OUT, Positions
 from usi_engine.learn.corpus.files import PositionFile, fingerprint, load_card, training_file
 from usi_engine.learn.files import atomic_write
 from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
-from usi_engine.learn.nnue.half_kp import rounded_rows, set_rows
-from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY, tempo_left_out
-from usi_engine.learn.nnue.unit_order import activity, in_order
-from usi_engine.learn.nnue.widen import widened
+from usi_engine.learn.nnue.device import Ranks, choose_device, join_ranks
+from usi_engine.learn.nnue.export import active_order, to_file, warm_start
+from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
+from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
+from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
+from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
 from usi_engine.records.files import write_text
 from usi_engine.usi.options import FV_SCALE
 
-SIZES = "256x2-32-32"  # by default
-K_P, HALF_KP = "K+P", "HalfKP"
 REPORT_SECONDS = 2.0
-ACTIVE_FEATURES = 40
-TRANSFORMER_UNIT, HIDDEN_UNIT = 127, 64  # integers of the file for 1.0 in the float model
+REPORT_STEPS = 16  # between readings of the loss, which wait for the device
 WARM_UP_STEPS = 300
 WARM_START_RATE = 8e-4
+PROGRESS_STEPS = 400
+SAMPLE = 8192  # held-out positions from which the units' order is found
 # Scores include the value of the right to move; pruning margins and quiescence need values without it. Chosen by
 # games (docs/findings.md).
 TEMPO = 120
+RUN_ONLY = ("device", "threads", "checkpoint_minutes")
 
 
 @dataclass(frozen=True)
 class NetworkPlan:
     """Settings of a training run. Rates are those of Adam for weights in natural units."""
 
-    features: str = K_P  # or HALF_KP
-    width: int = 256
-    hidden1: int = 32
-    hidden2: int = 32
+    network: str
     epochs: int = 10
-    batch: int = 4096
+    batch: int = 16384
     rate: float = 4e-3  # the highest
     last_rate: float = 0.01  # share of the rate at the end
     decay: float = 0.3  # of the transformer's weights, times the rate
@@ -72,96 +68,15 @@ class NetworkPlan:
     tempo: int = TEMPO  # centipawns for the right to move, left out of the exported network's values
     seed: int = 1
     positions: int = 0  # 0: all
-    warm_start: str = ""  # a network to start from, as an EvalFile names it; a narrower one is widened
-    threads: int = 1  # the weights are the same with any number
+    warm_start: str = ""  # a network to start from, as an EvalFile names it
+    device: str = "auto"
+    threads: int = 0  # of torch on a CPU; 0: all cores
     checkpoint_minutes: float = 10.0
 
     @property
     def identity(self) -> dict[str, Any]:
         """The settings that the weights depend on."""
-        return {name: value for name, value in asdict(self).items() if name not in ("threads", "checkpoint_minutes")}
-
-
-def initialise(trainer: NetworkTrainer, plan: NetworkPlan) -> None:
-    random = np.random.default_rng(plan.seed)
-    blocks = trainer.blocks(trainer.weights)
-    rows = blocks["transformer"][
-        :, : BONAPIECES if plan.features == HALF_KP else -1
-    ]  # HalfKP: the rows that kings share
-    rows[:] = random.normal(0, TRANSFORMER_UNIT * 0.1 / math.sqrt(ACTIVE_FEATURES), rows.shape)
-    blocks["transformer"][:, -1] = TRANSFORMER_UNIT / 2
-    sizes = (2 * plan.width, plan.hidden1, plan.hidden2)
-    for number in (1, 2):
-        inputs, outputs = sizes[number - 1], sizes[number]
-        weights = random.normal(0, HIDDEN_UNIT / math.sqrt(inputs), (inputs, outputs))
-        blocks[f"weights{number}"][:inputs, :outputs] = weights
-        blocks[f"biases{number}"][:outputs] = TRANSFORMER_UNIT * (HIDDEN_UNIT - weights.sum(axis=0)) / 2
-    trainer.refresh(rounded=False)
-
-
-def rounded_network(trainer: NetworkTrainer) -> NetworkFile:
-    blocks = trainer.blocks(np.rint(trainer.weights))
-    tiles = blocks["transformer"].astype(np.int16)
-    rows = tiles.transpose(1, 0, 2).reshape(tiles.shape[1], -1)
-    weights = rounded_rows(trainer) if trainer.features == HALF_KP else rows[:-1].copy()
-    sizes = (2 * trainer.width, trainer.hidden1, trainer.hidden2, 1)
-    layers = []
-    for number, outputs in enumerate(sizes[1:], 1):
-        dense = np.ascontiguousarray(blocks[f"weights{number}"][:, :outputs].T.astype(np.int8))
-        layers.append((blocks[f"biases{number}"][:outputs].astype(np.int32), dense))
-    return NetworkFile(architecture_of(trainer), "", rows[-1].copy(), weights, layers)
-
-
-def shifted(network: NetworkFile, centipawns: int) -> NetworkFile:
-    bias, weight = network.layers[-1]
-    return replace(network, layers=[*network.layers[:-1], (np.asarray(bias) + FV_SCALE * centipawns, weight)])
-
-
-def architecture_of(trainer: NetworkTrainer) -> Architecture:
-    return Architecture(trainer.features, trainer.width, trainer.hidden1, trainer.hidden2)
-
-
-def set_network(trainer: NetworkTrainer, network: NetworkFile) -> None:
-    """Set the weights to those of a file. ValueError if its sizes differ."""
-    expected = architecture_of(trainer)
-    if network.architecture != expected:
-        raise ValueError(f"cannot start from a network of {network.architecture}: {expected} expected")
-    blocks = trainer.blocks(trainer.weights)
-    weights = np.asarray(network.ft_weight)
-    tiles = blocks["transformer"]
-    tiles[:, -1] = np.asarray(network.ft_bias).reshape(len(tiles), -1)
-    if trainer.features == HALF_KP:
-        set_rows(trainer, weights)
-    else:
-        tiles[:, :-1] = weights.reshape(-1, len(tiles), tiles.shape[2]).transpose(1, 0, 2)
-    for number, (bias, weight) in enumerate(network.layers, 1):
-        blocks[f"weights{number}"][:, : len(bias)] = np.asarray(weight).T
-        blocks[f"biases{number}"][: len(bias)] = np.asarray(bias)
-    trainer.refresh(rounded=False)
-
-
-def network_path(name: str) -> str | Path:
-    """Return the file or folder of a network that is named as in EvalFile."""
-    return packaged_network() if name == INTERNAL else name
-
-
-def with_tempo(name: str) -> NetworkFile:
-    """Read a network and add the tempo to its values, as in scores. ValueError, OSError, WeightsError."""
-    path = network_path(name)
-    return shifted(read_network(path), tempo_left_out(path))
-
-
-def values_of(
-    trainer: NetworkTrainer, positions: Positions, batch: int, work: Callable[[tuple[int, ...]], None]
-) -> npt.NDArray[np.float64]:
-    """Return centipawns for Black by the current weights; `work` runs phases of a batch."""
-    found = np.empty(len(positions))
-    for at in range(0, len(positions), batch):
-        part = positions[at : at + batch]
-        trainer.begin(part, NetworkPlan.score_scale)
-        work(VALUE_PHASES)
-        found[at : at + len(part)] = trainer.outputs() / FV_SCALE
-    return np.where(positions["side"] == BLACK, found, -found)
+        return {name: value for name, value in asdict(self).items() if name not in RUN_ONLY}
 
 
 @dataclass
@@ -175,20 +90,31 @@ class State:
 class NetworkTraining:
     """A training run in a folder with its checkpoint and curve."""
 
-    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan) -> None:
-        self.plan, self.folder = plan, folder
+    def __init__(self, corpus: Path, folder: Path, plan: NetworkPlan, ranks: Ranks = Ranks()) -> None:  # noqa: B008
+        self.plan, self.folder, self.ranks = plan, folder, ranks
+        self.device = choose_device(plan.device, plan.threads)
         self.card = load_card(corpus)
         self.identity = plan.identity | {CORPUS: fingerprint(corpus)}
         self.held_out = PositionFile(corpus / HELD_OUT).read()
-        self.batches = Batches(training_file(corpus, plan.positions), plan.batch, plan.seed)
-        sizes = (plan.width, plan.hidden1, plan.hidden2, plan.batch, plan.threads)
-        self.trainer = NetworkTrainer(*sizes, features=plan.features, fv_scale=FV_SCALE)
-        initialise(self.trainer, plan)
+        file = training_file(corpus, plan.positions)
+        self.batches = Batches(file, plan.batch, plan.seed, ranks.rank, ranks.count)
+        architecture = parse_name(plan.network)
+        self.network = initialised(architecture, self.device, plan.seed)
+        self.expander = Expander(architecture, self.device, plan.score_scale, plan.result_share)
         if plan.warm_start:
-            set_network(self.trainer, widened(with_tempo(plan.warm_start), plan.width, plan.seed))
-        self.pool = ThreadPoolExecutor(plan.threads)
+            self.expander.set_progress(*warm_start(self.network, plan.warm_start))
+        self.optimizer = self.adam()
         self.state = State()
         folder.mkdir(parents=True, exist_ok=True)
+
+    def adam(self) -> torch.optim.Optimizer:
+        """Return Adam with a group for each parameter, whose steps are scaled by the parameter's unit."""
+        groups = []
+        for name, value in self.network.parameters.items():
+            unit = UNITS[name]
+            decay = self.plan.decay / unit if name in TRANSFORMER else 0.0
+            groups.append({"params": [value], "unit": unit, "weight_decay": decay, "eps": self.plan.epsilon / unit})
+        return torch.optim.AdamW(groups, lr=0.0, fused=True)
 
     @property
     def total(self) -> int:
@@ -204,93 +130,127 @@ class NetworkTraining:
     def is_rounded(self) -> bool:
         return self.state.step >= round((1 - self.plan.rounded) * self.total)
 
+    # ---- run ----
+
     def run(self) -> None:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
-        saved, losses = time.monotonic(), [0.0, 0.0]  # their sum and number since the last line
-        progress = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
-        for positions in self.batches.from_batch(self.state.step, self.total):
-            losses = [losses[0] + self.learn(positions), losses[1] + 1]
+        saved = time.monotonic()
+        report = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
+        losses, note = [], ""
+        for words, mirror in self.given(self.state.step, self.total):
+            losses.append(self.learn(words, mirror))
             self.state.step += 1
-            if progress.add(1, len(positions), f"divergence {losses[0] / losses[1]:.5f}"):
-                losses = [0.0, 0.0]
+            if self.state.step % REPORT_STEPS == 0:
+                note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
+            if not self.ranks.is_first:
+                continue
+            report.add(1, self.batches.size, note)
             epoch_ends = self.state.step % self.batches.per_epoch == 0
-            if epoch_ends:
-                self.measure()
             if epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
+                if epoch_ends:
+                    self.measure()
                 self.save()
                 saved = time.monotonic()
 
-    def work(self, phases: tuple[int, ...]) -> None:
-        for phase in phases:
-            jobs = [self.pool.submit(self.trainer.work, phase, thread) for thread in range(1, self.plan.threads)]
-            self.trainer.work(phase, 0)
-            for job in jobs:
-                job.result()
+    def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield words and mirror bits of the batches on the device."""
+        for number, positions in enumerate(self.batches.from_batch(first, end), first):
+            bits = np.random.default_rng((self.plan.seed, 1, number)).integers(0, 2, self.batches.size)
+            part = bits[self.ranks.rank * len(positions) :][: len(positions)]
+            yield self.to_device(positions), torch.from_numpy(part).to(self.device)
 
-    def learn(self, positions: Positions) -> float:
-        """Make one step; return the loss before it."""
-        if self.trainer.rounded != self.is_rounded:
-            self.trainer.refresh(self.is_rounded)
-        step = self.state.step + 1
-        self.trainer.begin(positions, self.plan.score_scale, self.plan.result_share, self.plan.seed << 32 | step)
-        self.trainer.set_step(step, self.rate(), self.plan.decay, self.plan.epsilon)
-        self.work(STEP_PHASES)
-        return self.trainer.loss
+    def to_device(self, positions: Positions) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(compact(positions))).to(self.device, non_blocking=True)
 
-    def values(self, positions: Positions) -> npt.NDArray[np.float64]:
-        return values_of(self.trainer, positions, self.plan.batch, self.work)
+    def learn(self, words: Tensor, mirror: Tensor) -> Tensor:
+        """Make one step; return the summed divergence of this process's positions before it."""
+        scale = FV_SCALE * self.plan.score_scale
+        self.optimizer.zero_grad()
+        loss = self.network.learn(self.expander(words, mirror), self.is_rounded, scale, self.batches.size)
+        self.ranks.add_up(value.grad for value in self.network.parameters.values())
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.rate() * group["unit"]
+        self.optimizer.step()
+        self.network.keep_in_range()
+        return loss
+
+    # ---- figures ----
+
+    def inputs(self, positions: Positions) -> Iterator[Inputs]:
+        for at in range(0, len(positions), self.plan.batch):
+            words = self.to_device(positions[at : at + self.plan.batch])
+            yield self.expander(words, torch.zeros(len(words), dtype=torch.long, device=self.device))
+
+    def values(self, positions: Positions, rounded: bool) -> npt.NDArray[np.float64]:
+        """Return centipawns for Black."""
+        parts = [self.network.values(inputs, rounded).cpu().numpy() for inputs in self.inputs(positions)]
+        found = np.concatenate(parts).astype(np.float64) / FV_SCALE
+        return np.where(positions["side"] == BLACK, found, -found)
 
     def held_out_figures(self, rounded: bool) -> dict[str, float]:
         """Return `agreement` on the held-out positions, as for the KPP model."""
         if not len(self.held_out):
             return {}
-        self.trainer.refresh(rounded)
-        win = sigmoid(self.values(self.held_out) / self.plan.score_scale)
-        plan = Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
-        return agreement(win, self.held_out, plan)
-
-    def unit_activity(self) -> npt.NDArray[np.float64]:
-        """Return the share of held-out positions in which each unit of the first layer is active when rounded."""
-        self.trainer.refresh(rounded=True)
-        self.trainer.begin(self.held_out[: self.plan.batch], self.plan.score_scale)
-        self.work(VALUE_PHASES)
-        self.trainer.refresh(self.is_rounded)
-        return activity(self.trainer.sums())
+        win = sigmoid(self.values(self.held_out, rounded) / self.plan.score_scale)
+        return agreement(
+            win, self.held_out, Plan(score_scale=self.plan.score_scale, result_share=self.plan.result_share)
+        )
 
     def measure(self) -> None:
         """Add a point to the curve: the figures of the float weights and of the rounded ones."""
         point = {"epoch": float(self.state.step // self.batches.per_epoch), **self.held_out_figures(rounded=False)}
         point |= {f"rounded_{name}": value for name, value in self.held_out_figures(rounded=True).items()}
-        self.trainer.refresh(self.is_rounded)
         self.state.curve.append(point)
         write_curve(self.folder, self.state.curve)
         print(", ".join(f"{name} {value:.4g}" for name, value in point.items()), flush=True)
         if scores_differ(self.held_out) and "correlation" not in point:
             print("the network gives every position the same value: its units have died", flush=True)
 
+    # ---- checkpoint ----
+
     def save(self) -> None:
         """Write weights, Adam's moments and progress, from which the run continues bit for bit."""
-        arrays = {"_step": self.state.step, **self.trainer.state()}
+        arrays: dict[str, Any] = {"_step": self.state.step}
+        for name, value in self.network.parameters.items():
+            state = self.optimizer.state[value]
+            for suffix, tensor in (("", value), ("_m", state["exp_avg"]), ("_v", state["exp_avg_sq"])):
+                arrays[name + suffix] = tensor.detach().cpu().numpy()
+        arrays["_progress_bias"], arrays["_progress"] = progress_of(self.expander)
         save_checkpoint(self.folder, self.identity, self.state.curve, arrays)
 
     def resume(self) -> None:
-        """Load the checkpoint, if there is one. ValueError if it is damaged or of another plan or corpus."""
+        """Load the checkpoint. ValueError if it is damaged or of another plan or corpus. Without one, fit progress."""
         with open_checkpoint(self.folder, self.identity) as saved:
             if saved is None:
+                self.fit_progress()
                 return
             arrays, curve = saved
             self.state = State(checked_count(arrays["_step"], self.total), curve)
-            self.trainer.set_state(arrays)
-        self.trainer.refresh(self.is_rounded)
+            for name, value in self.network.parameters.items():
+                given = [torch.from_numpy(arrays[name + suffix]).to(self.device) for suffix in ("", "_m", "_v")]
+                with torch.no_grad():
+                    value.copy_(given[0])
+                step = torch.tensor(float(self.state.step), device=self.device)
+                self.optimizer.state[value] = {"step": step, "exp_avg": given[1], "exp_avg_sq": given[2]}
+            self.expander.set_progress(int(arrays["_progress_bias"]), arrays["_progress"])
+
+    def fit_progress(self) -> None:
+        """Fit the weights that select the stack by progress, if the network has them and did not bring them."""
+        if self.network.architecture.progress and not self.plan.warm_start:
+            steps = min(PROGRESS_STEPS, self.total)
+            fit_progress(self.expander, self.given(0, steps), steps, self.ranks)
+
+    # ---- export ----
 
     def export(self, path: Path, extra: dict[str, Any]) -> int:
-        """Write nn.bin, without the tempo and with active units first, and its card; return the size of nn.bin."""
-        network = shifted(rounded_network(self.trainer), -self.plan.tempo)
-        if len(self.held_out):
-            network = in_order(network, self.unit_activity())
+        """Write nn.bin, without the tempo and with active units first, its card and curve; return nn.bin's size."""
+        architecture = self.network.architecture
+        sample = next(self.inputs(self.held_out[:SAMPLE]), None)
+        order = active_order(architecture, None if sample is None else self.network.sums(sample, True))
+        progress = progress_of(self.expander) if architecture.progress else None
         card = {
-            "model": str(network.architecture),
+            "model": architecture.name,
             "fv_scale": FV_SCALE,
             "date": time.strftime("%Y-%m-%d"),
             "corpus": self.card,
@@ -301,33 +261,32 @@ class NetworkTraining:
             **extra,
         }
         with atomic_write(path) as part:
-            size = write_network(part, network)
+            size = write_network(part, to_file(self.network, order, self.plan.tempo, progress))
         write_text(path.with_suffix(CARD_SUFFIX), json.dumps(card, indent=1) + "\n")
+        draw_curve(self.state.curve, path.with_suffix(".png"), architecture.name)
         return size
 
 
-def parse_sizes(text: str) -> tuple[int, int, int]:
-    """Parse sizes such as `256x2-32-32`: width and hidden units. ValueError, also for sizes that play refuses."""
-    match = re.fullmatch(r"(\d{1,4})x2-(\d{1,4})-(\d{1,4})", text)
-    if match is None:
-        raise ValueError(f"--network {text}: expected sizes such as {SIZES}")
-    sizes = int(match[1]), int(match[2]), int(match[3])
-    try:
-        check_sizes(Architecture(K_P, *sizes))
-    except ValueError as error:
-        raise ValueError(f"--network {text}: {error}") from None
-    return sizes
+def draw_curve(curve: Curve, path: Path, title: str) -> None:
+    """Draw the divergence on held-out positions by epochs."""
+    import matplotlib.figure  # noqa: PLC0415  (slow to import)
+
+    axes = (figure := matplotlib.figure.Figure(layout="constrained")).subplots()
+    for name in ("divergence", "rounded_divergence"):
+        points = [(point["epoch"], point[name]) for point in curve if name in point]
+        axes.plot(*zip(*points, strict=True), marker="o", label=name.replace("_", " ")) if points else None
+    axes.set(title=title, xlabel="epoch", ylabel="held-out divergence")
+    axes.legend()
+    figure.savefig(path)
 
 
-def train_nnue(chosen: argparse.Namespace) -> None:
-    """Run `usi_engine learn train --model nnue`. OSError, ValueError, WeightsError."""
-    width, hidden1, hidden2 = parse_sizes(chosen.network)
+def train_network(chosen: argparse.Namespace) -> None:
+    """Run `usi_engine learn train` for a network. OSError, ValueError, WeightsError."""
     plan = NetworkPlan(
-        features=chosen.features,
-        width=width,
-        hidden1=hidden1,
-        hidden2=hidden2,
+        network=parse_name(chosen.network).name,
         epochs=chosen.epochs or NetworkPlan.epochs,
+        batch=chosen.batch,
+        device=chosen.device,
         threads=chosen.threads,
         positions=chosen.positions,
         result_share=chosen.results,
@@ -335,8 +294,14 @@ def train_nnue(chosen: argparse.Namespace) -> None:
         warm_start=chosen.warm_start,
         decay=chosen.decay,
         rate=chosen.rate or (WARM_START_RATE if chosen.warm_start else NetworkPlan.rate),
+        seed=chosen.seed,
     )
-    training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan)
+    ranks = join_ranks(choose_device(plan.device, plan.threads))
+    training = NetworkTraining(chosen.corpus, chosen.out.with_name(chosen.out.name + ".run"), plan, ranks)
     training.run()
-    size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
-    print(f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}")
+    if ranks.is_first:
+        size = training.export(chosen.out, {"note": chosen.note} if chosen.note else {})
+        print(
+            f"{chosen.out}: {size / 1e6:.1f} MB; to play with it: setoption name EvalFile value {chosen.out.resolve()}"
+        )
+    ranks.wait()

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine.learn.corpus.sources import GameSource, SkippedItems
-from usi_engine.learn.game import ScoredGame
+from usi_engine.learn.game import ScoredGame, SourceError
 from usi_engine.learn.pool import Work
+from usi_engine.learn.selfplay.game_file import PACKED_SUFFIX
 from usi_engine.player import Player, PlayRules, new_player
 from usi_engine.progress import Progress
 from usi_engine.records.files import naming_errors
@@ -31,17 +32,19 @@ GameWork = Callable[[Player, tuple[int, str, ScoredGame, Any]], GameLines]
 
 def append_games(
     out: Path, paths: list[Path], begun: int, work: GameWork, setting: object, *, weights: str, rules: PlayRules,
-    threads: int,
+    threads: int, scheduler: str = "",
 ) -> tuple[int, SkippedItems]:  # fmt: skip
     """Append to `out` the lines that `work` makes of each game of `paths` after the first `begun`, in order.
 
     Return the number of these games and the unusable items. SourceError, OSError, WeightsError.
     """
+    if out.suffix.lower() == PACKED_SUFFIX:
+        raise SourceError(f"--out {out}: only selfplay writes packed games; choose a name that ends in .tsv")
     source, skipped = GameSource(paths), SkippedItems()
     tasks = ((*numbered, setting) for numbered in source.games() if numbered[0] > begun)
     progress = Progress("games", sum(1 for _ in islice(GameSource(paths).games(), begun, None)), begun)
     with naming_errors(out), open(out, "a", encoding="utf-8") as file:
-        for made in Work(new_player, (weights, rules), work).results(tasks, threads):
+        for made in Work(new_player, (rules,), work, (weights,)).results(tasks, threads, scheduler):
             file.write(made.lines)
             file.flush()
             skipped.join(made.skipped)

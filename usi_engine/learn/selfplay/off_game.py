@@ -25,7 +25,7 @@ from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.files import check_output
 from usi_engine.learn.game import LETTERS, ScoredGame, SourceError
 from usi_engine.learn.selfplay.append_games import GameLines, append_games
-from usi_engine.learn.selfplay.play import check_game
+from usi_engine.learn.selfplay.game_file import check_game
 from usi_engine.player import Player, PlayRules
 
 DECIDED_SCORE = 2000  # centipawns from which on positions of a game are not searched
@@ -142,11 +142,21 @@ def off_game_work(player: Player, task: tuple[int, str, ScoredGame, OffGamePlan]
 
 
 def append_off_game(
-    weights: str, paths: list[Path], out: Path, plan: OffGamePlan, *, rules: PlayRules, threads: int
+    weights: str,
+    paths: list[Path],
+    out: Path,
+    plan: OffGamePlan,
+    *,
+    rules: PlayRules,
+    threads: int,
+    scheduler: str = "",
 ) -> tuple[int, SkippedItems]:
     """Append off-game positions of each game of `paths` to `out`; return the number of games read by this call.
 
     Also return the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
-    return append_games(out, paths, games_done(out), off_game_work, plan, weights=weights, rules=rules, threads=threads)
+    begun = games_done(out)
+    return append_games(
+        out, paths, begun, off_game_work, plan, weights=weights, rules=rules, threads=threads, scheduler=scheduler
+    )

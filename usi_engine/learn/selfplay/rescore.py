@@ -12,16 +12,10 @@ from pathlib import Path
 from core_ext.board import Board
 from usi_engine.learn.corpus.sources import SkippedItems
 from usi_engine.learn.files import check_output
-from usi_engine.learn.game import LETTERS, START, ScoredGame
+from usi_engine.learn.game import ScoredGame
 from usi_engine.learn.selfplay.append_games import GameLines, append_games
-from usi_engine.learn.selfplay.play import keys_in
+from usi_engine.learn.selfplay.game_file import keys_in, line_of
 from usi_engine.player import Player, PlayRules
-
-
-def line_of(game: ScoredGame) -> str:
-    start = "startpos" if game.start == START else game.start
-    words = (f"{move} {'-' if score is None else score}" for move, score in zip(game.moves, game.scores, strict=True))
-    return f"{LETTERS[game.result]}\t{game.ending}\t{start}\t{' '.join(words)}\n"
 
 
 def plies_to_score(game: ScoredGame, rng: random.Random, share: float) -> set[int]:
@@ -56,13 +50,14 @@ def rescore_work(player: Player, task: tuple[int, str, ScoredGame, float]) -> Ga
 
 
 def rescore(
-    weights: str, paths: list[Path], out: Path, share: float, *, rules: PlayRules, threads: int
+    weights: str, paths: list[Path], out: Path, share: float, *, rules: PlayRules, threads: int, scheduler: str = ""
 ) -> tuple[int, SkippedItems]:
     """Append the games of `paths` that `out` lacks, with a `share` of the positions searched again to `rules.nodes`.
 
     Return the number of games scored now and the unusable items. SourceError, OSError, WeightsError.
     """
     check_output(out, paths)
+    begun = len(keys_in(out)) if out.exists() else 0
     return append_games(
-        out, paths, len(keys_in(out)), rescore_work, share, weights=weights, rules=rules, threads=threads
+        out, paths, begun, rescore_work, share, weights=weights, rules=rules, threads=threads, scheduler=scheduler
     )

@@ -1,1 +1,0 @@
-"""The trainer of networks (NNUE): Adam on batches of training positions."""

@@ -1,3 +1,0 @@
-from core_ext.learn.nnue.kernels cimport Kernels
-
-cdef const Kernels *portable_kernels() noexcept nogil

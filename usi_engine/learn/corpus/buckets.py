@@ -1,0 +1,110 @@
+"""Temporary files of a corpus that is being built. An interrupted run resumes with them."""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from usi_engine.learn.corpus.sources import SkippedItems
+from usi_engine.records.files import naming_errors, write_text
+
+BUCKETS = 64
+NOTE, NOTE_SECONDS = "unfinished.json", 10.0
+
+
+def mixed_hash(values: npt.NDArray[np.uint64], seed: int) -> npt.NDArray[np.uint64]:
+    """Return 64-bit hashes (the finalizer of splitmix64)."""
+    mixed = values + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(mixed ^ (mixed >> np.uint64(31)), dtype=np.uint64)
+
+
+@dataclass
+class Totals:
+    """Counts of chunks, items and quiet positions so far."""
+
+    chunks: int = 0
+    items: int = 0
+    positions: int = 0
+    skipped: SkippedItems = field(default_factory=SkippedItems)
+
+
+def write_positions(file: IO[bytes], positions: npt.NDArray[Any]) -> None:
+    """Write all positions, even if an unbuffered file takes them in parts. OSError keeps its number, unlike numpy's."""
+    left = np.ascontiguousarray(positions).view(np.uint8).data
+    while left:
+        left = left[file.write(left) :]
+
+
+class Buckets:
+    """Temporary files of positions, chosen by the hash of the position, and a note of what is in them.
+
+    `plan` describes the input and the settings. `totals` are those of an interrupted run with the same plan, which left
+    its files, or zero.
+    """
+
+    def __init__(self, folder: Path, seed: int, plan: dict[str, Any]) -> None:
+        self._seed, self._plan, self._note = seed, plan, folder / NOTE
+        self.paths = [folder / f"bucket{number:02}.tmp" for number in range(BUCKETS)]
+        self.totals, sizes = self._noted()
+        self._files: list[IO[bytes]] = []
+        self._noted_at = time.monotonic()
+        if not self.totals.chunks:
+            self._note.unlink(missing_ok=True)
+        try:
+            for path, size in zip(self.paths, sizes, strict=True):
+                if size:
+                    os.truncate(path, size)
+                self._files.append(path.open("ab" if size else "wb", buffering=0))
+        except OSError:
+            self.remove()
+            raise
+
+    def _noted(self) -> tuple[Totals, list[int]]:
+        """Return totals and sizes from the note, if it has the same plan and the files are there."""
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            note = json.loads(self._note.read_text(encoding="utf-8"))
+            totals, sizes = Totals(**note["totals"]), [int(size) for size in note["sizes"]]
+            totals.skipped = SkippedItems(**note["totals"]["skipped"])
+            found = [path.stat().st_size for path in self.paths]
+            if note["plan"] == self._plan and all(map(operator.ge, found, sizes)) and len(sizes) == BUCKETS:
+                return totals, sizes
+        return Totals(), [0] * BUCKETS
+
+    def note(self) -> None:
+        """Note from time to time that the files hold the positions of `totals`. OSError."""
+        if time.monotonic() >= self._noted_at + NOTE_SECONDS:
+            sizes = [file.tell() for file in self._files]
+            write_text(self._note, json.dumps({"plan": self._plan, "totals": asdict(self.totals), "sizes": sizes}))
+            self._noted_at = time.monotonic()
+
+    @property
+    def resumable(self) -> bool:
+        return self._note.exists()
+
+    def add(self, positions: npt.NDArray[Any]) -> None:
+        bucket = mixed_hash(positions["key"], self._seed + 1) % np.uint64(BUCKETS)
+        order = np.argsort(bucket, kind="stable")
+        ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right")
+        for path, file, chosen in zip(self.paths, self._files, np.split(positions[order], ends[:-1]), strict=True):
+            with naming_errors(path):
+                write_positions(file, chosen)
+
+    def close(self) -> None:
+        for file in self._files:
+            file.close()
+
+    def remove(self) -> None:
+        self.close()
+        for path in (self._note, *self.paths):
+            path.unlink(missing_ok=True)

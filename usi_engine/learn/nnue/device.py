@@ -1,0 +1,63 @@
+"""The device that trains, and the processes that share a training under torchrun."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process among those that train together. Each takes its part of every batch."""
+
+    rank: int = 0
+    count: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        return self.rank == 0
+
+    def add_up(self, tensors: Iterable[Tensor]) -> None:
+        """Replace each tensor by its sum over the processes."""
+        if self.count > 1:
+            for tensor in tensors:
+                dist.all_reduce(tensor)
+
+    def wait(self) -> None:
+        """Wait for all processes, as after the first has written a file."""
+        if self.count > 1:
+            dist.barrier()
+
+
+def choose_device(name: str, threads: int) -> str:
+    """Return the torch device of this process for `auto` or a name of torch's. ValueError."""
+    if threads:
+        torch.set_num_threads(threads)
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError) as error:  # torch without CUDA raises the latter
+        raise ValueError(f"--device {name}: {str(error).splitlines()[0]}") from None
+    if name == "cuda":
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    if name.startswith("cuda"):
+        torch.cuda.set_device(name)
+        torch.set_float32_matmul_precision("high")  # TF32: exact for the integers of the rounded steps
+    return name
+
+
+def join_ranks(device: str) -> Ranks:
+    """Join the processes that torchrun started, if it did."""
+    if "WORLD_SIZE" not in os.environ:
+        return Ranks()
+    if not dist.is_initialized():
+        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+        atexit.register(dist.destroy_process_group)
+    return Ranks(dist.get_rank(), dist.get_world_size())
