@@ -39,7 +39,7 @@ DIRECTIVES = {
 CHECKED = {"boundscheck": True, "initializedcheck": True, "nonecheck": True}
 UNCHECKED = dict.fromkeys(CHECKED, False)
 CHECKS = {"release": UNCHECKED, "debug": CHECKED, "coverage": UNCHECKED, "count": UNCHECKED}
-# CORE_EXT_LEVEL: simd.h and layers.h need it under MSVC, which has no macros for SSE4.1 and POPCNT.
+# CORE_EXT_LEVEL: simd.h and vectors.h need it under MSVC, which has no macros for SSE4.1 and POPCNT.
 ARCHITECTURES = {"native": 0, "portable": 1, "x86-64-v2": 2, "x86-64-v3": 3}
 
 PF_AVX2 = 40  # PF_AVX2_INSTRUCTIONS_AVAILABLE in winnt.h

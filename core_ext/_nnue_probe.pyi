@@ -33,10 +33,12 @@ def activate(
     ours: npt.NDArray[np.int16],
     theirs: npt.NDArray[np.int16],
 ) -> None: ...
+def group_of(inputs: int, outputs: int) -> int: ...
 def affine(
     portable: bool,
     out: npt.NDArray[np.int32],
     inputs: npt.NDArray[np.uint8],
+    group: int,
     weights: npt.NDArray[np.int8],
     bias: npt.NDArray[np.int32],
     sparse: bool = ...,

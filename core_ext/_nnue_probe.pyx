@@ -7,8 +7,8 @@ from libc.string cimport memset
 from core_ext.eval.nnue.accumulator cimport NnueState, accumulate
 from core_ext.eval.nnue.activation cimport activate as activate_sums
 from core_ext.eval.nnue.dense cimport (
-    nnue_affine, nnue_dot_row, nnue_find_used, nnue_hidden, nnue_squares, portable_affine, portable_dot,
-    portable_hidden, portable_squares,
+    nnue_affine, nnue_dot_row, nnue_find_used, nnue_group, nnue_hidden, nnue_squares, portable_affine,
+    portable_dot, portable_hidden, portable_squares,
 )
 from core_ext.eval.nnue.network cimport Network, nnue_evaluate, nnue_evaluate_from_scratch, nnue_free, nnue_init
 from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
@@ -157,17 +157,22 @@ def activate(bint portable, bint sfnn, uint8_t[::1] out, const int16_t[::1] ours
     activate_sums(&out[0], &ours[0], &theirs[0], <int>ours.shape[0], sfnn, portable)
 
 
-def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, const int8_t[::1] weights,
+def group_of(int inputs, int outputs):
+    """Return the inputs of a group of layer 0's weights in this build."""
+    return nnue_group(inputs, outputs)
+
+
+def affine(bint portable, int32_t[::1] out, const uint8_t[::1] inputs, int group, const int8_t[::1] weights,
            const int32_t[::1] bias, bint sparse=False):
-    """Compute a dense layer; the weights have the layout [inputs / 4][outputs][4]; `sparse` skips zero inputs."""
+    """Compute a dense layer; the weights have the layout [inputs / group][outputs][group]; `sparse` skips zeros."""
     cdef uint32_t used[MAX_USED]
+    cdef int count = <int>inputs.shape[0], outputs = <int>out.shape[0]
     memset(used, 0, sizeof(used))
-    nnue_find_used(used, &weights[0], <int>inputs.shape[0], <int>out.shape[0])
+    nnue_find_used(used, &weights[0], count, outputs)
     if portable:
-        portable_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0])
+        portable_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0])
     else:
-        nnue_affine(&out[0], &inputs[0], <int>inputs.shape[0], <int>out.shape[0], &weights[0], &bias[0],
-                    used if sparse else NULL)
+        nnue_affine(&out[0], &inputs[0], count, outputs, group, &weights[0], &bias[0], used if sparse else NULL)
 
 
 def dot(bint portable, const uint8_t[::1] inputs, const int8_t[::1] weights):

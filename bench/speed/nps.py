@@ -15,12 +15,13 @@ from usi_engine.evaluation.load import load_evaluation
 from usi_engine.search.iterative import iterative_deepening
 from usi_engine.usi.arguments import whole
 
-CASES = {
+CASES: dict[str, tuple[str, dict[str, float], float]] = {
     "start position": (
         Board().sfen(),
         {"YaneuraOu 9.70 material": 1.74, "YaneuraOu KPPT": 1.10, "GPSShogi": 0.48, "Fairy-Stockfish": 0.47},
         1.7,
     ),
+    "22 plies later": ("ln1g1k1nl/1r3sgb1/p2psp1pp/2p3p2/1p2p4/2PPP2P1/PPSG1PP1P/1BG2S1R1/LN1K3NL b - 23", {}, 1.5),
     "207 moves": (
         "l6nl/5+P1gk/2np1S3/p1p4Pp/3P2Sp1/1PPb2P1P/P5GS1/R8/LN4bKL w RGgsn5p 1",
         {"YaneuraOu 9.70 material": 1.27, "YaneuraOu KPPT": 0.79},
@@ -28,8 +29,9 @@ CASES = {
     ),
 }
 # Peers and aims for a network K+P 256x2-32-32.
-NETWORK_CASES = {
+NETWORK_CASES: dict[str, tuple[dict[str, float], float]] = {
     "start position": ({"YaneuraOu NNUE K-P 256": 1.40}, 1.6),
+    "22 plies later": ({}, 1.4),
     "207 moves": ({"YaneuraOu NNUE K-P 256": 1.24}, 1.3),
 }
 

@@ -1,4 +1,4 @@
-/* Bit scan, popcount, prefetch, vector addition, maximum of a list: for gcc, clang and MSVC, and in portable C. */
+/* Bit scan, popcount, prefetch, vector addition, comparison, maximum of a list: for gcc, clang and MSVC, and in portable C. */
 #ifndef KOMADORI_SIMD_H
 #define KOMADORI_SIMD_H
 #include <stdint.h>
@@ -76,6 +76,24 @@ static inline void store_sums(uint16_t *out, const uint16_t *words, int addend)
     int i;
     for (i = 0; i < 8; i++)
         out[i] = (uint16_t)(words[i] + addend);
+#endif
+}
+
+/* Set a bit for each of 88 bytes that differs: those of the first 64 bytes in bits[0], the others in bits[1]. */
+static inline void find_differing(uint64_t *bits, const uint8_t *a, const uint8_t *b)
+{
+    int at;
+    bits[0] = bits[1] = 0;
+#if defined(KOMADORI_SSE2)
+    for (at = 0; at < 88; at += 16) {
+        const __m128i *from = (const __m128i *)(const void *)(a + at), *to = (const __m128i *)(const void *)(b + at);
+        __m128i equal = at < 80 ? _mm_cmpeq_epi8(_mm_loadu_si128(from), _mm_loadu_si128(to))
+                                : _mm_cmpeq_epi8(_mm_loadl_epi64(from), _mm_loadl_epi64(to));
+        bits[at / 64] |= (uint64_t)(_mm_movemask_epi8(equal) ^ 0xFFFF) << at % 64;
+    }
+#else
+    for (at = 0; at < 88; at++)
+        bits[at / 64] |= (uint64_t)(a[at] != b[at]) << at % 64;
 #endif
 }
 

@@ -24,7 +24,7 @@ NAMES = {"K": "玉"} | {letters: name for name, letters in reversed(PIECES.items
 # Every \s* is followed by a sign that is not a space, so that a match takes linear time.
 MOVE = re.compile(
     r"([▲△▼▽☗☖]?)\s*(同|[1-9１-９][1-9１-９一二三四五六七八九])\s*"
-    r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行入寄引下]*)(成|不成|生|打)?(?:\s*\(([1-9])([1-9])\))?"
+    r"(成香|成桂|成銀|[歩香桂銀金角飛玉王と杏圭全馬龍竜])([左右直上行入寄引下]*)(成|不成|生|打)?(?:\s*[(（]([1-9１-９]{2})[)）])?"
 )
 SYNONYMS = str.maketrans("行入下", "上上引")
 # From where a piece comes, as signs for the side to move: 1 is right of its target, 1 is below.
@@ -113,7 +113,7 @@ def candidates(match: re.Match[str], board: Position) -> list[str]:
         return []
     origins = [] if ending == "打" else origins_of(board, piece, square)
     if match[6]:
-        origins = [origin for origin in origins if origin == square_of(match[6] + match[7])]
+        origins, words = [origin for origin in origins if origin == square_of(match[6])], ""
     chosen = [origin + square + "+" * (ending == "成") for origin in choose(words, origins, piece, square, board.turn)]
     legal = [move for move in chosen if board.is_legal(move)]
     drop = f"{piece}*{square}"
@@ -122,8 +122,8 @@ def candidates(match: re.Match[str], board: Position) -> list[str]:
 
 
 def choose(words: str, origins: list[str], piece: str, square: str, turn: int) -> list[str]:
-    """Return the origins that fit the words; a single one needs none."""
-    if len(origins) < 2:
+    """Return the origins that fit the words. 右 and 左 tell two rangers apart, and say nothing of a single one."""
+    if len(origins) < 2 and piece in RANGERS:
         return origins
     found = {origin: vector(origin, square, turn) for origin in origins}
     for word in words:

@@ -16,7 +16,7 @@ LAYERS: dict[str, str] = {
     "search": "report timeman search_control threads iterative",
     " ": "results mate_search stream usi_process engine async_engine player",
     "game": "console resources skill request bench mating thinking session loop",
-    "records": "faults tree notation bod kakinoki kif ki2 csa_position time_words csa jkf usi_text formats files games "
+    "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
     "analysis": "judgement limits analyst report store kif page suite analyze",

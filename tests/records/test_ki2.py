@@ -67,6 +67,7 @@ def test_geometry_tells_pieces_apart(sfen: str, square: str, words: dict[str, st
         "▲ ７六歩 ▽３四歩\n▲２二角成\n▽同　銀",
         "▲76歩 △34歩 ▲２2角成 △同銀",
         "☗７六歩 ▽３四歩 ▼２二角成 ☖同　銀 △投了",
+        "▲７六歩 △３四歩 ▲２二角成 △同銀 まで4手で後手の勝ち",
     ],
 )
 def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
@@ -80,6 +81,8 @@ def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
     [
         ("▲８八銀", 1, "illegal move", "▲８八銀"),
         ("▲５五歩打", 1, "illegal move", "▲５五歩打"),
+        ("▲４八銀寄", 1, "illegal move", "▲４八銀寄"),
+        ("▲６八銀右", 1, "illegal move", "▲６八銀右"),
         ("▲７六歩 △８八歩", 2, "illegal move", "△８八歩"),
         ("▲７六歩 ▲２六歩", 2, "a move of the other side", "▲２六歩"),
         ("▲同歩", 1, "illegal move", "▲同歩"),
@@ -87,6 +90,7 @@ def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
         ("▲７六歩 △５二金", 2, "ambiguous move", "△５二金"),
         ("▲７六歩\n△７ 七角成", 2, "not a move", "△７ 七角成"),
         ("▲７六歩\n７ 七角成", 2, "not a move", "７ 七角成"),
+        ("▲７六歩 △投了 ▲２六歩", 2, "not a move", "▲７六歩 △投了 ▲２六歩"),
         ("▲７六歩\n同じく", 2, "not a move", "同じく"),
     ],
 )

@@ -1,7 +1,8 @@
 """Mate problems: reading and solving them, verifying lines, a table of the results by length.
 
 A problem is a line: an sfen, also with `sfen` or `position sfen` before and `moves ...` after it, or three fields
-separated by tabs: length in plies, sfen, a solution. Empty lines and lines that start with `#` are skipped.
+separated by tabs: length in plies, sfen, a solution. Empty lines are skipped; `#` at the start of a line, or after a
+space, begins a comment.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class MateResult:
 
 def read_problem(line: str, name: str = "") -> MateProblem | None:
     """Parse a line; None if it has no problem. ValueError, with the name, if the length is not a number."""
-    text = line.strip()
+    text = line.partition(" #")[0].strip()
     if not text or text.startswith("#"):
         return None
     fields = text.split("\t")

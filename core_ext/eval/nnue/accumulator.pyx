@@ -10,9 +10,13 @@ from core_ext.eval.nnue.features cimport (
     FeatureSet, MAX_ACTIVE, MAX_CHANGED, Viewpoint, king_feature, piece_feature, viewpoint_of,
 )
 from core_ext.eval.nnue.rows cimport nnue_accumulate, portable_accumulate
+from core_ext.shogi.bitboard cimport lowest_bit
 from core_ext.shogi.hand cimport hand_count
 from core_ext.shogi.position cimport Dirty, Position, State, find_dirty, game_length, has_both_kings, state_key
 from core_ext.shogi.types cimport *
+
+cdef extern from "base/simd.h" nogil:
+    void find_differing(uint64_t *bits, const uint8_t *a, const uint8_t *b) noexcept
 
 cdef enum:
     MAX_UPDATES = 8         # moves in a row; beyond that a refresh is cheaper
@@ -128,17 +132,13 @@ cdef inline void differ_on_board(Difference *found, const FeatureSet *used, View
 
 cdef inline void compare_boards(Difference *found, const FeatureSet *used, const RefreshEntry *last,
                                 const Position *pos, Viewpoint viewpoint) noexcept nogil:
-    """Compare eight squares at a time, as most are equal."""
-    cdef uint64_t before, after
-    cdef int eight, square
-    for eight in range(0, SQUARES + 7, 8):
-        memcpy(&before, last.board + eight, 8)
-        memcpy(&after, pos.board + eight, 8)
-        if before == after:
-            continue
-        for square in range(eight, min(eight + 8, SQUARES)):
-            if last.board[square] == pos.board[square]:
-                continue
+    cdef uint64_t bits[2]
+    cdef int word, square
+    find_differing(bits, last.board, pos.board)
+    for word in range(2):
+        while bits[word]:
+            square = 64 * word + lowest_bit(bits[word])
+            bits[word] &= bits[word] - 1
             if last.board[square]:
                 differ_on_board(found, used, viewpoint, last.board[square], square, True)
             if pos.board[square]:

@@ -1,15 +1,13 @@
 /* Integer kernels of the dense layers.
  *
- * A layer keeps its weights as [inputs / 4][outputs][4], so that four inputs broadcast to every lane meet the weights of
- * one output in each. `inputs` is a multiple of 4; `outputs` is 8 or a multiple of 16. Inputs are 0 to 127, so that no
- * pair of products exceeds 16 bits. */
+ * A layer keeps its weights as [inputs / group][outputs][group]. Groups are of 4, so that four inputs broadcast to every
+ * lane meet the weights of one output in each, or of 64 (nnue_group), so that each output has a vector of its own.
+ * `inputs` is a multiple of the group; `outputs` is 8 or a multiple of 16. Inputs are 0 to 127, so that no pair of
+ * products exceeds 16 bits. */
 #ifndef KOMADORI_NNUE_DENSE_H
 #define KOMADORI_NNUE_DENSE_H
-#include "eval/nnue/activation.h"
 #include "eval/nnue/vectors.h"
 
-#define NNUE_SHIFT 6            /* sums are in 1/64 of an activation */
-#define NNUE_SQUARE_SHIFT 19    /* and their squares in 1/2^19 */
 #define NNUE_MOST_INPUTS 16384
 #define NNUE_CHUNK 64           /* inputs skipped together if all their weights are 0 */
 #define NNUE_BLOCK 32           /* outputs for which a chunk is skipped */
@@ -18,20 +16,15 @@
 /* ---- portable forms ---- */
 
 /* out = bias + weights x inputs. */
-static inline void portable_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                                   const int32_t *bias)
+static inline void portable_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
+                                   const int8_t *weights, const int32_t *bias)
 {
-    int group, i;
+    int at, i, k;
     memcpy(out, bias, (size_t)outputs * sizeof(int32_t));
-    for (group = 0; group < inputs; group += 4) {
-        for (i = 0; i < outputs; i++) {
-            const int8_t *w = weights + 4 * i;
-            int32_t sum = in[0] * w[0] + in[1] * w[1] + in[2] * w[2] + in[3] * w[3];
-            out[i] = (int32_t)((uint32_t)out[i] + (uint32_t)sum);
-        }
-        in += 4;
-        weights += 4 * outputs;
-    }
+    for (at = 0; at < inputs; at += group)
+        for (i = 0; i < outputs; i++, weights += group)
+            for (k = 0; k < group; k++)
+                out[i] = (int32_t)((uint32_t)out[i] + (uint32_t)(in[at + k] * weights[k]));
 }
 
 /* Set a bit for each chunk of inputs that has weights other than 0, in NNUE_USED_WORDS(inputs) words for each block of
@@ -46,25 +39,6 @@ static inline void nnue_find_used(uint32_t *used, const int8_t *weights, int inp
                 used[i / (4 * NNUE_BLOCK) * words + k / NNUE_CHUNK / 32] |= 1u << k / NNUE_CHUNK % 32;
 }
 
-/* Sums of a layer to activations: 1/64 of them, rounded down, clipped to 0..127. `count` is a multiple of 8. */
-static inline void portable_hidden(uint8_t *out, const int32_t *sums, int count)
-{
-    int i;
-    for (i = 0; i < count; i++)
-        out[i] = (uint8_t)nnue_limit(sums[i] >> NNUE_SHIFT, NNUE_ACTIVE);
-}
-
-/* SFNN: the squares of the sums / 2^19, at most 127, then the same as portable_hidden: 2 x `count` activations. */
-static inline void portable_squares(uint8_t *out, const int32_t *sums, int count)
-{
-    int i;
-    for (i = 0; i < count; i++) {
-        int64_t square = (int64_t)sums[i] * sums[i] >> NNUE_SQUARE_SHIFT;
-        out[i] = (uint8_t)(square > NNUE_ACTIVE ? NNUE_ACTIVE : square);
-    }
-    portable_hidden(out + count, sums, count);
-}
-
 /* The product of `count` inputs, a multiple of 16, and as many weights. */
 static inline int32_t portable_dot(const uint8_t *in, const int8_t *weights, int count)
 {
@@ -77,6 +51,18 @@ static inline int32_t portable_dot(const uint8_t *in, const int8_t *weights, int
 
 /* ---- vector forms ---- */
 
+/* The group of layer 0. For eight outputs VNNI computes all products in less time than it takes to list those of the
+ * inputs that are not 0. */
+static inline int nnue_group(int inputs, int outputs)
+{
+#if defined(NNUE_VNNI)
+    return outputs == 8 && inputs % 64 == 0 ? 64 : 4;
+#else
+    (void)inputs, (void)outputs;
+    return 4;
+#endif
+}
+
 #if NNUE_BYTES
 #define NNUE_TILE 8             /* vectors held in registers at a time */
 #if defined(NNUE_VNNI)
@@ -84,62 +70,6 @@ static inline int32_t portable_dot(const uint8_t *in, const int8_t *weights, int
 #else
 #define NNUE_CHAINS 1           /* only additions wait */
 #endif
-
-/* Eight sums to squares and to clipped activations. Words saturate at 16 bits, far above what gives 127. */
-static inline void nnue_squares_8(uint8_t *squares, uint8_t *clipped, const int32_t *sums)
-{
-    __m128i words = _mm_packs_epi32(NNUE_LOAD4(sums), NNUE_LOAD4(sums + 4));
-    __m128i high = _mm_srli_epi16(_mm_mulhi_epi16(words, words), NNUE_SQUARE_SHIFT - 16);
-    __m128i low = _mm_srli_epi16(_mm_max_epi16(words, _mm_setzero_si128()), NNUE_SHIFT);
-    __m128i bytes = _mm_packs_epi16(high, low);
-    _mm_storel_epi64((__m128i *)(void *)squares, bytes);
-    _mm_storel_epi64((__m128i *)(void *)clipped, _mm_unpackhi_epi64(bytes, bytes));
-}
-
-static inline void nnue_squares(uint8_t *out, const int32_t *sums, int count)
-{
-    int at;
-    for (at = 0; at < count; at += 8)
-        nnue_squares_8(out + at, out + count + at, sums + at);
-}
-
-#if NNUE_BYTES == 64
-static inline void nnue_hidden_16(uint8_t *out, const int32_t *sums)
-{
-    NnueVector clipped = _mm512_max_epi32(_mm512_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT), NNUE_ZERO());
-    clipped = _mm512_min_epi32(clipped, _mm512_set1_epi32(NNUE_ACTIVE));
-    NNUE_STORE4(out, _mm512_cvtepi32_epi8(clipped));
-}
-#elif NNUE_BYTES == 32
-static inline void nnue_hidden_16(uint8_t *out, const int32_t *sums)
-{
-    NnueVector low = _mm256_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT);
-    NnueVector packed = _mm256_packs_epi32(low, _mm256_srai_epi32(NNUE_LOAD(sums + 8), NNUE_SHIFT));
-    __m128i bytes;
-    packed = _mm256_permute4x64_epi64(packed, 0xD8);
-    bytes = _mm_packs_epi16(_mm256_castsi256_si128(packed), _mm256_extracti128_si256(packed, 1));
-    NNUE_STORE4(out, _mm_max_epi8(bytes, _mm_setzero_si128()));
-}
-#else
-static inline void nnue_hidden_16(uint8_t *out, const int32_t *sums)
-{
-    NnueVector low, high;
-    low = _mm_packs_epi32(_mm_srai_epi32(NNUE_LOAD(sums), NNUE_SHIFT), _mm_srai_epi32(NNUE_LOAD(sums + 4), NNUE_SHIFT));
-    high = _mm_packs_epi32(_mm_srai_epi32(NNUE_LOAD(sums + 8), NNUE_SHIFT),
-                           _mm_srai_epi32(NNUE_LOAD(sums + 12), NNUE_SHIFT));
-    NNUE_STORE(out, _mm_max_epi8(_mm_packs_epi16(low, high), NNUE_ZERO()));
-}
-#endif
-
-static inline void nnue_hidden(uint8_t *out, const int32_t *sums, int count)
-{
-    int at;
-    uint8_t squares[8];
-    for (at = 0; at + 16 <= count; at += 16)
-        nnue_hidden_16(out + at, sums + at);
-    if (at < count)
-        nnue_squares_8(squares, out + at, sums + at);
-}
 
 static inline int32_t nnue_dot_row(const uint8_t *in, const int8_t *weights, int count)
 {
@@ -167,11 +97,16 @@ static inline int32_t nnue_dot_row(const uint8_t *in, const int8_t *weights, int
 #if NNUE_BYTES == 64
 static inline int nnue_list_block(uint16_t *groups, const uint8_t *in, int first)
 {
-    const NnueVector numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     NnueVector words = NNUE_LOAD(in);
     __mmask16 some = _mm512_test_epi32_mask(words, words);
+#if defined(__AVX512VBMI2__)
+    const __m256i numbers = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    NNUE_STORE8(groups, _mm256_maskz_compress_epi16(some, _mm256_add_epi16(numbers, _mm256_set1_epi16((short)first))));
+#else
+    const NnueVector numbers = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     NnueVector listed = _mm512_maskz_compress_epi32(some, NNUE_ADD32(numbers, NNUE_SPREAD32(first)));
     NNUE_STORE8(groups, _mm512_cvtepi32_epi16(listed));
+#endif
     return count_bits(some);
 }
 #else
@@ -239,93 +174,153 @@ static inline int32_t nnue_four(const uint8_t *in, size_t group)
 }
 
 /* Add what a group of four inputs contributes to `vectors` of outputs. */
-static inline void nnue_add_group(NnueVector *sum, const uint8_t *in, const int8_t *weights, size_t group, int outputs,
-                                  const int vectors)
+static inline void nnue_add_group(NnueVector *sum, int32_t four, const int8_t *weights, const int vectors)
 {
-    const NnueVector four = NNUE_SPREAD32(nnue_four(in, group));
+    const NnueVector inputs = NNUE_SPREAD32(four);
     int i;
     for (i = 0; i < vectors; i++)
-        sum[i] = nnue_dot(sum[i], four,
-                          NNUE_LOAD(weights + (group * (size_t)outputs + (size_t)i * NNUE_LANES32) * 4));
+        sum[i] = nnue_dot(sum[i], inputs, NNUE_LOAD(weights + i * NNUE_BYTES));
 }
 
 /* Compute `vectors` vectors of outputs, a constant at each call, over the `count` groups that `groups` lists, or over
- * the first `count` if it is NULL. */
-static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint16_t *groups, int count, int outputs,
-                                     const int8_t *weights, const int32_t *bias, const int vectors)
+ * the first `count` if `listed`, a constant too, is 0. A group's weights take `row` bytes. */
+static inline void nnue_affine_block(int32_t *out, const uint8_t *in, const uint16_t *groups, size_t count, size_t row,
+                                     const int8_t *weights, const int32_t *bias, const int vectors, const int listed)
 {
     const int chains = NNUE_TILE / vectors < NNUE_CHAINS ? NNUE_TILE / vectors : NNUE_CHAINS;
     NnueVector sum[NNUE_TILE];
-    int k = 0, chain, i;
+    size_t k = 0, group;
+    int chain, i;
     for (i = 0; i < vectors; i++)
         sum[i] = NNUE_LOAD(bias + i * NNUE_LANES32);
     for (i = vectors; i < vectors * chains; i++)
         sum[i] = NNUE_ZERO();
-    for (; k + chains <= count; k += chains)
-        for (chain = 0; chain < chains; chain++)
-            nnue_add_group(sum + chain * vectors, in, weights, (size_t)(groups ? groups[k + chain] : k + chain),
-                           outputs, vectors);
-    for (; k < count; k++)
-        nnue_add_group(sum, in, weights, (size_t)(groups ? groups[k] : k), outputs, vectors);
+    for (; k + (size_t)chains <= count; k += (size_t)chains)
+        for (chain = 0; chain < chains; chain++) {
+            group = listed ? groups[k + (size_t)chain] : k + (size_t)chain;
+            nnue_add_group(sum + chain * vectors, nnue_four(in, group), weights + group * row, vectors);
+        }
+    for (; k < count; k++) {
+        group = listed ? groups[k] : k;
+        nnue_add_group(sum, nnue_four(in, group), weights + group * row, vectors);
+    }
     for (chain = 1; chain < chains; chain++)
         for (i = 0; i < vectors; i++)
             sum[i] = NNUE_ADD32(sum[i], sum[chain * vectors + i]);
     for (i = 0; i < vectors; i++)
         NNUE_STORE(out + i * NNUE_LANES32, sum[i]);
 }
-
 /* The same for a layer of eight outputs. */
-static inline void nnue_affine_8(int32_t *out, const uint8_t *in, const uint16_t *groups, int count,
+static inline void nnue_affine_8(int32_t *out, const uint8_t *in, const uint16_t *groups, size_t count,
                                  const int8_t *weights, const int32_t *bias)
 {
 #if NNUE_BYTES >= 32
-    __m256i sum[NNUE_CHAINS];
-    int k = 0, chain;
-    sum[0] = NNUE_LOAD8(bias);
-    for (chain = 1; chain < NNUE_CHAINS; chain++)
-        sum[chain] = _mm256_setzero_si256();
-    for (; k + NNUE_CHAINS <= count; k += NNUE_CHAINS)
-        for (chain = 0; chain < NNUE_CHAINS; chain++) {
-            size_t group = (size_t)(groups ? groups[k + chain] : k + chain);
+    const size_t most = count & ~(size_t)3;
+    __m256i sum[4] = {NNUE_LOAD8(bias), _mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
+    size_t k, group;
+    int chain;
+    for (k = 0; k < most; k += 4)
+        for (chain = 0; chain < 4; chain++) {
+            group = groups[k + (size_t)chain];
             sum[chain] = nnue_dot8(sum[chain], _mm256_set1_epi32(nnue_four(in, group)), NNUE_LOAD8(weights + 32 * group));
         }
-    for (; k < count; k++) {
-        size_t group = (size_t)(groups ? groups[k] : k);
-        sum[0] = nnue_dot8(sum[0], _mm256_set1_epi32(nnue_four(in, group)), NNUE_LOAD8(weights + 32 * group));
-    }
-    for (chain = 1; chain < NNUE_CHAINS; chain++)
-        sum[0] = _mm256_add_epi32(sum[0], sum[chain]);
+    for (; k < count; k++)
+        sum[0] = nnue_dot8(sum[0], _mm256_set1_epi32(nnue_four(in, groups[k])), NNUE_LOAD8(weights + 32 * groups[k]));
+    sum[0] = _mm256_add_epi32(_mm256_add_epi32(sum[0], sum[1]), _mm256_add_epi32(sum[2], sum[3]));
     NNUE_STORE8(out, sum[0]);
 #else
-    nnue_affine_block(out, in, groups, count, 8, weights, bias, 8 / NNUE_LANES32);
+    nnue_affine_block(out, in, groups, count, 32, weights, bias, 8 / NNUE_LANES32, 1);
 #endif
 }
 
-/* Compute a layer. With `used`, as nnue_find_used found it, only groups that are not all 0 are multiplied, as in
- * Stockfish's sparse layer, and only those in the chunks used; `inputs` is then a multiple of NNUE_CHUNK. */
-static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
-                               const int32_t *bias, const uint32_t *used)
+#if defined(NNUE_VNNI)
+/* Sum the 16 words of each of eight vectors. */
+static inline __m256i nnue_sum_each(const NnueVector *sum)
+{
+    NnueVector pairs[4], fours[2];
+    __m256i eights[2];
+    int i;
+    for (i = 0; i < 4; i++)
+        pairs[i] = NNUE_ADD32(_mm512_unpacklo_epi32(sum[2 * i], sum[2 * i + 1]),
+                              _mm512_unpackhi_epi32(sum[2 * i], sum[2 * i + 1]));
+    for (i = 0; i < 2; i++) {
+        fours[i] = NNUE_ADD32(_mm512_unpacklo_epi64(pairs[2 * i], pairs[2 * i + 1]),
+                              _mm512_unpackhi_epi64(pairs[2 * i], pairs[2 * i + 1]));
+        eights[i] = _mm256_add_epi32(_mm512_castsi512_si256(fours[i]), _mm512_extracti64x4_epi64(fours[i], 1));
+    }
+    return _mm256_add_epi32(_mm256_permute2x128_si256(eights[0], eights[1], 0x20),
+                            _mm256_permute2x128_si256(eights[0], eights[1], 0x31));
+}
+
+/* Compute a layer of eight outputs in groups of 64 inputs. */
+static inline void nnue_affine_rows(int32_t *out, const uint8_t *in, int inputs, const int8_t *weights,
+                                    const int32_t *bias)
+{
+    NnueVector sum[8];
+    int at, i;
+    for (i = 0; i < 8; i++)
+        sum[i] = NNUE_ZERO();
+    for (at = 0; at < inputs; at += 64, weights += 8 * 64)
+        for (i = 0; i < 8; i++)
+            sum[i] = nnue_dot(sum[i], NNUE_LOAD(in + at), NNUE_LOAD(weights + 64 * i));
+    NNUE_STORE8(out, _mm256_add_epi32(NNUE_LOAD8(bias), nnue_sum_each(sum)));
+}
+#endif
+
+static inline void nnue_affine_dense(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
+                                     const int32_t *bias)
+{
+    size_t count = (size_t)inputs / 4, row = 4 * (size_t)outputs;
+    int at = 0;
+    for (; at + NNUE_BLOCK <= outputs; at += NNUE_BLOCK)
+        nnue_affine_block(out + at, in, NULL, count, row, weights + 4 * at, bias + at, 32 / NNUE_LANES32, 0);
+    if (at < outputs)
+        nnue_affine_block(out + at, in, NULL, count, row, weights + 4 * at, bias + at, 16 / NNUE_LANES32, 0);
+}
+
+static inline void nnue_affine_sparse(int32_t *out, const uint8_t *in, int inputs, int outputs, const int8_t *weights,
+                                      const int32_t *bias, const uint32_t *used)
 {
     uint16_t groups[NNUE_MOST_INPUTS / 4 + 16];
-    const uint16_t *listed = used ? groups : NULL;
-    int words = NNUE_USED_WORDS(inputs), count = inputs / 4, at;
-    for (at = 0; at < outputs; at += NNUE_BLOCK) {
-        if (used && (at == 0 || memcmp(used, used - words, (size_t)words * sizeof(*used))))
-            count = nnue_list_groups(groups, in, used, words);
+    size_t row = 4 * (size_t)outputs, count = 0;
+    int words = NNUE_USED_WORDS(inputs), at;
+    for (at = 0; at < outputs; at += NNUE_BLOCK, used += words) {
+        if (at == 0 || memcmp(used, used - words, (size_t)words * sizeof(*used)))
+            count = (size_t)nnue_list_groups(groups, in, used, words);
         if (outputs == 8)
-            nnue_affine_8(out, in, listed, count, weights, bias);
+            nnue_affine_8(out, in, groups, count, weights, bias);
         else if (at + NNUE_BLOCK <= outputs)
-            nnue_affine_block(out + at, in, listed, count, outputs, weights + 4 * at, bias + at, 32 / NNUE_LANES32);
+            nnue_affine_block(out + at, in, groups, count, row, weights + 4 * at, bias + at, 32 / NNUE_LANES32, 1);
         else
-            nnue_affine_block(out + at, in, listed, count, outputs, weights + 4 * at, bias + at, 16 / NNUE_LANES32);
-        used = used ? used + words : NULL;
+            nnue_affine_block(out + at, in, groups, count, row, weights + 4 * at, bias + at, 16 / NNUE_LANES32, 1);
     }
 }
+
+/* Compute a layer. With `used`, as nnue_find_used found it, only groups of 4 that are not all 0 are multiplied, as in
+ * Stockfish's sparse layer, and only those in the chunks used; `inputs` is then a multiple of NNUE_CHUNK. A layer of eight
+ * outputs in groups of 4 needs `used`. */
+static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
+                               const int8_t *weights, const int32_t *bias, const uint32_t *used)
+{
+#if defined(NNUE_VNNI)
+    if (group == 64) {
+        nnue_affine_rows(out, in, inputs, weights, bias);
+        return;
+    }
+#endif
+    (void)group;
+    if (used)
+        nnue_affine_sparse(out, in, inputs, outputs, weights, bias, used);
+    else
+        nnue_affine_dense(out, in, inputs, outputs, weights, bias);
+}
 #else
-#define nnue_affine(out, in, inputs, outputs, weights, bias, used) \
-    portable_affine(out, in, inputs, outputs, weights, bias)
+static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
+                               const int8_t *weights, const int32_t *bias, const uint32_t *used)
+{
+    (void)used;
+    portable_affine(out, in, inputs, outputs, group, weights, bias);
+}
 #define nnue_dot_row portable_dot
-#define nnue_hidden portable_hidden
-#define nnue_squares portable_squares
 #endif
 #endif

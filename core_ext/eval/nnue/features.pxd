@@ -7,18 +7,14 @@ have planes of 81 features for the kings' squares. Sets are described in feature
 all squares of the king are computed once for a network. A piece missing from a handicap position has no feature.
 """
 
-from core_ext.eval.bonapiece cimport BONAPIECES, LISTED, features, inverse_square
-from core_ext.shogi.types cimport BLACK, COLORS, SQUARES, int16_t, int32_t, uint8_t
+from core_ext.eval.bonapiece cimport BONAPIECES, LISTED
+from core_ext.shogi.types cimport COLORS, SQUARES, int16_t, int32_t, uint8_t
 
 cdef enum:
     VIEWS = 4               # perspective + 2 if reflected
     KING_FEATURES = 2       # active features of one king, at most
     MAX_ACTIVE = LISTED + 2 * KING_FEATURES
     MAX_CHANGED = KING_FEATURES + 1     # by one move of a king that captures
-    OWN_KING = BONAPIECES               # K+P and HalfKP, for training
-    ENEMY_KING = OWN_KING + SQUARES
-    K_P_FEATURES = ENEMY_KING + SQUARES
-    HALF_KP_FEATURES = SQUARES * BONAPIECES
 
 cdef struct FeatureSet:
     int count                           # features
@@ -36,11 +32,6 @@ cdef struct Viewpoint:
 
 # Fill in the tables of a set by its name. ValueError.
 cdef int fill_features(FeatureSet *found, str name) except -1
-
-
-cdef inline int number_from(int perspective, int number) noexcept nogil:
-    """Return a number, given from Black's perspective, from that of `perspective`."""
-    return number if perspective == BLACK else features.inverse[number]
 
 
 cdef inline Viewpoint viewpoint_of(const FeatureSet *used, int perspective, int own_king) noexcept nogil:

@@ -1,6 +1,6 @@
 """Descriptions of the feature sets, and their tables. Names and numbers are YaneuraOu's."""
 
-from core_ext.eval.bonapiece cimport mirror_square
+from core_ext.eval.bonapiece cimport features, inverse_square, mirror_square
 
 # Each set: buckets (1, SQUARES, or HALF_SQUARES for reflected boards), then for each feature of a king the plane of
 # the own king's squares and that of the enemy's; planes are counted from the end of the Bonapiece numbers.

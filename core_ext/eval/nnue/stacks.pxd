@@ -1,7 +1,8 @@
 """The dense layers behind the activated sums: three in a stack, and one stack or many.
 
-Layer 0 may be sharded: all outputs see the first, common inputs; the outputs of each group see a part of the others.
-SFNN passes squares and clipped values of layer 0 to layer 1, and may add its last output to the network's (shortcut).
+Layer 0 may be sharded: all outputs see the first, common inputs; the others are divided into shards, each for a group
+of outputs. SFNN passes squares and clipped values of layer 0 to layer 1; it may add the last output of layer 0 to the
+network's (shortcut).
 """
 
 from core_ext.shogi.types cimport int32_t, uint8_t, uint32_t
@@ -17,9 +18,10 @@ cdef struct LayerStacks:
     bint sfnn
     int shortcut                # the output of layer 0 that is added; -1: none
     int common                  # inputs of layer 0 that all outputs see
-    int shard                   # inputs that one group sees besides; 0: layer 0 is not sharded
-    int sharded                 # outputs with such inputs: all, without the padding
-    int group                   # outputs of a group
+    int shard                   # inputs that one output sees besides; 0: layer 0 is not sharded
+    int sharded                 # outputs with a shard: all, without the padding
+    int shard_outputs           # outputs that see the same shard
+    int group                   # inputs of a group of layer 0's weights, see dense.h
     int outputs[2]              # of layers 0 and 1, padded
     size_t bias[2]              # offsets in a stack
     size_t weights[3]

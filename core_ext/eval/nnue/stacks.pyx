@@ -4,8 +4,8 @@ from libc.string cimport memcpy, memset
 
 from core_ext.base.memory cimport allocate_large
 from core_ext.eval.nnue.dense cimport (
-    NNUE_BLOCK, NNUE_CHUNK, NNUE_USED_WORDS, nnue_affine, nnue_dot_row, nnue_find_used, nnue_hidden, nnue_squares,
-    portable_affine, portable_dot, portable_hidden, portable_squares,
+    NNUE_BLOCK, NNUE_CHUNK, NNUE_USED_WORDS, nnue_affine, nnue_dot_row, nnue_find_used, nnue_group, nnue_hidden,
+    nnue_squares, portable_affine, portable_dot, portable_hidden, portable_squares,
 )
 from core_ext.shogi.types cimport int8_t
 
@@ -13,6 +13,7 @@ cdef enum:
     FILE_STEP = 32              # inputs of a layer are padded to a multiple of this in the file
     ALIGNED = 64                # each array in a stack
     WORD = 4
+    GROUP = 4                   # inputs of a group of weights, in layer 1
     LARGEST_BIAS = 1 << 30      # sums of this and all weights fit into 32 bits
 
 assert MAX_USED == NNUE_USED_WORDS(MAX_INPUTS) * (MAX_HIDDEN // NNUE_BLOCK)
@@ -30,7 +31,7 @@ cdef inline void add_shards(const LayerStacks *stacks, int32_t *sums, const uint
     cdef const uint8_t *seen
     cdef int i
     for i in range(stacks.sharded):
-        seen = inputs + stacks.common + i // stacks.group * stacks.shard
+        seen = inputs + stacks.common + i // stacks.shard_outputs * stacks.shard
         sums[i] = wrapping_sum(sums[i], portable_dot(seen, rows, stacks.shard) if portable else
                                nnue_dot_row(seen, rows, stacks.shard))
         rows += stacks.shard
@@ -41,9 +42,10 @@ cdef inline void first_layer(const LayerStacks *stacks, const char *stack, int32
     cdef const int8_t *weights = <const int8_t *>stack + stacks.weights[0]
     cdef const int32_t *bias = <const int32_t *>(stack + stacks.bias[0])
     if portable:
-        portable_affine(sums, inputs, stacks.common, stacks.outputs[0], weights, bias)
+        portable_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias)
     else:
-        nnue_affine(sums, inputs, stacks.common, stacks.outputs[0], weights, bias, stacks.used)
+        nnue_affine(sums, inputs, stacks.common, stacks.outputs[0], stacks.group, weights, bias,
+                    stacks.used)
     if stacks.shard:
         add_shards(stacks, sums, inputs, <const int8_t *>stack + stacks.shards, portable)
 
@@ -76,11 +78,11 @@ cdef int32_t run_stack(const LayerStacks *stacks, int index, const uint8_t *inpu
     first_layer(stacks, stack, first, inputs, portable)
     count = activate_first(stacks, units, first, portable)
     if portable:
-        portable_affine(second, units, count, stacks.outputs[1], weights, bias)
+        portable_affine(second, units, count, stacks.outputs[1], GROUP, weights, bias)
         portable_hidden(units, second, stacks.outputs[1])
         output = wrapping_sum(output, portable_dot(units, last, stacks.outputs[1]))
     else:
-        nnue_affine(second, units, count, stacks.outputs[1], weights, bias, NULL)
+        nnue_affine(second, units, count, stacks.outputs[1], GROUP, weights, bias, NULL)
         nnue_hidden(units, second, stacks.outputs[1])
         output = wrapping_sum(output, nnue_dot_row(units, last, stacks.outputs[1]))
     return wrapping_sum(output, first[stacks.shortcut]) if stacks.shortcut >= 0 else output
@@ -94,7 +96,7 @@ cdef inline size_t padded(size_t count, size_t step) noexcept nogil:
 
 cdef list file_shapes(object architecture):
     """Return (outputs, inputs) of each layer."""
-    cdef int hidden1 = architecture.hidden1, hidden2 = architecture.hidden2
+    hidden1, hidden2 = architecture.hidden1, architecture.hidden2
     if not architecture.sfnn:
         return [(hidden1, 2 * architecture.width), (hidden2, hidden1), (1, hidden2)]
     return [(hidden1 + (hidden1 % 8 == 7), architecture.width), (hidden2, 2 * hidden1), (1, hidden2)]
@@ -102,13 +104,13 @@ cdef list file_shapes(object architecture):
 
 cdef int check_shards(LayerStacks *found, object architecture, int outputs) except -1:
     """Raise ValueError if the parts of a sharded layer 0 do not fit each other."""
-    cdef int others = architecture.width - architecture.common, shards = architecture.shards
+    others, shards = architecture.width - architecture.common, architecture.shards
     if (not architecture.sfnn or shards < 2 or others <= 0 or others % (shards * NNUE_CHUNK)
             or architecture.common < 0 or architecture.common % NNUE_CHUNK or outputs % shards):
         raise ValueError(f"{shards} shards beside {architecture.common} common inputs do not fit "
                          f"{architecture.width} inputs and {outputs} outputs")
     found.common, found.shard = architecture.common, others // shards
-    found.sharded, found.group = outputs, outputs // shards
+    found.sharded, found.shard_outputs = outputs, outputs // shards
     return 0
 
 
@@ -129,11 +131,12 @@ cdef int fill_sizes(LayerStacks *found, object architecture) except -1:
     outputs, found.common = file_shapes(architecture)[0]
     found.sfnn = architecture.sfnn
     found.shortcut = architecture.hidden1 if outputs > architecture.hidden1 else -1
-    found.shard, found.sharded, found.group = 0, 0, outputs
+    found.shard, found.sharded, found.shard_outputs = 0, 0, outputs
     if architecture.shards != 1 or architecture.common:
         check_shards(found, architecture, outputs)
     found.outputs[0] = 8 if outputs <= 8 else <int>padded(outputs, 16)
     found.outputs[1] = <int>padded(architecture.hidden2, 16)
+    found.group = nnue_group(found.common, found.outputs[0])
     units = [found.common, found.outputs[0] * (2 if found.sfnn else 1), found.outputs[1]]
     for i in range(2):
         found.bias[i], found.weights[i] = at, at + padded(found.outputs[i] * WORD, ALIGNED)
@@ -160,27 +163,34 @@ cdef const uint8_t *copy_biases(int32_t *out, const uint8_t *at, int outputs) ex
     return at + WORD * outputs
 
 
-cdef const uint8_t *copy_weights(int8_t *out, const uint8_t *at, int outputs, int inputs, int room, int split,
-                                 int moved) noexcept nogil:
-    """Reorder [output][input] as [inputs / 4][room][4]; inputs from `split` on move to `moved`. Padding stays 0."""
-    cdef int i, k, to
+cdef void copy_row(int8_t *out, const uint8_t *at, int start, int count, int room, int group) noexcept nogil:
+    """Spread an output's weights of `count` inputs from `start` on over [inputs / group][room][group]."""
+    cdef int k
+    for k in range(start, start + count):
+        out[k // group * room * group + k % group] = <int8_t>at[k - start]
+
+
+cdef const uint8_t *copy_first(const LayerStacks *found, char *stack, const uint8_t *at, int outputs,
+                               int inputs) noexcept nogil:
+    """Copy the weights of layer 0: the common ones, then of each output those of its shard."""
+    cdef int8_t *weights = <int8_t *>stack + found.weights[0]
+    cdef int8_t *rows = <int8_t *>stack + found.shards
+    cdef int i
     for i in range(outputs):
-        for k in range(inputs):
-            to = k if k < split else k - split + moved
-            out[(to // 4 * room + i) * 4 + to % 4] = <int8_t>at[k]
+        copy_row(weights + found.group * i, at, 0, found.common, found.outputs[0], found.group)
+        memcpy(rows + i * found.shard, at + found.common + i // found.shard_outputs * found.shard, found.shard)
         at += padded(inputs, FILE_STEP)
     return at
 
 
-cdef const uint8_t *copy_sharded(const LayerStacks *found, char *stack, const uint8_t *at, int outputs,
-                                 int inputs) noexcept nogil:
-    """Copy the weights of layer 0: the common ones, then of each output those of its group."""
-    cdef int8_t *rows = <int8_t *>stack + found.shards
-    cdef int i
+cdef const uint8_t *copy_second(const LayerStacks *found, char *stack, const uint8_t *at, int outputs,
+                                int inputs) noexcept nogil:
+    """Copy the weights of layer 1. In SFNN, the second half of the inputs moves behind the padding of layer 0."""
+    cdef int8_t *weights = <int8_t *>stack + found.weights[1]
+    cdef int half = inputs // 2 if found.sfnn else inputs, i
     for i in range(outputs):
-        copy_weights(<int8_t *>stack + found.weights[0] + 4 * i, at, 1, found.common, found.outputs[0], found.common,
-                     0)
-        memcpy(rows + i * found.shard, at + found.common + i // found.group * found.shard, found.shard)
+        copy_row(weights + GROUP * i, at, 0, half, found.outputs[1], GROUP)
+        copy_row(weights + GROUP * i, at + half, found.outputs[0], inputs - half, found.outputs[1], GROUP)
         at += padded(inputs, FILE_STEP)
     return at
 
@@ -189,15 +199,13 @@ cdef const uint8_t *copy_stack(const LayerStacks *found, char *stack, const uint
     """Copy one stack; return the end of its bytes."""
     cdef int outputs[3]
     cdef int inputs[3]
-    cdef int split, i
+    cdef int i
     for i in range(3):
         outputs[i], inputs[i] = shapes[i]
-    split = inputs[1] // 2 if found.sfnn else inputs[1]
     at = copy_biases(<int32_t *>(stack + found.bias[0]), at + WORD, outputs[0])
-    at = copy_sharded(found, stack, at, outputs[0], inputs[0])
+    at = copy_first(found, stack, at, outputs[0], inputs[0])
     at = copy_biases(<int32_t *>(stack + found.bias[1]), at, outputs[1])
-    at = copy_weights(<int8_t *>stack + found.weights[1], at, outputs[1], inputs[1], found.outputs[1], split,
-                      found.outputs[0])
+    at = copy_second(found, stack, at, outputs[1], inputs[1])
     at = copy_biases(<int32_t *>(stack + found.output_bias), at, 1)
     memcpy(stack + found.weights[2], at, inputs[2])
     return at + padded(inputs[2], FILE_STEP)
@@ -218,7 +226,8 @@ cdef int copy_stacks(LayerStacks *found, object architecture, int count, const u
     memset(found.used, 0, sizeof(found.used))
     for i in range(count):
         at = copy_stack(found, start + i * found.stride, at, shapes)
-        nnue_find_used(found.used, <const int8_t *>start + i * found.stride + found.weights[0], found.common,
-                       found.outputs[0])
+        if found.group == GROUP:
+            nnue_find_used(found.used, <const int8_t *>start + i * found.stride + found.weights[0], found.common,
+                           found.outputs[0])
     found.stacks = start
     return 0

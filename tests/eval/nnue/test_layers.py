@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core_ext._nnue_probe import accumulate_rows, activate, affine, dot, hidden
+from core_ext._nnue_probe import accumulate_rows, activate, affine, dot, group_of, hidden
 from core_ext.eval.nnue.network import INSTRUCTIONS
 
 WIDTHS = [64, 96, *range(128, 513, 32), 544, 1024]
@@ -82,17 +82,23 @@ def test_dense_layers(inputs: int, outputs: int) -> None:
     blocks = np.kron(rng.integers(0, 2, (-(-outputs // 32), -(-inputs // 64)), np.int8), np.ones((32, 64), np.int8))
     # The last weights have blocks of zeros, as in networks of independent parts.
     for weight in (full, rng.choice(edges, (outputs, inputs)), full * blocks[:outputs, :inputs]):
-        laid_out = np.ascontiguousarray(weight.reshape(outputs, -1, 4).transpose(1, 0, 2)).reshape(-1)
         some = rng.integers(0, 128, inputs, np.uint8)
         sparse = some * (rng.random(inputs) < 0.1)
         for given in (some, sparse, 0 * some, np.full(inputs, 127, np.uint8), np.eye(1, inputs)[0]):
             units = given.astype(np.uint8)
             bias = rng.integers(-(2**31), 2**31, outputs, np.int64).astype(np.int32)
             expected = (bias.astype(np.int64) + weight.astype(np.int64) @ units).astype(np.int32)
-            for portable, skipping in ((False, False), (False, inputs % 64 == 0), (True, False)):
-                out = np.empty(outputs, np.int32)
-                affine(portable, out, units, laid_out, bias, skipping)
-                assert np.array_equal(out, expected), (portable, skipping)
+            for group in {4, group_of(inputs, outputs)}:
+                laid_out = np.ascontiguousarray(weight.reshape(outputs, -1, group).transpose(1, 0, 2)).reshape(-1)
+                forms = [(True, False)]
+                if outputs > 8 or group == 64:
+                    forms.append((False, False))
+                if inputs % 64 == 0:
+                    forms.append((False, True))
+                for portable, skipping in forms:
+                    out = np.empty(outputs, np.int32)
+                    affine(portable, out, units, group, laid_out, bias, skipping)
+                    assert np.array_equal(out, expected), (portable, group, skipping)
 
 
 @pytest.mark.parametrize("count", [16, 32, 48, 64, 80, 96, 112, 128, 256, 1024])

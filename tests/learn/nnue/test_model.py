@@ -102,12 +102,17 @@ def test_targets_are_those_of_kpp_training(positions: Positions) -> None:
     assert np.allclose(expander.targets(words_of(given)), np.where(given["side"] == 1, 1 - expected, expected))
 
 
-@pytest.mark.parametrize("name", ["NNUE_kp_64x2_8_16", "NNUE_halfkp_64x2_8_16", "SFNN_ka2_64_7_16_k3k3",
-                                  "SFNN_halfkahm2_256_7_16_c128_s64x2_hand16"])  # fmt: skip
-def test_gradient_is_that_of_autograd(positions: Positions, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(("name", "kind"), [
+    ("NNUE_kp_64x2_8_16", "cpu"), ("NNUE_halfkpvm_64x2_8_16", "gpu"), ("SFNN_ka2_64_7_16_k3k3", "matrix"),
+    ("SFNN_halfkahm2_192_7_16_c64_s64x2_hand16", "cpu"),
+])  # fmt: skip
+def test_gradient_is_that_of_autograd(
+    positions: Positions, monkeypatch: pytest.MonkeyPatch, name: str, kind: str
+) -> None:
     """Through one graph, without chunks, and the loss is the divergence."""
     monkeypatch.setattr(model, "CACHED", 64 * 2 * 64)
     network, expander = noisy(name)
+    network.sums_kind = kind
     inputs, scale = inputs_of(expander, positions), 1e5  # no win probability is nearly 0 or 1
     loss = network.learn(inputs, False, scale, 77)
     found = {parameter: value.grad.clone() for parameter, value in network.parameters.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,4 +59,5 @@ def join_ranks(device: str) -> Ranks:
         return Ranks()
     if not dist.is_initialized():
         dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
+        atexit.register(dist.destroy_process_group)
     return Ranks(dist.get_rank(), dist.get_world_size())

@@ -29,13 +29,12 @@ CACHED = 1 << 20  # sums of a chunk on a CPU
 MANY_STACKS = 128  # whose gradients cost more than a chunk saves
 
 
-def unit_of(name: str) -> float:
-    """Return the integer of the file that is 1.0 in a parameter, by which Adam's steps are scaled."""
-    if name.startswith("weight"):
-        return OUTPUT_UNIT / UNIT if name == "weight2" else HIDDEN_UNIT
-    if name == "bias2":
-        return OUTPUT_UNIT
-    return UNIT * HIDDEN_UNIT if name in ("bias0", "bias1") else UNIT
+# The integer of the file that is 1.0 in each parameter, by which Adam's steps are scaled; less for own rows, because
+# Adam scales up the noise of rare ones (docs/findings.md).
+OWN_RATE = 0.3
+UNITS = dict.fromkeys(("rows", "offsets", "bias"), UNIT) | dict.fromkeys(("bias0", "bias1"), UNIT * HIDDEN_UNIT)
+UNITS |= dict.fromkeys(("weight0", "weight1"), HIDDEN_UNIT) | {"weight2": OUTPUT_UNIT / UNIT, "bias2": OUTPUT_UNIT}
+UNITS["own"] = UNIT * OWN_RATE
 
 
 class RowSums:

@@ -32,7 +32,7 @@ from usi_engine.learn.kpp.train import Plan, agreement, scores_differ, sigmoid
 from usi_engine.learn.nnue.device import Ranks, choose_device, join_ranks
 from usi_engine.learn.nnue.export import active_order, to_file, warm_start
 from usi_engine.learn.nnue.inputs import Expander, Inputs, compact
-from usi_engine.learn.nnue.model import TRANSFORMER, initialised, unit_of
+from usi_engine.learn.nnue.model import TRANSFORMER, UNITS, initialised
 from usi_engine.learn.nnue.network_card import CARD_SUFFIX, TEMPO_KEY
 from usi_engine.learn.nnue.progress import fit_progress, progress_of
 from usi_engine.progress import Progress
@@ -111,7 +111,7 @@ class NetworkTraining:
         """Return Adam with a group for each parameter, whose steps are scaled by the parameter's unit."""
         groups = []
         for name, value in self.network.parameters.items():
-            unit = unit_of(name)
+            unit = UNITS[name]
             decay = self.plan.decay / unit if name in TRANSFORMER else 0.0
             groups.append({"params": [value], "unit": unit, "weight_decay": decay, "eps": self.plan.epsilon / unit})
         return torch.optim.AdamW(groups, lr=0.0, fused=True)
@@ -135,21 +135,22 @@ class NetworkTraining:
     def run(self) -> None:
         """Train to the end, from the checkpoint if there is one."""
         self.resume()
-        saved, report = (
-            time.monotonic(),
-            Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS),
-        )
+        saved = time.monotonic()
+        report = Progress("steps", self.total - self.state.step, self.state.step, REPORT_SECONDS)
         losses, note = [], ""
         for words, mirror in self.given(self.state.step, self.total):
             losses.append(self.learn(words, mirror))
             self.state.step += 1
             if self.state.step % REPORT_STEPS == 0:
                 note, losses = f"divergence {float(sum(losses)) / len(losses) / self.batches.part:.5f}", []
-            if self.ranks.is_first:
-                report.add(1, self.batches.size, note)
+            if not self.ranks.is_first:
+                continue
+            report.add(1, self.batches.size, note)
             epoch_ends = self.state.step % self.batches.per_epoch == 0
             if epoch_ends or time.monotonic() - saved > 60 * self.plan.checkpoint_minutes:
-                self.keep(epoch_ends)
+                if epoch_ends:
+                    self.measure()
+                self.save()
                 saved = time.monotonic()
 
     def given(self, first: int, end: int) -> Iterator[tuple[Tensor, Tensor]]:
@@ -173,14 +174,6 @@ class NetworkTraining:
         self.optimizer.step()
         self.network.keep_in_range()
         return loss
-
-    def keep(self, epoch_ends: bool) -> None:
-        """Write the checkpoint, at the end of an epoch after a point of the curve."""
-        if self.ranks.is_first:
-            if epoch_ends:
-                self.measure()
-            self.save()
-        self.ranks.wait()
 
     # ---- figures ----
 
