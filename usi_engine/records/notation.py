@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from core_ext.shogi.ki2 import (
     MARKS,
     MOVE,
+    NARROW,
     PIECES,
     candidates,
     ki2_text,
@@ -17,11 +18,11 @@ from core_ext.shogi.ki2 import (
     square_of,
     words_for,
 )
-from core_ext.shogi.notation import KANJI_RANKS, SIDE_MARKS
+from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.core import load_core
 
 __all__ = [
-    "KANJI_RANKS", "MOVE", "PIECES", "SIDE_MARKS", "NamedMove", "candidates", "ki2_text", "kif_line", "name_moves",
+    "MOVE", "NARROW", "PIECES", "SIDE_MARKS", "NamedMove", "candidates", "ki2_text", "kif_line", "name_moves",
     "origins_of", "promotion", "read_move", "square_of", "words_for",
 ]  # fmt: skip
 
