@@ -113,7 +113,7 @@ def candidates(match: re.Match[str], board: Position) -> list[str]:
         return []
     origins = [] if ending == "打" else origins_of(board, piece, square)
     if match[6]:
-        origins, words = [origin for origin in origins if origin == square_of(match[6])], ""
+        origins = [origin for origin in origins if origin == square_of(match[6])]
     chosen = [origin + square + "+" * (ending == "成") for origin in choose(words, origins, piece, square, board.turn)]
     legal = [move for move in chosen if board.is_legal(move)]
     drop = f"{piece}*{square}"

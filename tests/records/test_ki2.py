@@ -7,10 +7,10 @@ import pytest
 from rsshogi.record import Record
 
 from core_ext.board import Board
+from core_ext.shogi.ki2 import MOVE, candidates, ki2_text
 from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
 from tests.records.common import faults_of, game_of
 from usi_engine.records import ki2
-from usi_engine.records.notation import MOVE, candidates, ki2_text
 
 HEAD = "手合割：平手\n"
 
@@ -81,8 +81,6 @@ def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
     [
         ("▲８八銀", 1, "illegal move", "▲８八銀"),
         ("▲５五歩打", 1, "illegal move", "▲５五歩打"),
-        ("▲４八銀寄", 1, "illegal move", "▲４八銀寄"),
-        ("▲６八銀右", 1, "illegal move", "▲６八銀右"),
         ("▲７六歩 △８八歩", 2, "illegal move", "△８八歩"),
         ("▲７六歩 ▲２六歩", 2, "a move of the other side", "▲２六歩"),
         ("▲同歩", 1, "illegal move", "▲同歩"),

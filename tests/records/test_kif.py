@@ -177,7 +177,7 @@ def test_everything_is_kept() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        FOUR.replace("歩(", "歩左 ("),
+        FOUR.replace("歩(", "歩 ("),
         FOUR.replace(" ７", " ▲７").replace(" ３", " △３").replace(" ２", " ☗２").replace(" 同", " ▽同"),
         FOUR.replace("\n", "\r"),
         FOUR.replace("(", "（").replace(")", "） （00:05/00:00:05）").replace("（77", "（７７"),

@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import NARROW, PIECES
 from usi_engine.records.csa_position import in_hand
 from usi_engine.records.faults import excerpt
-from usi_engine.records.notation import NARROW, PIECES
 
 if TYPE_CHECKING:
     from core_ext.board import Board

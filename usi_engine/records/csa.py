@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import square_of
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import LETTERS, Setup, position_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.notation import square_of
 from usi_engine.records.time_words import limit_of, words_of
 from usi_engine.records.tree import End, Record, marked_text, unmarked_text
 

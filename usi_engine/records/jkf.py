@@ -10,12 +10,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from core_ext.shogi.ki2 import origins_of, promotion, words_for
 from usi_engine.core import load_core
 from usi_engine.records import csa
 from usi_engine.records.bod import HANDICAPS
 from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
-from usi_engine.records.notation import origins_of, promotion, words_for
 from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:

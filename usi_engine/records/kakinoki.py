@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import MOVE, read_move
+from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.core import load_core
 from usi_engine.records.bod import Start, start_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.notation import MOVE, SIDE_MARKS, read_move
 from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:

@@ -5,26 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core_ext.shogi.ki2 import (
-    MARKS,
-    MOVE,
-    NARROW,
-    PIECES,
-    candidates,
-    ki2_text,
-    origins_of,
-    promotion,
-    read_move,
-    square_of,
-    words_for,
-)
-from core_ext.shogi.notation import SIDE_MARKS
+from core_ext.shogi.ki2 import MARKS, ki2_text
 from usi_engine.core import load_core
-
-__all__ = [
-    "MOVE", "NARROW", "PIECES", "SIDE_MARKS", "NamedMove", "candidates", "ki2_text", "kif_line", "name_moves",
-    "origins_of", "promotion", "read_move", "square_of", "words_for",
-]  # fmt: skip
 
 
 @dataclass(frozen=True)
