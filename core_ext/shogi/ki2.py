@@ -122,8 +122,8 @@ def candidates(match: re.Match[str], board: Position) -> list[str]:
 
 
 def choose(words: str, origins: list[str], piece: str, square: str, turn: int) -> list[str]:
-    """Return the origins that fit the words. 右 and 左 tell two rangers apart, and say nothing of a single one."""
-    if len(origins) < 2 and piece in RANGERS:
+    """Return the origins that fit the words; a single one needs none."""
+    if len(origins) < 2:
         return origins
     found = {origin: vector(origin, square, turn) for origin in origins}
     for word in words:
