@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
     from core_ext.engine import PieceValues
+    from usi_engine.async_engine import AsyncEngine
     from usi_engine.core import CoreError
     from usi_engine.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts
     from usi_engine.engine import Engine, analyse
@@ -28,15 +29,17 @@ AUTHOR = "the Komadori authors"
 __version__ = "0.1.0"
 
 __all__ = [
-    "BLACK", "WHITE", "Analysis", "AnalysisStream", "Board", "CoreError", "Engine", "EngineDied", "EngineError",
-    "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Outcome", "PieceValues", "PlayResult", "RecordError",
-    "Score", "Termination", "Timeouts", "UsiEngine", "Variation", "WeightsError", "analyse", "load_games", "mate",
+    "BLACK", "WHITE", "Analysis", "AnalysisStream", "AsyncEngine", "Board", "CoreError", "Engine", "EngineDied",
+    "EngineError", "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Outcome", "PieceValues", "PlayResult",
+    "RecordError", "Score", "Termination", "Timeouts", "UsiEngine", "Variation", "WeightsError", "analyse",
+    "load_games", "mate",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
     "core_ext.engine": ("PieceValues",),
     "usi_engine.records.faults": ("RecordError",),
     "usi_engine.records.games": ("Game", "load_games"),
+    "usi_engine.async_engine": ("AsyncEngine",),
     "usi_engine.core": ("CoreError",),
     "usi_engine.evaluation.names": ("WeightsError",),
     "usi_engine.driver": ("EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Timeouts"),

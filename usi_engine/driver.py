@@ -202,7 +202,8 @@ class Engine:
         with self._going:  # a `stop` of another thread comes after the go
             with self._lock:
                 self._searches += 1
-                self._idle.clear()
+                if self._process is not None and self._process.poll() is None:
+                    self._idle.clear()  # only the end of a process sets it without an answer
             self._send(position)
             self._send(f"go ponder {clocks}" if ponder else f"go {clocks}")
         return self._searches

@@ -97,7 +97,7 @@ def test_a_stream_ends_with_its_block(opened: Opened) -> None:
     ],
 )
 def test_an_engine_that_fails(opened: Opened, answer: str, kind: type[EngineError], text: str) -> None:
-    with opened(answer, timeouts=QUICK) as engine:
+    with opened(answer, timeouts=QUICK if answer == "hang" else Timeouts()) as engine:
         process = engine._driver._process
         with pytest.raises(kind, match=text) as failure:
             engine.analyse(Board(), depth=3)

@@ -1,0 +1,52 @@
+"""AsyncEngine: calls, streams, cancellation."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+import pytest
+
+from core_ext.board import Board
+from tests.api.test_usi_process import FAKE
+from usi_engine import AsyncEngine, Engine, EngineDied, Limit
+
+
+def test_calls_and_streams() -> None:
+    async def main() -> None:
+        async with AsyncEngine(Engine("material", megabytes=1)) as engine:
+            assert (await engine.analyse(Board(), depth=2)).depth == 2
+            assert (await engine.play(Board(), Limit(depth=1))).move
+            await engine.new_game()
+            async with engine.analysis(Board(), depth=3) as stream:
+                assert [part.depth async for part in stream] == [1, 2, 3]
+                assert (await stream.result()).depth == 3
+            async with engine.analysis(Board()) as stream:
+                assert (await anext(stream)).depth == 1
+        with pytest.raises(RuntimeError, match="closed"):
+            await engine.analyse(Board(), depth=1)
+
+    asyncio.run(main())
+
+
+def test_a_cancelled_search_stops() -> None:
+    async def main() -> None:
+        async with AsyncEngine(Engine("material", megabytes=1)) as engine:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(engine.analyse(Board(), time=1000), 0.1)
+            assert (await engine.analyse(Board(), depth=1)).depth == 1
+
+    asyncio.run(main())
+
+
+def test_another_engine(tmp_path: Path) -> None:
+    command = [sys.executable, str(FAKE), str(tmp_path / "log"), "7g7f", "die"]
+
+    async def main() -> None:
+        async with await AsyncEngine.popen(command) as engine:
+            assert (await engine.play(Board(), Limit(depth=1))).move == "7g7f"
+            with pytest.raises(EngineDied, match="Fake has ended"):
+                await engine.play(Board(), Limit(depth=1))
+
+    asyncio.run(main())

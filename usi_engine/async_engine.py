@@ -1,0 +1,95 @@
+"""Engines for asyncio: the same methods as coroutines, each call on a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from usi_engine.engine import Engine
+from usi_engine.results import Analysis, Limit, PlayResult
+from usi_engine.stream import WATCH, AnalysisStream
+from usi_engine.usi_process import UsiEngine
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+
+Result = TypeVar("Result")
+
+
+class AsyncStream:
+    """An AnalysisStream for `async with` and `async for`."""
+
+    def __init__(self, open_stream: Callable[[], AnalysisStream]) -> None:
+        self._open = open_stream
+
+    async def __aenter__(self) -> AsyncStream:
+        self._stream = self._open()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self._stream.__exit__, kind, error, trace)
+
+    def __aiter__(self) -> AsyncStream:
+        return self
+
+    async def __anext__(self) -> Analysis:
+        part = await asyncio.to_thread(next, self._stream, None)
+        if part is None:
+            raise StopAsyncIteration
+        return part
+
+    async def result(self) -> Analysis:
+        """Wait for the end of the search and return its result."""
+        return await asyncio.to_thread(self._stream.result)
+
+
+class AsyncEngine:
+    """An Engine or UsiEngine for `async with`; a cancelled call stops its search. Arguments and errors are the same."""
+
+    def __init__(self, engine: Engine | UsiEngine) -> None:
+        self.engine = engine
+
+    @classmethod
+    async def popen(cls, command: str | os.PathLike[str] | Sequence[str], **arguments: Any) -> AsyncEngine:
+        """Start another USI engine; arguments as for UsiEngine."""
+        return cls(await asyncio.to_thread(UsiEngine, command, **arguments))
+
+    async def __aenter__(self) -> AsyncEngine:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self.engine.close)
+
+    async def analyse(self, board: Board, limit: Limit | None = None, **arguments: Any) -> Analysis:
+        """Search a position."""
+        return await self._call(lambda: self.engine.analyse(board, limit, **arguments))
+
+    async def play(self, board: Board, limit: Limit) -> PlayResult:
+        """Choose a move."""
+        return await self._call(lambda: self.engine.play(board, limit))
+
+    async def new_game(self) -> None:
+        """Forget earlier searches."""
+        await self._call(self.engine.new_game)
+
+    def analysis(self, board: Board, limit: Limit | None = None, **arguments: Any) -> AsyncStream:
+        """Return the stream of results, for `async with`."""
+        return AsyncStream(lambda: self.engine.analysis(board, limit, **arguments))
+
+    async def _call(self, function: Callable[[], Result]) -> Result:
+        job = asyncio.ensure_future(asyncio.to_thread(function))
+        try:
+            return await asyncio.shield(job)
+        except asyncio.CancelledError:
+            while not job.done():
+                await asyncio.to_thread(self.engine.stop)  # repeatedly, because a search that begins forgets it
+                await asyncio.wait({job}, timeout=WATCH)
+            job.exception()  # nobody else asks for it
+            raise
