@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
     from core_ext.engine import PieceValues
-    from usi_engine.async_engine import AsyncEngine
+    from usi_engine.api.async_engine import AsyncEngine
+    from usi_engine.api.engine import Engine, analyse
+    from usi_engine.api.mate_search import Mate, mate
+    from usi_engine.api.results import Analysis, Limit, PlayResult, Score, Variation
+    from usi_engine.api.stream import AnalysisStream
+    from usi_engine.api.usi_process import UsiEngine
     from usi_engine.core import CoreError
-    from usi_engine.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts
-    from usi_engine.engine import Engine, analyse
     from usi_engine.evaluation.names import WeightsError
-    from usi_engine.mate_search import Mate, mate
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games
-    from usi_engine.results import Analysis, Limit, PlayResult, Score, Variation
-    from usi_engine.stream import AnalysisStream
-    from usi_engine.usi_process import UsiEngine
+    from usi_engine.usi.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts
 
 NAME = "Komadori"
 AUTHOR = "the Komadori authors"
@@ -39,15 +39,15 @@ _MODULES = {
     "core_ext.engine": ("PieceValues",),
     "usi_engine.records.faults": ("RecordError",),
     "usi_engine.records.games": ("Game", "load_games"),
-    "usi_engine.async_engine": ("AsyncEngine",),
+    "usi_engine.api.async_engine": ("AsyncEngine",),
     "usi_engine.core": ("CoreError",),
     "usi_engine.evaluation.names": ("WeightsError",),
-    "usi_engine.driver": ("EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Timeouts"),
-    "usi_engine.engine": ("Engine", "analyse"),
-    "usi_engine.mate_search": ("Mate", "mate"),
-    "usi_engine.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
-    "usi_engine.stream": ("AnalysisStream",),
-    "usi_engine.usi_process": ("UsiEngine",),
+    "usi_engine.usi.driver": ("EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Timeouts"),
+    "usi_engine.api.engine": ("Engine", "analyse"),
+    "usi_engine.api.mate_search": ("Mate", "mate"),
+    "usi_engine.api.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
+    "usi_engine.api.stream": ("AnalysisStream",),
+    "usi_engine.api.usi_process": ("UsiEngine",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

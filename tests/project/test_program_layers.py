@@ -9,12 +9,13 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
-    "usi": "options output protocol arguments",
-    "": "core memory progress driver",
+    "usi": "options output protocol arguments driver",
+    "": "core memory progress",
     "evaluation": "cache names files kpp_file architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
-    " ": "results mate_search stream usi_process engine async_engine player",
+    "api": "results mate_search stream usi_process engine async_engine",
+    " ": "player",
     "game": "console resources skill request bench mating thinking session loop",
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",

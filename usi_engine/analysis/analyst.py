@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
-from usi_engine.engine import Engine
-from usi_engine.results import Analysis, Watch
+from usi_engine.api.engine import Engine
+from usi_engine.api.results import Analysis, Watch
 from usi_engine.search.report import Line
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from usi_engine.results import winning_chance
+from usi_engine.api.results import winning_chance
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from usi_engine.csa.connection import Connection, Cut, TrafficLog
 from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import save
-from usi_engine.driver import Engine, EngineEvent, EngineGone
 from usi_engine.records.faults import RecordError
+from usi_engine.usi.driver import Engine, EngineEvent, EngineGone
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0
 LONGEST_PAUSE, MOST_DOUBLINGS = 60.0, 10

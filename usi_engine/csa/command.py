@@ -16,8 +16,8 @@ from pathlib import Path
 import usi_engine
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
-from usi_engine.driver import Engine, EngineError
 from usi_engine.usi.arguments import DAY, real, whole
+from usi_engine.usi.driver import Engine, EngineError
 
 PORT = 4081
 LEAST_KEEP_ALIVE = 30  # seconds; the protocol allows at most one empty line in 30 seconds

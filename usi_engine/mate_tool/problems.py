@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from usi_engine.api.mate_search import solve_interruptibly
 from usi_engine.core import Core, board_of
-from usi_engine.mate_search import solve_interruptibly
 from usi_engine.memory import check_free
 from usi_engine.usi.output import escaped
 

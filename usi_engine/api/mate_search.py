@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from usi_engine.api.results import Limit
 from usi_engine.core import load_core
 from usi_engine.memory import check_free
-from usi_engine.results import Limit
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -14,21 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from usi_engine.core import Core, load_core
-from usi_engine.driver import (
-    SCORE,
-    USUAL_TIMEOUTS,
-    BestMove,
-    EngineDied,
-    EngineError,
-    EngineEvent,
-    EngineGone,
-    EngineNonsense,
-    EngineSilent,
-    Timeouts,
-)
-from usi_engine.driver import Engine as Driver
-from usi_engine.results import (
+from usi_engine.api.results import (
     Analysis,
     Limit,
     PlayResult,
@@ -41,7 +27,21 @@ from usi_engine.results import (
     rule_score,
     score_of,
 )
-from usi_engine.stream import WATCH, AnalysisStream
+from usi_engine.api.stream import WATCH, AnalysisStream
+from usi_engine.core import Core, load_core
+from usi_engine.usi.driver import (
+    SCORE,
+    USUAL_TIMEOUTS,
+    BestMove,
+    EngineDied,
+    EngineError,
+    EngineEvent,
+    EngineGone,
+    EngineNonsense,
+    EngineSilent,
+    Timeouts,
+)
+from usi_engine.usi.driver import Engine as Driver
 
 if TYPE_CHECKING:
     from core_ext.board import Board

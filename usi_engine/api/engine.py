@@ -16,10 +16,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from usi_engine.core import Core, load_core
-from usi_engine.evaluation.load import load_evaluation
-from usi_engine.evaluation.names import INTERNAL
-from usi_engine.results import (
+from usi_engine.api.results import (
     Analysis,
     Limit,
     PlayResult,
@@ -31,16 +28,19 @@ from usi_engine.results import (
     limit_of,
     score_of,
 )
+from usi_engine.api.stream import WATCH, AnalysisStream, next_of
+from usi_engine.api.usi_process import UsiEngine
+from usi_engine.core import Core, load_core
+from usi_engine.evaluation.load import load_evaluation
+from usi_engine.evaluation.names import INTERNAL
 from usi_engine.search.iterative import Search, SearchLimits
 from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
 from usi_engine.search.timeman import TimeLimits, time_limits
-from usi_engine.stream import WATCH, AnalysisStream, next_of
 from usi_engine.usi.options import DECLARED, Options, Spin
 from usi_engine.usi.output import Writer
 from usi_engine.usi.protocol import Go
-from usi_engine.usi_process import UsiEngine
 
 if TYPE_CHECKING:
     from core_ext.board import Board

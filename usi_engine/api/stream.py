@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import TypeVar
 
-from usi_engine.results import Analysis, Watch
+from usi_engine.api.results import Analysis, Watch
 
 Item = TypeVar("Item")
 # Interval of checks for Ctrl-C in seconds, while another thread searches.

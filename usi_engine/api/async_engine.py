@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from usi_engine.engine import Engine
-from usi_engine.results import Analysis, Limit, PlayResult
-from usi_engine.stream import WATCH, AnalysisStream
-from usi_engine.usi_process import UsiEngine
+from usi_engine.api.engine import Engine
+from usi_engine.api.results import Analysis, Limit, PlayResult
+from usi_engine.api.stream import WATCH, AnalysisStream
+from usi_engine.api.usi_process import UsiEngine
 
 if TYPE_CHECKING:
     from core_ext.board import Board

@@ -1,0 +1,1 @@
+"""The Python API: searches by this engine or by another USI engine."""
