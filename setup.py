@@ -163,7 +163,8 @@ class BuildExt(build_ext):
             if extension.name == "core_ext.base.processor":
                 # This module must run on any processor: it reports that the processor is too old.
                 extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
-                extension.define_macros += [("CORE_EXT_TARGET", ARCH), *((f"CORE_EXT_NEEDS_{name}", None) for name in used)]
+                extension.define_macros += [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
+                extension.define_macros += [("CORE_EXT_TARGET", ARCH)]
             extension.extra_link_args = [] if msvc else instruments()
         super().build_extensions()
 

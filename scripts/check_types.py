@@ -22,8 +22,9 @@ from usi_engine import Board, Engine, Game, Score, load_games
 
 board = Board()
 assert_type(board.legal_moves(), list[str])
-assert_type(load_games("game.kif"), list[Game])
 assert_type(MateSolver(16, StopToken()), MateSolver)
+for game in load_games("game.kif"):
+    assert_type(game, Game)
 with Engine() as engine:
     assert_type(engine.analyse(board, nodes=1000).score, Score)
 """
