@@ -20,20 +20,22 @@ from core_ext.shogi.movegen cimport (
     CheckInfo, generate_checks, generate_legal, generate_pseudo_legal, gives_check, has_legal_move, init_check_info,
     perft,
 )
-from core_ext.shogi.notation import csa_text, find_csa, find_kif, kif_text
+from core_ext.shogi.ki2 import find_ki2, ki2_text
+from core_ext.shogi.notation import PASS, csa_text, find_csa, find_kif, flip_move, flip_sfen, kif_text
 from core_ext.shogi.outcome import Outcome, Termination
 from core_ext.shogi.position cimport (
     NO_DECLARATION, REPETITION_DRAW, REPETITION_LOSS, REPETITION_WIN, RULE_24, RULE_24_HANDICAP, RULE_27,
-    RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, free_position,
-    full_key, game_repetition, has_tried, in_check, occupied, reserve_plies, to_move32, try_move, undo_move,
+    RULE_27_HANDICAP, RULE_TRY, allocate_position, attackers, can_declare, copy_position, do_move, do_null,
+    free_position, full_key, game_repetition, has_tried, in_check, occupied, reserve_plies, to_move32, try_move,
+    undo_move, undo_null,
 )
 from core_ext.shogi.see cimport see
 from core_ext.shogi.sfen cimport (
     format_move, format_sfen, format_square, parse_move, parse_sfen, parse_square, piece_letters,
 )
 from core_ext.shogi.types cimport (
-    GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, PAWN, SQUARES, dropped_type, from_square, is_drop, make_piece, to_square,
-    uint64_t,
+    GOLD, MAX_MOVES, Move, NO_MOVE, NO_SQUARE, NULL_MOVE, PAWN, SQUARES, dropped_type, from_square, is_drop, make_piece,
+    to_square, uint64_t,
 )
 
 BLACK = 0
@@ -88,7 +90,56 @@ cdef list with_movers(const Position *pos):
 
 
 cdef list played_moves(Board board):
-    return [format_move(<Move><int>move) for move in board.played]
+    return [played_text(move) for move in board.played]
+
+
+cdef str played_text(int move):
+    return PASS if move == NULL_MOVE else format_move(<Move>move)
+
+
+cdef void undo_played(Position *pos, int move):
+    if move == NULL_MOVE:
+        undo_null(pos)
+    else:
+        undo_move(pos)
+
+
+cdef class MoveList:
+    """The moves of a board, generated anew by each use: call it for a list, iterate it, print it, ask `move in` it.
+
+    Calls, iteration and `len` leave out dominated moves, `in` does not.
+    """
+
+    cdef Board board
+    cdef bint pseudo
+
+    def __call__(self, include_all: bool = False):
+        """Return the moves as a list, without dominated moves unless `include_all`."""
+        cdef Move moves[MAX_MOVES]
+        if self.pseudo:
+            return names_of(moves, generate_pseudo_legal(&self.board.pos, moves, include_all))
+        return names_of(moves, generate_legal(&self.board.pos, moves, include_all))
+
+    def __iter__(self):
+        return iter(self())
+
+    def __len__(self):
+        return len(self())
+
+    def __contains__(self, move):
+        return move in self(True)
+
+    def __str__(self):
+        return " ".join(self())
+
+    def __repr__(self):
+        return f"<{'pseudo-legal' if self.pseudo else 'legal'} moves: {self}>"
+
+
+cdef MoveList moves_of(Board board, bint pseudo):
+    cdef MoveList made = MoveList.__new__(MoveList)
+    made.board, made.pseudo = board, pseudo
+    return made
 
 
 cdef class Board:
@@ -114,11 +165,14 @@ cdef class Board:
 
     @classmethod
     def from_moves(cls, moves, sfen: str = "startpos"):
-        """Return the board after `moves`, an iterable of USI texts. ValueError if one is illegal."""
+        """Return the board after `moves`, an iterable of USI texts and `pass`. ValueError if one is illegal."""
         cdef Board board = Board.__new__(cls)
         board.set_sfen(sfen)
         for move in moves:
-            board.push(move)
+            if move == PASS:
+                board.push_pass()
+            else:
+                board.push(move)
         return board
 
     @classmethod
@@ -130,8 +184,8 @@ cdef class Board:
     def __reduce__(self):
         cdef Board start = self._copy(Board)
         moves = played_moves(start)
-        for _ in moves:
-            undo_move(&start.pos)
+        for move in reversed(start.played):
+            undo_played(&start.pos, move)
         return type(self).from_moves, (moves, format_sfen(&start.pos)), getattr(self, "__dict__", None)
 
     def __eq__(self, other):
@@ -146,6 +200,11 @@ cdef class Board:
     def copy(self):
         """Return an independent copy of the position and its moves."""
         return self._copy(type(self))
+
+    def mirror(self):
+        """Return the board rotated by half a turn with the colours exchanged, and its moves with it."""
+        _, (moves, start), _ = Board.__reduce__(self)
+        return type(self).from_moves(map(flip_move, moves), flip_sfen(start))
 
     cdef Board _copy(self, kind):
         """Copy without calling a subclass's `copy`."""
@@ -190,36 +249,53 @@ cdef class Board:
         do_move(&self.pos, <Move>parsed)
         self.played.append(parsed)
 
+    def push_usi(self, text: str):
+        """Make a move given as USI text and return it; ValueError as in `push`."""
+        self.push(text)
+        return text
+
+    def push_pass(self):
+        """Let the side to move pass (a null move, `pass` in `moves()`); ValueError if it is in check.
+
+        Shogi has no such move: neither records nor `position` of USI can hold it.
+        """
+        if in_check(&self.pos):
+            raise ValueError("cannot pass in check")
+        reserve_plies(&self.pos, 1)
+        do_null(&self.pos)
+        self.played.append(NULL_MOVE)
+
     def pop(self):
         """Unmake the last move and return it; IndexError if no move has been pushed."""
         if not self.played:
             raise IndexError("no move to take back")
-        undo_move(&self.pos)
-        return format_move(<Move><int>self.played.pop())
+        cdef int move = self.played.pop()
+        undo_played(&self.pos, move)
+        return played_text(move)
 
     def peek(self):
         """Return the last move; IndexError if no move has been pushed."""
         if not self.played:
             raise IndexError("no move has been made")
-        return format_move(<Move><int>self.played[len(self.played) - 1])
+        return played_text(self.played[len(self.played) - 1])
 
     def moves(self):
         """Return the moves pushed since the set-up."""
         return played_moves(self)
 
-    def legal_moves(self, include_all: bool = False):
-        """Return the legal moves, without dominated moves unless `include_all`.
+    @property
+    def legal_moves(self):
+        """The legal moves: `legal_moves()` is a list, `in`, `for`, `len` and `print` work without the call.
 
-        A dominated move is a non-promotion that is never better than the promotion: of a pawn, bishop or rook, or of a
-        lance to the second rank.
+        `include_all` adds the dominated moves, non-promotions that are never better than the promotion: of a pawn,
+        bishop or rook, or of a lance to the second rank.
         """
-        cdef Move moves[MAX_MOVES]
-        return names_of(moves, generate_legal(&self.pos, moves, include_all))
+        return moves_of(self, False)
 
-    def pseudo_legal_moves(self, include_all: bool = False):
-        """Return the legal moves and moves that leave the king in check or mate by a pawn drop (see `is_legal`)."""
-        cdef Move moves[MAX_MOVES]
-        return names_of(moves, generate_pseudo_legal(&self.pos, moves, include_all))
+    @property
+    def pseudo_legal_moves(self):
+        """The legal moves and those that leave the king in check or mate by a pawn drop, as in `legal_moves`."""
+        return moves_of(self, True)
 
     def is_legal(self, move: str):
         """Return whether the text is a legal move, dominated or not."""
@@ -408,9 +484,27 @@ cdef class Board:
         self.push(move)
         return move
 
+    def ki2(self, move: str):
+        """Return a legal move as KI2 text (`▲７六歩`, `△同　銀`, `▲６八金右`); ValueError for any other text."""
+        parse_move(&self.pos, move)
+        return ki2_text(self, move)
+
+    def parse_ki2(self, text: str):
+        """Return the legal move that a KI2 text means; ValueError if it means none or several.
+
+        The mark of the side may be missing, digits may be half-width, and an origin as in KIF may follow.
+        """
+        return find_ki2(text, self)
+
+    def push_ki2(self, text: str):
+        """Make a move given as KI2 text and return it; ValueError as in `parse_ki2`."""
+        move = self.parse_ki2(text)
+        self.push(move)
+        return move
+
     cdef str _last_square(self):
-        """Return the destination of the last move, empty if there is none."""
-        if not self.played:
+        """Return the destination of the last move; empty if there is none, and after a pass."""
+        if not self.played or self.played[len(self.played) - 1] == NULL_MOVE:
             return ""
         return format_square(to_square(<Move><int>self.played[len(self.played) - 1]))
 
@@ -424,7 +518,7 @@ cdef class Board:
 
     def svg(self):
         """Return a picture of the board and hands as SVG text, with the squares of the last move marked."""
-        move = self.peek() if self.played else ""
+        move = self.peek() if self._last_square() else ""
         return svg_diagram(self.piece_map(), self._hands(), [name for name in (move[:2], move[2:4]) if name.islower()])
 
     def _repr_svg_(self):

@@ -1,7 +1,7 @@
 """Komadori, a shogi engine that speaks USI.
 
-Python API: `Board`, `Engine`, `analyse`, `load_games` and the types of their results. They and the compiled core
-(`core_ext`) are imported on first use, so that `usi` is answered at once.
+Python API: `Board`, `Engine`, `analyse`, `mate`, `load_games` and the types of their results. They and the compiled
+core (`core_ext`) are imported on first use, so that `usi` is answered at once.
 """
 
 from __future__ import annotations
@@ -13,18 +13,24 @@ if TYPE_CHECKING:
     from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
     from core_ext.engine import PieceValues
     from usi_engine.core import CoreError
-    from usi_engine.engine import Analysis, Engine, Score, Variation, analyse
+    from usi_engine.driver import EngineDied, EngineError, EngineNonsense, EngineSilent, Timeouts
+    from usi_engine.engine import Engine, analyse
     from usi_engine.evaluation.names import WeightsError
+    from usi_engine.mate_search import Mate, mate
     from usi_engine.records.faults import RecordError
     from usi_engine.records.games import Game, load_games
+    from usi_engine.results import Analysis, Limit, PlayResult, Score, Variation
+    from usi_engine.stream import AnalysisStream
+    from usi_engine.usi_process import UsiEngine
 
 NAME = "Komadori"
 AUTHOR = "the Komadori authors"
 __version__ = "0.1.0"
 
 __all__ = [
-    "BLACK", "WHITE", "Analysis", "Board", "CoreError", "Engine", "Game", "Outcome", "PieceValues", "RecordError",
-    "Score", "Termination", "Variation", "WeightsError", "analyse", "load_games",
+    "BLACK", "WHITE", "Analysis", "AnalysisStream", "Board", "CoreError", "Engine", "EngineDied", "EngineError",
+    "EngineNonsense", "EngineSilent", "Game", "Limit", "Mate", "Outcome", "PieceValues", "PlayResult", "RecordError",
+    "Score", "Termination", "Timeouts", "UsiEngine", "Variation", "WeightsError", "analyse", "load_games", "mate",
 ]  # fmt: skip
 _MODULES = {
     "core_ext.board": ("BLACK", "WHITE", "Board", "Outcome", "Termination"),
@@ -33,7 +39,12 @@ _MODULES = {
     "usi_engine.records.games": ("Game", "load_games"),
     "usi_engine.core": ("CoreError",),
     "usi_engine.evaluation.names": ("WeightsError",),
-    "usi_engine.engine": ("Analysis", "Engine", "Score", "Variation", "analyse"),
+    "usi_engine.driver": ("EngineDied", "EngineError", "EngineNonsense", "EngineSilent", "Timeouts"),
+    "usi_engine.engine": ("Engine", "analyse"),
+    "usi_engine.mate_search": ("Mate", "mate"),
+    "usi_engine.results": ("Analysis", "Limit", "PlayResult", "Score", "Variation"),
+    "usi_engine.stream": ("AnalysisStream",),
+    "usi_engine.usi_process": ("UsiEngine",),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

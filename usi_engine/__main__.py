@@ -25,7 +25,7 @@ TOOLS = {
     "suite": "usi_engine.analysis.suite",
     "csa": "usi_engine.csa.command",
     "play": "usi_engine.play.command",
-    "mate": "usi_engine.mate.command",
+    "mate": "usi_engine.mate_tool.command",
     "book": "usi_engine.book_tool.command",
 }
 # Exit statuses.

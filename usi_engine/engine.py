@@ -8,102 +8,47 @@ print(found.move, found.score, found.pv)
 from __future__ import annotations
 
 import io
-import math
 import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from operator import index
+from contextlib import contextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from usi_engine.core import Core, load_core
 from usi_engine.evaluation.load import load_evaluation
 from usi_engine.evaluation.names import INTERNAL
+from usi_engine.results import (
+    Analysis,
+    Limit,
+    PlayResult,
+    Variation,
+    Watch,
+    checked_number,
+    decided_play,
+    decided_score,
+    limit_of,
+    score_of,
+)
 from usi_engine.search.iterative import Search, SearchLimits
 from usi_engine.search.report import Line, Reporter, SearchResult, SearchStats
 from usi_engine.search.search_control import SearchControl
 from usi_engine.search.threads import Runner, ThreadPool, game_rules
-from usi_engine.search.timeman import TimeLimits
+from usi_engine.search.timeman import TimeLimits, time_limits
+from usi_engine.stream import WATCH, AnalysisStream, next_of
 from usi_engine.usi.options import DECLARED, Options, Spin
 from usi_engine.usi.output import Writer
+from usi_engine.usi.protocol import Go
+from usi_engine.usi_process import UsiEngine
 
 if TYPE_CHECKING:
-    from core_ext.board import Board, Outcome
+    from core_ext.board import Board
     from core_ext.engine import Evaluation
 
 # A value of the option EvalFile, piece values by letter, or a loaded evaluation; None: usual piece values.
 EvaluationSource: TypeAlias = "str | os.PathLike[str] | Mapping[str, int] | Evaluation | None"
 MEGABYTES = 64
-MOST_NODES = 1 << 48
-MOST_SECONDS = 86400.0 * 365
-# Interval of checks for Ctrl-C in seconds, while another thread searches.
-WATCH = 0.1
-
-
-@dataclass(frozen=True, order=True)
-class Score:
-    """The value of a position for its side to move; scores are ordered, greater is better.
-
-    `value` is in centipawns, or a mate: 32000 - n if the side to move mates in n plies, n - 32000 if it is mated.
-    `cp` is the value in centipawns, None for a mate; at most 20000, which is also the value of a win by rule.
-    `mate` is the number of plies to mate: positive for the side to move, negative against it, 0 if it is mated already,
-    None if there is no mate.
-    """
-
-    value: int
-    cp: int | None
-    mate: int | None
-
-    def __str__(self) -> str:
-        """Return `+120`, `mate 5`, `mate -4`."""
-        return f"mate {self.mate}" if self.cp is None else f"{self.cp:+d}"
-
-
-@dataclass(frozen=True)
-class Variation:
-    """A line of moves in USI, its score for the side to move, depth and selective depth."""
-
-    score: Score
-    pv: tuple[str, ...]
-    depth: int
-    seldepth: int
-
-    @property
-    def move(self) -> str:
-        """The first move."""
-        return self.pv[0]
-
-
-@dataclass(frozen=True)
-class Analysis:
-    """The result of a search: lines, best first, nodes of all threads, seconds.
-
-    If the game is over by the rules, `outcome` says how, there is no line, and `move` is None.
-    """
-
-    lines: tuple[Variation, ...]
-    score: Score
-    depth: int
-    nodes: int
-    time: float
-    outcome: Outcome | None = None
-
-    @property
-    def move(self) -> str | None:
-        """The best move."""
-        return self.lines[0].move if self.lines else None
-
-    @property
-    def pv(self) -> tuple[str, ...]:
-        """The best line."""
-        return self.lines[0].pv if self.lines else ()
-
-
-# Called on another thread with the result so far, after each depth.
-Watch = Callable[[Analysis], None]
 
 
 class Watched(Reporter):
@@ -156,6 +101,7 @@ class Engine:
     def analyse(
         self,
         board: Board,
+        limit: Limit | None = None,
         *,
         nodes: int | None = None,
         depth: int | None = None,
@@ -166,11 +112,14 @@ class Engine:
     ) -> Analysis:
         """Search a position with its game history until `nodes`, `depth` or `time` (seconds) is reached.
 
-        Give at least one of them. `multipv`: number of lines. `moves`: the only root moves to search. The TT keeps the
-        entries of earlier searches, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError for a limit out of
-        range or an illegal move.
+        Give at least one of them, or a `limit`. `multipv`: number of lines. `moves`: the only root moves to search.
+        The TT keeps the entries of earlier searches, see `new_game`. Ctrl-C stops the search within 0.1 s. ValueError
+        for a limit out of range or an illegal move.
         """
-        wanted = limits_of(self._core, nodes, depth, time, multipv)
+        end = limit_of(limit, nodes, depth, time)
+        end.check(self._core.max_depth)
+        checked_spin("MultiPV", multipv)
+        wanted = SearchLimits(end.depth or self._core.max_depth, end.nodes or 0, multipv)
         position = board.copy()  # other threads may change theirs in the meantime
         with self._exclusive_pool() as pool:
             outcome = position.outcome(self._options.text("EnteringKingRule"))
@@ -179,7 +128,7 @@ class Engine:
             self._end_search()  # one that a second interrupt left behind
             roots = pool.set_root(position, checked_moves(moves), game_rules(self._options))
             self._stop.clear()
-            control = SearchControl(self._stop, TimeLimits(maximum=max(round(time * 1000), 1) if time else None))
+            control = SearchControl(self._stop, self._time_limits(end, position))
 
             def run() -> SearchResult:
                 try:
@@ -189,9 +138,31 @@ class Engine:
 
             def report(result: SearchResult) -> None:
                 if watch:
-                    watch(self._analysis(result, pool, control))
+                    watch(self._analysis(result, pool, control, position.turn))
 
-            return self._analysis(self._interruptible(run), pool, control)
+            return self._analysis(self._interruptible(run), pool, control, position.turn)
+
+    def analysis(self, board: Board, limit: Limit | None = None, **arguments: Any) -> AnalysisStream:
+        """Search on another thread and return the stream of results, one a depth; for a `with` block.
+
+        Arguments as for `analyse`, but without a limit the search goes on until the end of the block or `stop()`.
+        """
+        if limit is None and not {"nodes", "depth", "time"} & arguments.keys():
+            limit = Limit(depth=self._core.max_depth)
+        position = board.copy()
+        return AnalysisStream(lambda watch: self.analyse(position, limit, watch=watch, **arguments), self.stop)
+
+    def play(self, board: Board, limit: Limit) -> PlayResult:
+        """Choose a move: with clocks in the limit, time is allotted as in a game. ValueError as in `analyse`."""
+        found = self.analyse(board, limit)
+        if found.outcome is not None:
+            return decided_play(found, board.turn)
+        return PlayResult(found.move, found.pv[1] if found.pv[1:] else None, found.score)
+
+    @staticmethod
+    def popen(command: str | os.PathLike[str] | Sequence[str], **arguments: Any) -> UsiEngine:
+        """Start another USI engine, a program or a list of words; arguments and errors as for UsiEngine."""
+        return UsiEngine(command, **arguments)
 
     def static_value(self, board: Board) -> int:
         """Return the static value in centipawns for the side to move."""
@@ -247,19 +218,29 @@ class Engine:
 
         try:
             self._runner.submit(run)
-            return waited_for(results)
+            result = next_of(results)
         except KeyboardInterrupt:
             self._end_search()
             raise
+        if isinstance(result, BaseException):
+            raise result
+        return result
 
     def _end_search(self) -> None:
         """End the search of the other thread, if any."""
         self._stop.set()
         self._runner.join()
 
-    def _analysis(self, result: SearchResult, pool: ThreadPool, control: SearchControl) -> Analysis:
+    def _time_limits(self, end: Limit, board: Board) -> TimeLimits:
+        """Return the limits of time: the exact time, or a share of the clock."""
+        if end.times.given():
+            return time_limits(Go(end.times), board.turn == self._core.black, board.ply, self._options)
+        return TimeLimits(maximum=max(round(end.time * 1000), 1) if end.time else None)
+
+    def _analysis(self, result: SearchResult, pool: ThreadPool, control: SearchControl, turn: int) -> Analysis:
         lines = tuple(
-            Variation(score_of(self._core, line.value), line.pv, line.depth, line.seldepth) for line in result.lines
+            Variation(score_of(self._core, line.value, turn), line.pv, line.depth, line.seldepth)
+            for line in result.lines
         )
         return Analysis(lines, lines[0].score, result.depth, pool.nodes, control.total / 1000)
 
@@ -277,17 +258,6 @@ def analyse(
     """Search once with a new engine; see Engine.analyse. For several positions, keep an Engine."""
     with Engine(evaluation, threads=threads) as engine:
         return engine.analyse(board, nodes=nodes, depth=depth, time=time, multipv=multipv)
-
-
-def waited_for(results: queue.SimpleQueue[SearchResult | BaseException]) -> SearchResult:
-    """Return the result or raise the error. Ctrl-C interrupts within WATCH seconds."""
-    while True:
-        with suppress(queue.Empty):
-            result = results.get(timeout=WATCH)
-            break
-    if isinstance(result, BaseException):
-        raise result
-    return result
 
 
 # ---- arguments ----
@@ -311,47 +281,8 @@ def checked_spin(name: str, number: int) -> None:
     checked_number(name, number, kind.least, kind.most)
 
 
-def checked_number(name: str, number: int, least: int, most: int) -> None:
-    """Raise ValueError for a number out of range, TypeError if it is not an integer."""
-    if not least <= index(number) <= most:
-        raise ValueError(f"{name} must be from {least} to {most}, not {number}")
-
-
 def checked_moves(moves: Sequence[str] | None) -> Sequence[str] | None:
     """Raise ValueError for an empty list."""
     if moves is not None and not moves:
         raise ValueError("no moves to search")
     return moves
-
-
-def limits_of(core: Core, nodes: int | None, depth: int | None, time: float | None, multipv: int) -> SearchLimits:
-    """Return the limits besides the time. ValueError if one is out of range or none is given."""
-    if nodes is None and depth is None and time is None:
-        raise ValueError("a search needs an end: nodes, depth or time")
-    for name, number, most in (("nodes", nodes, MOST_NODES), ("depth", depth, core.max_depth)):
-        if number is not None:
-            checked_number(name, number, 1, most)
-    if time is not None and not (math.isfinite(time) and 0 < time <= MOST_SECONDS):
-        raise ValueError(f"time must be a number of seconds above 0, not {time}")
-    checked_spin("MultiPV", multipv)
-    return SearchLimits(depth or core.max_depth, nodes or 0, multipv)
-
-
-# ---- results ----
-
-
-def score_of(core: Core, value: int) -> Score:
-    """Convert a value of the core."""
-    plies = 0 if abs(value) == core.mate else core.in_plies(value)
-    cp = max(min(value, core.max_evaluation), -core.max_evaluation) if plies is None else None
-    return Score(value, cp, plies)
-
-
-def decided_score(core: Core, outcome: Outcome, board: Board) -> Score:
-    """Return the score of a finished game for the side to move."""
-    if outcome.winner is None:
-        return score_of(core, 0)
-    if not board.legal_moves():
-        return score_of(core, -core.mate)
-    by_rule = core.mate_bound - 1
-    return score_of(core, by_rule if outcome.winner == board.turn else -by_rule)

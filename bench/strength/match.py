@@ -31,7 +31,7 @@ from bench.strength.elo import decided, estimate, pairs_text, verdict_text
 from bench.strength.usi_game import Contender, Limits, Rules, Seats, Task, engine_of, play_game
 from bench.table import Steps
 from usi_engine.csa.clock import TimeControl
-from usi_engine.csa.driver import EngineError
+from usi_engine.driver import EngineError
 from usi_engine.learn.pool import Work
 from usi_engine.player import read_openings
 from usi_engine.records.files import write_text

@@ -14,7 +14,7 @@ from typing import Any
 
 from core_ext.board import BLACK, Board
 from usi_engine.csa.clock import Clocks, TimeControl
-from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone
+from usi_engine.driver import BestMove, Engine, EngineError, EngineEvent, EngineGone
 
 GRACE = 2.0  # seconds that a late answer is waited for, so that its time is known
 COLORS = {True: "+", False: "-"}  # of Black and White

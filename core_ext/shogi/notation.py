@@ -17,6 +17,7 @@ KIF_PIECES = {
     "P": "歩", "L": "香", "N": "桂", "S": "銀", "G": "金", "B": "角", "R": "飛", "K": "玉",
     "+P": "と", "+L": "成香", "+N": "成桂", "+S": "成銀", "+B": "馬", "+R": "龍",
 }  # fmt: skip
+PASS = "pass"  # the text of a null move
 CSA_SIGNS = ("+", "-")  # by colour
 SIDE_MARKS = ("▲▼☗", "△▽☖")
 CSA_MOVE = re.compile(r"[+-]?[0-9]{4}[A-Z]{2}", re.ASCII)
@@ -29,6 +30,9 @@ WIDE_FILES, KANJI_RANKS = "１２３４５６７８９", "一二三四五六七�
 NARROW = str.maketrans(WIDE_FILES + KANJI_RANKS + "（）王竜", "123456789123456789()玉龍")
 SHORT_NAMES = {"杏": "成香", "圭": "成桂", "全": "成銀"}
 
+PIECE_OR_GAP = re.compile(r"\+?[A-Za-z]|[1-9]|/")
+FLIPPED = str.maketrans("123456789abcdefghi", "987654321ihgfedcba")  # files and ranks count from the other side
+
 Candidates = Sequence[tuple[str, str]]  # the legal moves, each with the letters of the piece that makes it
 
 
@@ -40,6 +44,23 @@ def digits(square: str) -> str:
 def origin_digits(move: str) -> str:
     """Return the digits of a move's origin, `00` for a drop."""
     return "00" if move[1] == "*" else digits(move[:2])
+
+
+def flip_sfen(sfen: str) -> str:
+    """Return the position rotated by half a turn with the colours exchanged; the move number stays."""
+    board, side, hands, *number = sfen.split()
+    pieces = "".join(reversed(PIECE_OR_GAP.findall(board))).swapcase()
+    groups = re.findall(r"\d*[A-Za-z]", hands.swapcase())
+    hands = "".join(sorted(groups, key=str.islower)) or "-"  # Black's hand comes first
+    return " ".join([pieces, "bw"[side == "b"], hands, *number])
+
+
+def flip_move(move: str) -> str:
+    """Return the move on the flipped board; the piece of a drop is a capital letter for both colours."""
+    if move == PASS:
+        return move
+    piece, star, square = move.partition("*")
+    return f"{piece}*{square.translate(FLIPPED)}" if star else move.translate(FLIPPED)
 
 
 def csa_text(move: str, piece: str, color: int) -> str:

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.records.common import valued
-from usi_engine.analysis.judgement import judge, totals, winning_chance
+from usi_engine.analysis.judgement import judge, totals
+from usi_engine.results import winning_chance
 
 
 def test_winning_chance() -> None:

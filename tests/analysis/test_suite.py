@@ -6,7 +6,7 @@ import pytest
 
 from core_ext.board import Board
 from usi_engine.analysis.suite import Finding, Problem, SuiteError, main, read_problem
-from usi_engine.engine import Analysis, Score, Variation
+from usi_engine.results import Analysis, Score, Variation
 
 TEN = Score(10, 10, None)
 START = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL b - 1"

@@ -98,6 +98,50 @@ def test_the_move_limit(board: Board) -> None:
     assert Board(MATED.replace(" 1", " 3")).outcome(max_moves=2) == Outcome(Termination.CHECKMATE, BLACK)
 
 
+# ---- moves ----
+
+
+def test_lists_of_moves_need_no_call(board: Board) -> None:
+    for moves in (board.legal_moves, board.pseudo_legal_moves):
+        assert list(moves) == moves() == str(moves).split() and len(moves) == 30
+        assert "7g7f" in moves and "7g7e" not in moves and 7 not in moves
+        assert str(moves) in repr(moves)
+    lance = Board("4k4/9/L8/9/9/9/9/9/4K4 b - 1").legal_moves
+    assert "9c9b" in lance and "9c9b" not in list(lance) and "9c9b" in lance(include_all=True)
+    assert not Board(MATED).legal_moves
+    legal = board.legal_moves
+    board.push("7g7f")
+    assert "7g7f" not in legal and "3c3d" in legal
+
+
+def test_null_moves(board: Board) -> None:
+    assert board.push_usi("7g7f") == "7g7f"
+    board.push_pass()
+    assert (board.turn, board.ply, board.moves(), board.peek()) == (BLACK, 3, ["7g7f", "pass"], "pass")
+    assert "8h2b+" not in board.legal_moves and board.ki2("2g2f") == "▲２六歩" and board.svg()
+    for twin in (board.copy(), pickle.loads(pickle.dumps(board)), Board.from_moves(board.moves())):
+        assert twin == board and twin.moves() == board.moves()
+        assert [twin.pop(), twin.turn, twin.pop(), twin.sfen()] == ["pass", WHITE, "7g7f", START]
+    checked = Board("4k4/9/9/9/9/9/9/4r4/4K4 b - 1")
+    with pytest.raises(ValueError, match="cannot pass in check"):
+        checked.push_pass()
+    assert checked.moves() == [] and not board.is_legal("pass")
+    passes = Board()
+    for _ in range(8):
+        passes.push_pass()
+    assert passes.repetition() == "none"
+
+
+def test_a_mirrored_board(board: Board) -> None:
+    for move in SHORT_GAME:
+        board.push(move)
+    board.push_pass()
+    twin = board.mirror()
+    assert (twin.turn, twin.hand(WHITE), twin.moves()[:2]) == (BLACK, board.hand(BLACK), ["3c3d", "7g7f"])
+    assert set(twin.legal_moves) == set(map(positions.flipped_move, board.legal_moves))
+    assert (twin.mirror(), twin.mirror().moves()) == (board, board.moves()) and twin != board
+
+
 # ---- pieces ----
 
 

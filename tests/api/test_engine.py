@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 
 import usi_engine
-from core_ext.board import BLACK, Board, Outcome, Termination
+from core_ext.board import BLACK, WHITE, Board, Outcome, Termination
 from core_ext.engine import MATE, MATE_BOUND
-from tests.positions import DECLARABLE, MATE_IN_ONE, MATED
+from tests.positions import DECLARABLE, HARD_MATE, MATE_IN_ONE, MATED
 from tests.programs import HEED_CTRL_C
 from tests.records.common import RECORDS
-from usi_engine import Analysis, Engine, Game, RecordError, WeightsError, analyse, load_games
+from usi_engine import Analysis, Engine, Game, Limit, RecordError, Score, WeightsError, analyse, load_games, mate
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 400.0  # seconds of a search that is ended from outside
@@ -102,6 +102,42 @@ def test_watch_sees_each_depth_and_may_raise(engine: Engine) -> None:
     with pytest.raises(KeyError):
         engine.analyse(Board(), depth=4, watch=fail)
     assert engine.analyse(Board(), depth=1).depth == 1
+
+
+def test_scores_from_a_point_of_view(engine: Engine) -> None:
+    score = engine.analyse(Board("4k4/9/9/9/9/9/9/9/4K4 w r 1"), depth=1).score
+    assert score.turn == WHITE == score.pov(WHITE).turn and score.pov(WHITE) is score
+    assert (score.pov(BLACK).value, score.pov(BLACK).cp, score.pov(BLACK).turn) == (-score.value, -score.value, BLACK)
+    assert score.win_chance > 0.8 and score.win_chance + score.pov(BLACK).win_chance == pytest.approx(1)
+    mated = Score(-MATE + 4, None, -4, WHITE)
+    assert (str(mated.pov(BLACK)), mated.win_chance, mated.pov(BLACK).win_chance) == ("mate 4", 0.0, 1.0)
+    with pytest.raises(ValueError, match="not a colour: 2"):
+        score.pov(2)
+
+
+def test_play(engine: Engine) -> None:
+    for limit in (Limit(depth=3), Limit(black_clock=1, white_clock=1), Limit(byoyomi=0.2)):
+        result = engine.play(Board(), limit)
+        assert result.move and Board.from_moves(filter(None, (result.move, result.ponder))) and result.score
+    assert (engine.play(Board(MATED), Limit(depth=1)).move, engine.play(Board(MATED), Limit(depth=1)).end) == (
+        None, "resign",
+    )  # fmt: skip
+    assert engine.play(Board(DECLARABLE), Limit(depth=1)).end == "win"
+    with pytest.raises(ValueError, match="either a Limit or"):
+        engine.analyse(Board(), Limit(depth=1), nodes=1)
+
+
+def test_a_stream_gives_each_depth_until_its_block_ends(engine: Engine) -> None:
+    with engine.analysis(Board(), multipv=2) as stream:
+        parts = [next(stream) for _ in range(3)]
+        with pytest.raises(RuntimeError, match="another thread"):
+            engine.analyse(Board(), depth=1)
+    assert [part.depth for part in parts] == [1, 2, 3] and len(parts[-1].lines) == 2
+    assert stream.result().depth >= 3
+    with engine.analysis(Board(), depth=4) as stream:
+        assert [part.depth for part in stream] == [1, 2, 3, 4] and next(stream, None) is None
+    with pytest.raises(ValueError, match="'7g7e'"), engine.analysis(Board(), moves=["7g7e"]):
+        pass
 
 
 def test_three_threads() -> None:
@@ -290,6 +326,22 @@ def interrupted_at(engine: Engine, moment: int) -> bool:
         finally:
             sys.setprofile(None)
     return "c_exception" in seen  # queue.Empty
+
+
+# ---- mates ----
+
+
+def test_mates_are_found() -> None:
+    found = mate(Board("4k4/9/4P4/9/9/9/9/9/9 b G 1"), shortest=True, megabytes=1)
+    assert found and found.found is True and found.moves == ("G*5b",)
+    none = mate(Board(), nodes=1000, time=60)
+    assert not none and (none.found, none.moves) == (False, ())
+    undecided = mate(Board(HARD_MATE), nodes=100, megabytes=1)
+    assert not undecided and undecided.found is None and undecided.nodes > 0
+    wrong: list[dict[str, Any]] = [{"nodes": 0}, {"time": -1}, {"megabytes": 0}]
+    for limits in wrong:
+        with pytest.raises(ValueError):
+            mate(Board(), **limits)
 
 
 # ---- records, names ----

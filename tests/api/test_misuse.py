@@ -130,7 +130,8 @@ def test_perft_works_on_a_copy() -> None:
 
 READERS: list[Callable[[Board], Any]] = [
     lambda board: board.perft(3),
-    Board.copy, copy.deepcopy, pickle.dumps, Board.outcome, Board.legal_moves, Board.piece_map, Board.svg, Board.kanji,
+    Board.copy, copy.deepcopy, pickle.dumps, Board.outcome, lambda board: board.legal_moves(), Board.piece_map,
+    Board.svg, Board.kanji,
     lambda board: board == Board(OTHER), lambda board: board.attackers(0, "5e"), lambda board: board.push_kif("７六歩"),
     lambda board: [board.csa(move) for move in board.legal_moves()], Board.peek, Board.moves, Board.mate_in_three,
 ]  # fmt: skip

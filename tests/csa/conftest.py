@@ -12,7 +12,7 @@ import pytest
 
 from tests.csa.server import TIMEOUT, Script, Server
 from usi_engine.csa.client import Client, Settings
-from usi_engine.csa.driver import Engine
+from usi_engine.driver import Engine
 
 # A folder with shogi-server (Ruby); without it, the tests that play on it are not collected.
 SHOGI_SERVER = os.environ.get("SHOGI_SERVER", "")

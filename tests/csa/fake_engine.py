@@ -3,16 +3,22 @@
     python fake_engine.py LOG ANSWER ...
 
 An ANSWER is what follows `bestmove`, as `7g7f` or `7g7f ponder 3c3d`; `think` answers only after `stop`, `die` ends
-the process, `leave` does so as soon as a game is offered, and `info ... | ANSWER` prints an info line before it. A
+the process, `hang` reads and answers nothing any more, `leave` ends it as soon as a game is offered, and
+`info ... | ANSWER` prints an info line before it. A
 `go ponder` waits for `ponderhit` or `stop` and takes its answer then; without an answer left, a search resigns.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
-OPTIONS = ("USI_Hash type spin default 1 min 1 max 9", "MaxMovesToDraw type spin default 0 min 0 max 999")
+OPTIONS = (
+    "USI_Hash type spin default 1 min 1 max 9",
+    "MaxMovesToDraw type spin default 0 min 0 max 999",
+    "MultiPV type spin default 1 min 1 max 9",
+)
 
 
 def say(text: str) -> None:
@@ -57,6 +63,8 @@ def main() -> None:
                 given.write_text(str(used), encoding="utf-8")
                 if text == "die":
                     return
+                if text == "hang":
+                    time.sleep(1000)
                 if text != "think":
                     answer(text)
             elif word == "quit":

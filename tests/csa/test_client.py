@@ -11,7 +11,7 @@ from rsshogi.record import Record
 from tests.csa.conftest import ClientRunner
 from tests.csa.server import LOST, START_POSITION, WON, Talk, game, summary
 from usi_engine.csa.client import Client, SessionError
-from usi_engine.csa.driver import Engine
+from usi_engine.driver import Engine
 
 # A king in the enemy camp, with rooks and bishops: Black may declare.
 ENTERED = """P1+OU+KI+KI+GI+GI+KE+KE+KY+KY

@@ -20,7 +20,7 @@ import pytest
 
 from tests.csa.conftest import FAKE_ENGINE, SHOGI_SERVER
 from usi_engine.csa.client import Client, Settings
-from usi_engine.csa.driver import Engine
+from usi_engine.driver import Engine
 
 pytestmark = pytest.mark.shogi_server
 

@@ -39,7 +39,7 @@ from usi_engine.learn.corpus.packed import HCPE, PSV
 from usi_engine.learn.corpus.packed_games import encode_block
 from usi_engine.learn.corpus.sources import chunks_of, parse_game_line
 from usi_engine.learn.game import SourceError
-from usi_engine.mate.problems import read_problems
+from usi_engine.mate_tool.problems import read_problems
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS
 from usi_engine.records.games import read_games

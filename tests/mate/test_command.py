@@ -13,7 +13,7 @@ import pytest
 
 from tests.positions import HARD_MATE
 from tests.programs import INTERRUPTIBLE
-from usi_engine.mate.command import main
+from usi_engine.mate_tool.command import main
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = ROOT / "tests" / "data" / "records"

@@ -8,7 +8,7 @@ import pytest
 
 from core_ext.board import Board
 from tests.positions import HARD_MATE
-from usi_engine.mate.problems import MateProblem, is_mate, mates_by_checks, read_problem
+from usi_engine.mate_tool.problems import MateProblem, is_mate, mates_by_checks, read_problem
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLD = "4k4/9/4P4/9/9/9/9/9/9 b G2r2b3g4s4n4l17p 1"
@@ -24,7 +24,7 @@ def printed_for(*commands: str) -> list[str]:
 
 def test_read_problem() -> None:
     assert read_problem(f"1\t{GOLD}\tG*5b\n") == MateProblem(GOLD, 1)
-    assert read_problem(f"{GOLD}\n") == MateProblem(GOLD)
+    assert read_problem(f"{GOLD} # note\n") == MateProblem(GOLD)
     assert read_problem("# no problem") is None
     assert read_problem("\n") is None
 

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Folders from the bottom layer up; "" is the public API. A module may import only modules listed before it.
 LAYERS: dict[str, str] = {
     "base": "arithmetic debug leb128 memory processor stop",
-    "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation diagram",
+    "shogi": "types hand bitboard zobrist position movegen see sfen outcome notation ki2 diagram",
     "eval": "bonapiece symmetry incremental material piece_values kpp.weights kpp.sums nnue.rows nnue.activation "
     "nnue.dense nnue.features nnue.selector nnue.stacks nnue.accumulator nnue.network evaluate",
     "mate": "mate_in_one proof_table proof_pieces dfpn mating_line",
@@ -22,8 +22,9 @@ LAYERS: dict[str, str] = {
 }
 NAMES = [f"{folder}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
 ORDER = {name: place for place, name in enumerate(NAMES)}
-# `base.processor` is public because it checks the processor before the program imports the rest.
-PUBLIC = {"board", "corpus", "training", "engine", "base.leb128", "base.processor"}
+# `base.processor` is public because it checks the processor before the program imports the rest; the notations are
+# plain Python.
+PUBLIC = {"board", "corpus", "training", "engine", "base.leb128", "base.processor", "shogi.ki2", "shogi.notation"}
 STATEMENT = re.compile(r"^[ \t]*(?:from +(core_ext[\w.]*|\.\w*) +c?import +([^#\n]*)|c?import +(core_ext[\w.]*))", re.M)
 # The folder whose modules are imported by their command only and may import rsshogi. Others start without it.
 NEEDING_RSSHOGI = {"learn"}

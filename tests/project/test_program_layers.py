@@ -10,15 +10,15 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
     "usi": "options output protocol arguments",
-    "": "core memory progress",
+    "": "core memory progress driver",
     "evaluation": "cache names files kpp_file architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
-    " ": "engine player",
+    " ": "results mate_search stream usi_process engine player",
     "game": "console resources skill request bench mating thinking session loop",
-    "records": "faults tree notation bod kakinoki kif ki2 csa_position time_words csa jkf usi_text formats files games "
+    "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
-    "mate": "problems command",
+    "mate_tool": "problems command",
     "analysis": "judgement limits analyst report store kif page suite analyze",
     "book_tool": "journal show tree grow text command",
     "learn": "game processes cluster pool files checkpoint",
@@ -27,7 +27,7 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "clock driver position protocol connection game record client command",
+    "csa": "clock position protocol connection game record client command",
     "play": "game moves opponent screen record game_loop command",
     "  ": "__main__",
 }

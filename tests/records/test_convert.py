@@ -64,11 +64,13 @@ def test_letters_that_shift_jis_lacks(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "Shift-JIS has no '🐦'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("name", "status"), [("太郎", 0), ("ﾅｶﾑﾗ", 2)])
-def test_csa_in_shift_jis(name: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("name", "time", "status"), [("太郎", "0.5", 0), ("ﾅｶﾑﾗ", "0.5", 0), ("ﾅｶﾑﾗ", "1", 2)])
+def test_csa_in_shift_jis(
+    name: str, time: str, status: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """CSA 3.0 names its encoding; a text that would be read as EUC-JP is refused."""
     source, out = tmp_path / "a.csa", tmp_path / "b.csa"
-    source.write_text(f"N+{name}\nPI\n+\n+7776FU\nT0.5\n", encoding="utf-8")
+    source.write_text(f"N+{name}\nPI\n+\n+7776FU\nT{time}\n", encoding="utf-8")
     assert main([str(source), "--out", str(out), "--encoding", "shift_jis"]) == status
     if not status:
         assert out.read_bytes().startswith(b"'CSA encoding=SHIFT_JIS\nV3.0\n")
@@ -116,17 +118,35 @@ def test_no_record_is_replaced_by_its_conversion(tmp_path: Path, capsys: pytest.
 
 
 def test_a_record_that_cannot_be_written_costs_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bad = tmp_path / "bad.kifu"
-    bad.write_text("手合割：平手\n   1 ７六歩(77)\n   2 不戦勝\n", encoding="utf-8")
-    words = [str(bad), GAME, str(RECORDS / "handicap.csa"), "--to", "csa", "--out"]
-    assert main([*words, str(tmp_path / "out")]) == 1
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["game.csa", "handicap.csa"]
-    assert capsys.readouterr().err == f"{bad}: CSA has no end '不戦勝'\n"
+    bad = tmp_path / "bad.jkf"
+    bad.write_text('{"moves":[{},{"special":"同"}]}', encoding="utf-8")
+    words = [str(bad), GAME, str(RECORDS / "handicap.csa"), "--out", str(tmp_path / "out"), "--to"]
+    assert main([*words, "kif"]) == 1
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["game.kif", "handicap.kif"]
+    assert capsys.readouterr().err.startswith(f"{bad}: the text of the record ")
     blocked = tmp_path / "blocked"
     (blocked / "game.csa").mkdir(parents=True)
-    assert main([*words, str(blocked)]) == 1
+    assert main([GAME, str(RECORDS / "handicap.csa"), "--to", "csa", "--out", str(blocked)]) == 1
     assert (blocked / "handicap.csa").is_file()
     assert "game.csa" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("to", "lost"),
+    [("csa", "1 comment, 1 time, 1 end"), ("jkf", "1 comment, 1 time, 1 end"), ("kif", "1 header line"),
+     ("ki2", "2 times, 1 header line")],
+)  # fmt: skip
+def test_an_end_that_a_format_lacks_is_left_out(
+    to: str, lost: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "a.jkf", tmp_path / f"b.{to}"
+    moves = '{"move":{"from":{"x":7,"y":7},"to":{"x":7,"y":6},"piece":"FU"},"time":{"now":{"m":0,"s":5}}}'
+    end = '{"special":"切断 (network)","comments":["c"],"time":{"now":{"m":0,"s":1}}}'
+    source.write_text(f'{{"header":{{"a b":"c","手合割":"平手"}},"moves":[{{}},{moves},{end}]}}', encoding="utf-8")
+    assert main([str(source), "--out", str(out)]) == 0
+    assert capsys.readouterr().err == f"{source}: {to.upper()} cannot hold {lost}\n"
+    found = game_of(out).record.end
+    assert found is None if to in ("csa", "jkf") else found is not None and found.word == "切断 (network)"
 
 
 def test_a_line_counts_what_a_format_cannot_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

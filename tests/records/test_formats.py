@@ -15,7 +15,13 @@ from usi_engine.records.tree import Record
 
 START = Board().sfen()
 SET = "2r2b4g4s4n4l17p"
+# White's squares that are empty in the handicaps.
+EMPTIED = (
+    "11 91 22 82 82-11 82-22 82-22-11 82-22-11-91 82-22-11-91-81 82-22-11-91-21 82-22-11-91-21-81 "
+    "82-22-11-91-21-81-31 82-22-11-91-21-81-71 82-22-11-91-21-81-31-71 82-22-11-91-21-81-31-71-41-61"
+)
 PAWN = {"color": 0, "kind": "FU"}
+EMPTY = {"color": 0, "board": [[{}] * 9] * 9}
 FORMATS = {"csa": csa, "jkf": jkf, "usi": usi_text}
 
 
@@ -82,13 +88,16 @@ def test_positions_of_games_are_read_back(kind: str) -> None:
         assert FORMATS[kind].read(FORMATS[kind].write(Record(start))).start == start
 
 
-@pytest.mark.parametrize("preset", jkf.PRESETS)
-def test_handicaps_of_jkf(preset: str) -> None:
+@pytest.mark.parametrize(("preset", "missing"), list(zip(jkf.PRESETS, ["", *EMPTIED.split()], strict=True)))
+def test_handicaps_of_jkf(preset: str, missing: str) -> None:
     record = jkf.read(jkf_text(initial={"preset": preset}))
     assert json.loads(jkf.write(record))["initial"] == {"preset": preset}
-    pieces = sum(letter.isalpha() for letter in record.start.split()[0])
-    assert pieces == 40 - len(jkf.PRESETS[preset].split())
-    assert record.start.split()[1] == ("b" if preset == "HIRATE" else "w")
+    setup = csa_position.Setup()
+    setup.fill(csa_position.START)
+    for square in filter(None, missing.split("-")):
+        del setup.board[square]
+    setup.turn = "w" if missing else "b"
+    assert record.start == setup.sfen()
 
 
 # ---- CSA ----
@@ -117,7 +126,7 @@ def test_times_of_csa(lines: list[str], milliseconds: int | None, version: str) 
 
 
 def test_statements_on_one_line() -> None:
-    record = csa.read("N+a\nPI\n+\n+7776FU,T3,'*a, b\n-3334FU , T4\n%TORYO,T5\n")
+    record = csa.read("N+a\nV2.2,PI,+\n+7776FU,T3,'*a, b\n-3334FU , T4\n%TORYO,T5\n")
     assert moves_of(record) == ["7g7f", "3c3d"]
     assert [(node.milliseconds, node.comment) for node in record.main_line] == [(3000, "a, b"), (4000, None)]
     assert (end_of(record), record.header) == ("TORYO", {"先手": "a"})
@@ -187,6 +196,11 @@ def test_header_and_missing_members() -> None:
         assert (record.start, moves_of(record), record.header) == (START, ["7g7f"], {})
 
 
+def test_an_entry_may_have_a_move_and_an_end_and_one_text_as_comments() -> None:
+    record = jkf.read(jkf_text(jkf_move("7g7f", "FU") | {"special": "TORYO", "comments": "ab"}))
+    assert (moves_of(record), end_of(record), record.main_line[0].comment) == (["7g7f"], "TORYO", "ab")
+
+
 def test_line_ends_in_a_header_end_no_game(tmp_path: Path) -> None:
     source, out = tmp_path / "a.jkf", tmp_path / "a.csa"
     values = {"先手": "a\n/\nPI\n+\n+2726FU", "備考\n%TORYO": "b\r\nN-c"}
@@ -227,7 +241,7 @@ def test_forks_are_kept() -> None:
         (f"sfen {START[:-2]} moves 7g7f", START, ["7g7f"], ""),
         ("startpos moves 7g7f rep_draw", START, ["7g7f"], "SENNICHITE"),
         ("position startpos moves 7g7f break", START, ["7g7f"], "CHUDAN"), ("7g7f rep_inf", START, ["7g7f"], "CHUDAN"),
-        ("7g7f resign", START, ["7g7f"], "TORYO"), ("7g7f rep_win", START, ["7g7f"], "+ILLEGAL_ACTION"),
+        ("7g7f resign # comment", START, ["7g7f"], "TORYO"), ("7g7f rep_win", START, ["7g7f"], "+ILLEGAL_ACTION"),
         ("8k/9/7+P1/9/9/9/9/9/9 b PGRbr", "8k/9/7+P1/9/9/9/9/9/9 b RGPrb 1", [], ""),
     ],
 )  # fmt: skip
@@ -258,15 +272,19 @@ def test_lines_of_usi(line: str, start: str, moves: list[str], end: str) -> None
         ("jkf", jkf_text(jkf_move("7g7f", "FU") | {"time": {"now": {"m": "x"}}}), "move 2: cannot be read: '"),
         ("jkf", jkf_text(initial={"preset": "9"}), "record: unknown handicap: '9'"),
         ("jkf", jkf_text(initial={"preset": "OTHER"}), "record: the start position or the header cannot be read"),
-        ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": {}, "hands": [{"FU": 99}]}}),
+        ("jkf", jkf_text(initial={"preset": "OTHER", "data": EMPTY | {"hands": [{"FU": 99}]}}),
          "record: not a number of pieces: 'FU: 99'"),
         ("jkf", jkf_text(initial={"preset": "OTHER", "data": {"color": 0, "board": [[]] * 9 + [[PAWN]]}}),
-         "record: no empty square: '0FU'"),
+         "record: the board is not 9x9"),
+        ("jkf", jkf_text(initial={"preset": "OTHER", "data": EMPTY | {"color": "0"}}),
+         "record: not a color: '0'"),
+        ("jkf", jkf_text({"move": {"to": {"x": 5, "y": 8}, "piece": "KI", "relative": "R"}}),
+         "move 1: no drop, and `from` is missing"),
         ("usi", "startpos moves break 7g7f", "line 1, move 1: cannot be read: 'break'"),
         ("usi", "sfen 9/9 b - 1", "line 1: "),
         ("usi", "startpos 7g7f", "line 1: cannot be read: '7g7f'"),
     ],
-    ids=range(18),
+    ids=range(20),
 )  # fmt: skip
 def test_faulty_text(kind: str, text: str, message: str) -> None:
     try:
@@ -309,8 +327,8 @@ def test_the_text_decides_the_format(name: str, source: str, kind: str, tmp_path
     assert (game.kind, list(game.moves)) == (kind, MOVES)
 
 
-def test_a_text_with_moves_is_no_empty_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.csa"
-    path.write_text(csa_text(), encoding="utf-8")
-    monkeypatch.setattr(csa, "read", lambda text: Record(START))
-    assert faults_of(path) == ["a.csa: no moves read"]
+@pytest.mark.parametrize("text", ["(1)▲７六歩 (2)△３四歩", "先手７六歩", "初手は５　六歩", "⛊７六成銀"])
+def test_a_text_with_moves_is_no_empty_game(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.kif"
+    path.write_text(f"戦型：▲７六歩\n手合割：平手\n*７六歩\n{text}\n", encoding="utf-8")
+    assert len(faults_of(path)) == (0 if "　" in text else 1)

@@ -7,9 +7,10 @@ import pytest
 from rsshogi.record import Record
 
 from core_ext.board import Board
+from core_ext.shogi.ki2 import MOVE, candidates, ki2_text
+from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
 from tests.records.common import faults_of, game_of
 from usi_engine.records import ki2
-from usi_engine.records.notation import KANJI_RANKS, MOVE, WIDE_FILES, candidates, ki2_text
 
 HEAD = "手合割：平手\n"
 
@@ -66,6 +67,7 @@ def test_geometry_tells_pieces_apart(sfen: str, square: str, words: dict[str, st
         "▲ ７六歩 ▽３四歩\n▲２二角成\n▽同　銀",
         "▲76歩 △34歩 ▲２2角成 △同銀",
         "☗７六歩 ▽３四歩 ▼２二角成 ☖同　銀 △投了",
+        "▲７六歩 △３四歩 ▲２二角成 △同銀 まで4手で後手の勝ち",
     ],
 )
 def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
@@ -86,6 +88,7 @@ def test_other_ways_to_write(text: str, tmp_path: Path) -> None:
         ("▲７六歩 △５二金", 2, "ambiguous move", "△５二金"),
         ("▲７六歩\n△７ 七角成", 2, "not a move", "△７ 七角成"),
         ("▲７六歩\n７ 七角成", 2, "not a move", "７ 七角成"),
+        ("▲７六歩 △投了 ▲２六歩", 2, "not a move", "▲７六歩 △投了 ▲２六歩"),
         ("▲７六歩\n同じく", 2, "not a move", "同じく"),
     ],
 )

@@ -31,11 +31,12 @@ def test_the_format_is_recognised_without_a_suffix(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", ["game.kifu", "game.ki2u", "game.csa"])
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp932", "euc_jp", "utf-16", "iso2022_jp"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_encodings_and_line_ends(name: str, encoding: str, end: str, tmp_path: Path) -> None:
     path = tmp_path / name
-    path.write_bytes(decoded((RECORDS / name).read_bytes()).replace("\n", end).encode(encoding))
+    text = decoded((RECORDS / name).read_bytes()).replace("\n", end) + "\x1a\0" * (end == "\r\n")
+    path.write_bytes(text.encode(encoding))
     assert list(game_of(path).moves) == MOVES
     assert game_of(path).players == ("駒鳥", "太郎")
 

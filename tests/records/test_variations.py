@@ -50,6 +50,14 @@ def test_conversions_keep_the_tree(formats: list[str], tmp_path: Path) -> None:
     assert shape(game_of(path).record.root) == shape(before)
 
 
+def test_variations_at_an_end_that_jkf_lacks_are_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, out = tmp_path / "a.kifu", tmp_path / "a.jkf"
+    source.write_text(f"{EVEN}   1 ７六歩(77)\n   2 切断\n変化：2手\n   2 ３四歩(33)\n", encoding="utf-8")
+    assert convert([str(source), "--out", str(out)]) == 0
+    assert capsys.readouterr().err == f"{source}: JKF cannot hold 1 end\n"
+    assert shape(game_of(out).record.root)[4:] == [["7g7f", None, None, "CHUDAN", ["3c3d", None, None, None]]]
+
+
 def test_what_a_format_cannot_hold_is_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert convert([str(SOURCE), "--out", str(tmp_path / "a.csa")]) == 0
     assert "6 variations" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Moves as CSA and KIF text, against rsshogi, and read back."""
+"""Moves as CSA, KIF and KI2 text, against rsshogi, and read back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def test_every_text_is_read_back(start: str) -> None:
         for legal in board.legal_moves(include_all=True):
             assert board.parse_csa(board.csa(legal)) == legal
             assert board.parse_kif(board.kif(legal)) == legal
+            assert board.parse_ki2(board.ki2(legal)) == legal
         assert board.push_csa(board.csa(move)) == move == board.pop()
+        assert board.push_ki2(board.ki2(move)) == move == board.pop()
         assert board.push_kif(board.kif(move)) == move == board.peek()
 
 
@@ -82,6 +84,10 @@ def test_the_square_of_the_move_before() -> None:
         (Board.parse_csa, "illegal move", ["+7775FU", "+7776TO", "-3334FU", "+7776XX"]),
         (Board.parse_kif, "not a KIF move", ["", "7g7f", "同　歩(77)", "７六歩(77)x", "０六歩"]),
         (Board.parse_kif, "a move of the other side", ["△７六歩(77)"]),
+        (Board.parse_ki2, "not a KI2 move", ["", "7g7f", "▲７六歩x"]),
+        (Board.parse_ki2, "a move of the other side", ["△７六歩"]),
+        (Board.parse_ki2, "illegal move", ["▲同歩", "７六歩打"]),
+        (Board.parse_ki2, "ambiguous move", ["▲５八金"]),
         (Board.parse_kif, "illegal move", ["７六歩(76)", "７六歩成(77)", "７六と(77)", "７六歩打"]),
     ],
 )
@@ -102,6 +108,6 @@ def test_an_ambiguous_text_names_the_moves() -> None:
 
 
 def test_only_legal_moves_have_a_text(board: Board) -> None:
-    for method in (board.csa, board.kif):
+    for method in (board.csa, board.kif, board.ki2):
         with pytest.raises(ValueError, match="'7g7e'"):
             method("7g7e")

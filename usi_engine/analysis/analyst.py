@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
-from usi_engine.engine import Analysis, Engine, Watch
+from usi_engine.engine import Engine
+from usi_engine.results import Analysis, Watch
 from usi_engine.search.report import Line
 
 if TYPE_CHECKING:

@@ -8,13 +8,10 @@ points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪手.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-CENTIPAWNS = 600
-# Greater values are a certain win or loss; exp() stays in range.
-CERTAIN = 30000
+from usi_engine.results import winning_chance
 
 
 @dataclass(frozen=True)
@@ -62,13 +59,6 @@ class JudgedMove:
     def grade(self) -> Grade | None:
         """The grade of a bad move; None for any other."""
         return next((grade for grade in GRADES if self.loss >= grade.least), None)
-
-
-def winning_chance(value: int) -> float:
-    """Return the probability of winning, 0 to 1, for the side whose value it is."""
-    if abs(value) >= CERTAIN:
-        return 1.0 if value > 0 else 0.0
-    return 1 / (1 + math.exp(-value / CENTIPAWNS))
 
 
 def judge(moves: Sequence[str], evaluated: Sequence[Evaluated], black_begins: bool) -> list[JudgedMove]:

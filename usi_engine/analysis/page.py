@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine import NAME
-from usi_engine.analysis.judgement import GRADES, totals, winning_chance
+from usi_engine.analysis.judgement import GRADES, totals
 from usi_engine.analysis.report import AnalysedGame, value_text
 from usi_engine.records.notation import NamedMove
+from usi_engine.results import winning_chance
 
 TEMPLATE = Path(__file__).resolve().parents[1] / "data" / "analysis.html"
 MOVES_SHOWN = 12  # of a best line

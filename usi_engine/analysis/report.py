@@ -6,10 +6,11 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from usi_engine.analysis.judgement import GRADES, Evaluated, JudgedMove, judge, totals, winning_chance
+from usi_engine.analysis.judgement import GRADES, Evaluated, JudgedMove, judge, totals
 from usi_engine.records.games import Game
 from usi_engine.records.notation import NamedMove, name_moves
 from usi_engine.records.tree import Node
+from usi_engine.results import winning_chance
 
 MOVES_SHOWN = 6  # of a best line in the text
 MOVE_COLUMNS, GRADE_COLUMNS = 12, 10

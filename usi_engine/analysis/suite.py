@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.core import CoreError, board_of, load_core, text_of
-from usi_engine.engine import Analysis
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import decoded
 from usi_engine.records.usi_text import MOVE
+from usi_engine.results import Analysis
 
 if TYPE_CHECKING:
     from core_ext.board import Board

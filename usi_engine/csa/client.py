@@ -14,10 +14,10 @@ from pathlib import Path
 
 from usi_engine.csa import protocol
 from usi_engine.csa.connection import Connection, Cut, TrafficLog
-from usi_engine.csa.driver import Engine, EngineEvent, EngineGone
 from usi_engine.csa.game import Ending, ServerGame
 from usi_engine.csa.protocol import BadSummary, GameSummary, LoggedIn, LoggedOut, LoginRefused, Rejected, Started
 from usi_engine.csa.record import save
+from usi_engine.driver import Engine, EngineEvent, EngineGone
 from usi_engine.records.faults import RecordError
 
 LOGIN_SECONDS, LOGOUT_SECONDS = 30.0, 3.0

@@ -16,7 +16,7 @@ from pathlib import Path
 import usi_engine
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
-from usi_engine.csa.driver import Engine, EngineError
+from usi_engine.driver import Engine, EngineError
 from usi_engine.usi.arguments import DAY, real, whole
 
 PORT = 4081

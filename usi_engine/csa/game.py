@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from usi_engine.csa import protocol
 from usi_engine.csa.clock import Clocks
-from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineGone
 from usi_engine.csa.position import GamePosition, floodgate_comment
 from usi_engine.csa.protocol import Cause, Event, GameSummary, MoveMade, Outcome, Special
+from usi_engine.driver import BestMove, Engine, EngineError, EngineGone
 from usi_engine.records.tree import unmarked_text
 from usi_engine.records.writer import TimedMove
 

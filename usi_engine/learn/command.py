@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -178,6 +179,8 @@ def run_train(args: argparse.Namespace) -> None:
     if is_kpp:
         train_kpp(args)
         return
+    # Threads of torch that wait would spin, which makes training several times slower beside other programs.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         from usi_engine.learn.nnue.train import train_network  # noqa: PLC0415
     except ModuleNotFoundError as error:

@@ -14,7 +14,7 @@ from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.csa.clock import TimeControl
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
-from usi_engine.mate.problems import looks_like_position
+from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
 from usi_engine.play.game_loop import GameLoop, Settings
 from usi_engine.play.opponent import Opponent

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from usi_engine.records import notation, usi_text
+from core_ext.shogi import ki2
+from usi_engine.records import usi_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -58,10 +59,10 @@ def square(digits: str) -> str:
 
 def japanese_move(plain: str, text: str, board: Board) -> str:
     """Return a move of KIF or KI2. MoveError."""
-    match = notation.MOVE.fullmatch(plain)
+    match = ki2.MOVE.fullmatch(plain)
     if match is None:
         raise MoveError(f"'{text}' is neither a command nor a move; help lists the commands")
-    found = notation.candidates(match, board)
+    found = ki2.candidates(match, board)
     if len(found) != 1:
         raise MoveError(f"'{text}' could be {' or '.join(found)}" if found else f"'{text}' is not legal here")
     return found[0]

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import NARROW, PIECES
+from usi_engine.records.csa_position import in_hand
 from usi_engine.records.faults import excerpt
-from usi_engine.records.notation import KANJI_RANKS, PIECES
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -31,11 +33,10 @@ HANDICAPS = {EVEN: f"lnsgkgsnl/1r5b1/{BLACK_CAMP} b - 1"} | {
 RARE = ("三枚落ち", "五枚落ち", "左五枚落ち", "左七枚落ち", "右七枚落ち")
 HANDICAP_NAMES = {sfen: name for name, sfen in HANDICAPS.items()}
 
-ROW = re.compile(r"\|([^|]*)\|?(.?)")
-CELL = re.compile(r"[ 　]*([vV^+]?)([歩香桂銀金角飛玉王と杏圭全馬龍竜・])")
+ROW = re.compile(r"[|｜│]([^|｜│]*)[|｜│]?(.?)")
+CELL = re.compile(r"[ 　]*([vV^+]?)([歩香桂銀金角飛玉王と杏圭全馬龍竜・･])")
 NUMBERS = ["", *"一二三四五六七八九", "十", *("十" + ones for ones in "一二三四五六七八")]
 HELD = re.compile(r"([飛角金銀桂香歩])([0-9０-９]+|[一二三四五六七八九十]*)[\s、]*")
-HAND_ORDER = "RBGSNLP"
 
 
 class Start:
@@ -44,17 +45,18 @@ class Start:
     def __init__(self) -> None:
         self.handicap = ""
         self.rows: list[str] = []
-        self.hands: list[Counter[str]] = [Counter(), Counter()]
+        self.hands: dict[int, Counter[str]] = {}
         self.turn = ""
+        self.is_drawn = False  # an edge of a diagram was read
 
     def sfen(self) -> str:
         """Return the position; the start of an even game if the lines give none. ValueError."""
-        if self.rows:
+        if self.is_drawn or self.rows:
             if len(self.rows) != 9:
                 raise ValueError(f"the diagram has {len(self.rows)} ranks, not 9")
             return f"{'/'.join(self.rows)} {self.turn or 'b'} {hands_sfen(self.hands)} 1"
-        if any(self.hands):
-            raise ValueError("pieces in hand without a diagram")
+        if self.hands and (any(self.hands.values()) or not self.handicap):
+            raise ValueError("hands without a diagram")
         named = HANDICAPS.get(self.handicap or EVEN)
         if named is None:
             raise ValueError(f"unknown handicap: '{excerpt(self.handicap)}'")
@@ -64,7 +66,7 @@ class Start:
     def add_row(self, line: str) -> None:
         """Add a rank of a diagram, from the top. ValueError."""
         match = ROW.fullmatch(line)
-        if not match or (match[2] and match[2] != KANJI_RANKS[len(self.rows) : len(self.rows) + 1]):
+        if not match or (match[2] and match[2].translate(NARROW) != str(len(self.rows) + 1)):
             raise ValueError(f"not rank {len(self.rows) + 1} of a 9x9 diagram")
         cells, rest = leading(CELL, match[1])
         if rest.strip() or len(cells) != 9:
@@ -105,13 +107,10 @@ def number_of(text: str) -> int:
     return NUMBERS.index(text) or 1
 
 
-def hands_sfen(hands: list[Counter[str]]) -> str:
-    """Return both hands as in an sfen."""
-    text = ""
-    for hand, color in zip(hands, (str.upper, str.lower), strict=True):
-        counts = ((hand[letter], color(letter)) for letter in HAND_ORDER if hand[letter])
-        text += "".join(f"{number if number > 1 else ''}{letter}" for number, letter in counts)
-    return text or "-"
+def hands_sfen(hands: Mapping[int, Counter[str]]) -> str:
+    """Return the hands by colour as in an sfen."""
+    black, white = (in_hand(hands.get(color, Counter())) for color in (0, 1))
+    return black + white.lower() or "-"
 
 
 def start_lines(board: Board, names: tuple[str, str]) -> list[str]:

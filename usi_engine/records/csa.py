@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import square_of
 from usi_engine.core import load_core
 from usi_engine.records.csa_position import LETTERS, Setup, position_lines
-from usi_engine.records.faults import Fault, FaultyText, RecordError, excerpt, one_line
-from usi_engine.records.notation import square_of
+from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
 from usi_engine.records.time_words import limit_of, words_of
 from usi_engine.records.tree import End, Record, marked_text, unmarked_text
 
@@ -23,6 +23,7 @@ HINT = re.compile(r"^(V[23]|N[+-]|PI|P[1+-]|\$EVENT|'CSA|[+-]\d{4}[A-Z]{2})", re
 # A line that is neither empty nor a comment.
 STATEMENT = re.compile(r"^[^\S\n]*[^\s']", re.M)
 MOVE = re.compile(r"[+-](?:00|[1-9]{2})[1-9]{2}[A-Z]{2}")
+VERSION = re.compile(r"V[0-9.]+")
 TIME = re.compile(r"T([0-9]{1,9})(?:\.([0-9]{0,3})[0-9]*)?")
 ENDS = {
     "TORYO", "CHUDAN", "SENNICHITE", "TIME_UP", "ILLEGAL_MOVE", "+ILLEGAL_ACTION", "-ILLEGAL_ACTION", "JISHOGI",
@@ -58,7 +59,7 @@ class Reader:
         self.line += 1
         if line.startswith(("N+", "N-", "$")):
             self.add_header(line)
-        elif not re.fullmatch(r"V[0-9.]+\s*", line):
+        else:
             for statement in statements(line):
                 self.take(statement)
 
@@ -86,7 +87,7 @@ class Reader:
             self.set_time(statement)
         elif kind == "%":
             self.set_end(statement)
-        else:
+        elif not VERSION.fullmatch(statement):
             raise self.fail("cannot be read", statement)
 
     def add_comment(self, text: str) -> None:
@@ -211,7 +212,7 @@ def split(text: str) -> list[tuple[int, str]]:
 
 
 def write(record: Record) -> str:
-    """Return the main line as CSA: version 2.2 unless a time has a fraction. RecordError."""
+    """Return the main line as CSA: version 2.2 unless a time has a fraction. An end that CSA lacks is left out."""
     nodes = record.main_line
     times = [owner.milliseconds for node in nodes for owner in (node, node.end) if owner and owner.milliseconds]
     version = ["'CSA encoding=UTF-8", "V3.0"] if any(time % 1000 for time in times) else ["V2.2"]
@@ -222,16 +223,9 @@ def write(record: Record) -> str:
             lines += [board.csa(node.move), *time_lines(node.milliseconds), *comment_lines(node.comment)]
             board.push(node.move)
     end = record.end
-    if end is not None:
-        lines += [f"%{end_name(end)}", *time_lines(end.milliseconds), *comment_lines(end.comment)]
+    if end is not None and end.name:
+        lines += [f"%{end.name}", *time_lines(end.milliseconds), *comment_lines(end.comment)]
     return "\n".join(lines) + "\n"
-
-
-def end_name(end: End) -> str:
-    """Return CSA's name of an end. RecordError if there is none."""
-    if end.name not in ENDS:
-        raise RecordError(f"CSA has no end '{end.word or end.name}'")
-    return end.name
 
 
 def header_lines(header: Mapping[str, str]) -> Iterator[str]:

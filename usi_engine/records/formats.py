@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from pathlib import Path
 from typing import Any
 
 from usi_engine.records import csa, jkf, ki2, kif, usi_text
+from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
 
 # Suffixes and formats; the formats are named as in `--to`.
@@ -18,8 +20,9 @@ SUFFIXES = {
 SHIFT_JIS_SUFFIXES = (".kif", ".ki2")
 # Python's name for Shift-JIS as Windows programs write it.
 SHIFT_JIS = "cp932"
+NAMES_SHIFT_JIS = re.compile(rb"['#][^\r\n]*encoding=shift", re.I)
 # The formats: modules with `read(text)`, which returns a Record or raises FaultyText, and `write(record)`, which
-# returns text or raises RecordError if the format has no word for the record's end.
+# returns text.
 FORMATS: dict[str, Any] = {"kif": kif, "ki2": ki2, "csa": csa, "jkf": jkf, "usi": usi_text}
 
 
@@ -30,16 +33,24 @@ MOVE_LINES = {
     "ki2": re.compile(r"^[^\S\n]*[▲△▼▽☗☖]", re.M),
 }
 HEADS = {"csa": csa.HINT, "kif": kif.HINT}
+# A move of KIF or KI2 in a line of another form, which is no header and no comment.
+LOOSE_MOVE = re.compile(
+    r"^(?![*&#'|]|手数|[^\s：:(]+\s*[：:]).*?[１-９1-9][一二三四五六七八九][成　]*[歩香桂銀金角飛玉王と]", re.M
+)
 
 
 def decoded(data: bytes) -> str:
     """Decode UTF-8, with or without a byte order mark, EUC-JP or Shift-JIS; line ends become `\\n`. RecordError.
 
     Text in Shift-JIS is hardly ever valid EUC-JP: its lead bytes 81 to 9F, those of kana and frequent kanji, are not.
+    A first line that names Shift-JIS decides. UTF-16 is recognised by its byte order mark, ISO-2022-JP by its escapes.
+    A control-Z or zeros end some files.
     """
-    for encoding in ("utf-8-sig", "euc_jp", SHIFT_JIS):
+    named = SHIFT_JIS if NAMES_SHIFT_JIS.match(data) else "euc_jp"
+    marked = "utf-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8-sig"
+    for encoding in ("iso2022_jp" if b"\x1b$" in data else marked, "utf-8-sig", named, SHIFT_JIS):
         try:
-            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
+            return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n").rstrip("\x1a\0")
         except UnicodeDecodeError:
             continue
     raise RecordError("neither UTF-8 nor Shift-JIS nor EUC-JP text")
@@ -62,9 +73,10 @@ def format_of(path: Path, text: str) -> str:
     return found[0]
 
 
-def has_moves(text: str) -> bool:
-    """Return True if a line of the text has moves of KIF, KI2 or CSA."""
-    return any(line.search(text) for line in MOVE_LINES.values())
+def has_moves(text: str, start: str) -> bool:
+    """Return True if a line of the text has moves of KIF, KI2 or CSA. Notes to a position of its own may have some."""
+    patterns = [*MOVE_LINES.values(), *([LOOSE_MOVE] if start in HANDICAP_NAMES else [])]
+    return any(line.search(text) for line in patterns)
 
 
 def parts_of(kind: str, text: str) -> list[tuple[int, str]]:

@@ -80,7 +80,7 @@ def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:
             continue
         moves = tuple(node.move for node in record.main_line)
         game = Game(path, number, len(parts), kind, record.start, moves, record)
-        if not moves and not record.fault and has_moves(part):
+        if not moves and not record.fault and has_moves(part, record.start):
             yield RecordError(f"{game.name}: no moves read")
             continue
         yield game

@@ -10,22 +10,24 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from core_ext.shogi.ki2 import origins_of, promotion, words_for
 from usi_engine.core import load_core
 from usi_engine.records import csa
-from usi_engine.records.csa_position import LETTERS, NAMES, START, Setup, setup_of
+from usi_engine.records.bod import HANDICAPS
+from usi_engine.records.csa_position import LETTERS, NAMES, Setup, setup_of
 from usi_engine.records.faults import QUOTED, Fault, FaultyText, RecordError, excerpt, one_line
-from usi_engine.records.notation import origins_of, promotion, words_for
 from usi_engine.records.tree import End, Node, Record, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-# White's squares that are empty at the start of each handicap.
+# The starts by their names in JKF.
 PRESETS = {
-    "HIRATE": "", "KY": "11", "KY_R": "91", "KA": "22", "HI": "82", "HIKY": "82 11", "2": "82 22", "3": "82 22 11",
-    "4": "82 22 11 91", "5": "82 22 11 91 81", "5_L": "82 22 11 91 21", "6": "82 22 11 91 21 81",
-    "7_L": "82 22 11 91 21 81 31", "7_R": "82 22 11 91 21 81 71", "8": "82 22 11 91 21 81 31 71",
-    "10": "82 22 11 91 21 81 31 71 41 61",
+    preset: HANDICAPS[name] for preset, name in {
+        "HIRATE": "平手", "KY": "香落ち", "KY_R": "右香落ち", "KA": "角落ち", "HI": "飛車落ち", "HIKY": "飛香落ち",
+        "2": "二枚落ち", "3": "三枚落ち", "4": "四枚落ち", "5": "五枚落ち", "5_L": "左五枚落ち", "6": "六枚落ち",
+        "7_L": "左七枚落ち", "7_R": "右七枚落ち", "8": "八枚落ち", "10": "十枚落ち",
+    }.items()
 }  # fmt: skip
 # An end that JKF lacks, and what is written instead.
 NEAREST = {"MAX_MOVES": "HIKIWAKE"}
@@ -79,30 +81,29 @@ def start_of(initial: Any) -> str:
     if preset != "OTHER":
         if preset not in PRESETS:
             raise ValueError(f"unknown handicap: '{excerpt(str(preset))}'")
-        return preset_start(preset)
+        return PRESETS[preset]
     setup, data = Setup(), initial["data"]
-    columns = data["board"] or []
+    columns = data["board"]
+    if len(columns) != 9 or any(len(column) != 9 for column in columns):
+        raise ValueError("the board is not 9x9")
     for x, column in enumerate(columns, 1):
         for y, square in enumerate(column, 1):
             if square and square.get("kind"):
-                setup.place(f"{x}{y}" if x < 10 > y else "0", square["kind"], white=bool(square["color"]))
+                setup.place(f"{x}{y}", square["kind"], white=is_white(square["color"]))
     for white, hand in enumerate(data.get("hands") or ()):
         for name, count in (hand or {}).items():
             if (count or 0) not in range(1 if name == "OU" else 19):
                 raise ValueError(f"not a number of pieces: '{name}: {excerpt(str(count))}'")
             setup.hands[white][LETTERS[name][-1]] += count or 0
-    setup.turn = "w" if data["color"] else "b"
+    setup.turn = "w" if is_white(data["color"]) else "b"
     return setup.sfen()
 
 
-def preset_start(preset: str) -> str:
-    """Return the start of a handicap; White begins."""
-    setup = Setup()
-    setup.fill(START)
-    for square in PRESETS[preset].split():
-        del setup.board[square]
-    setup.turn = "w" if PRESETS[preset] else "b"
-    return setup.sfen()
+def is_white(color: Any) -> bool:
+    """Return True for 1, False for 0. ValueError."""
+    if color not in (0, 1):
+        raise ValueError(f"not a color: '{excerpt(str(color))}'")
+    return bool(color)
 
 
 class Builder:
@@ -156,9 +157,11 @@ class Builder:
                 self.stopped = self.fault(str(error), move).fault
                 self.record.fault = self.record.fault or self.stopped
                 return node
-        elif special:
+            self.add_details(node, entry)
+        if special:
             node.end = End(str(special)) if str(special) in ENDS | NEAREST.keys() else End("", excerpt(str(special)))
-        self.add_details(node, entry)
+        if not move:
+            self.add_details(node, entry)
         return node
 
     def add_move(self, node: Node, move: dict[str, Any]) -> Node:
@@ -178,6 +181,7 @@ class Builder:
         owner = node.end or node
         try:
             texts = entry.get("comments") or []
+            texts = [texts] if isinstance(texts, str) else texts
             lines = [unmarked_text(line) for text in texts for line in LINE_END.split(text)]
             if entry.get("time") and owner is not self.record.root:
                 owner.milliseconds = milliseconds_of(entry["time"]["now"])
@@ -199,6 +203,8 @@ def usi_of(move: dict[str, Any], board: Board) -> str:
     to = board.peek()[2:4] if move.get("same") and not move.get("to") else square_of(move["to"])
     letter = LETTERS[move["piece"]]
     if not move.get("from"):
+        if move.get("relative") not in (None, "", "H"):
+            raise ValueError("no drop, and `from` is missing")
         return f"{letter}*{to}"
     origin = square_of(move["from"])
     moved, promotes = (board.piece_at(origin) or "").upper(), bool(move.get("promote"))
@@ -242,8 +248,8 @@ def write(record: Record) -> str:
 
 def initial_of(start: str) -> dict[str, Any]:
     """Return the start: the name of a handicap, or the position."""
-    for preset in PRESETS:
-        if preset_start(preset).split()[:3] == start.split()[:3]:
+    for preset, named in PRESETS.items():
+        if named.split()[:3] == start.split()[:3]:
             return {"preset": preset}
     setup = setup_of(start)
     board = [[square(setup.board.get(f"{x}{y}", "")) for y in LINES] for x in LINES]
@@ -272,9 +278,9 @@ class Writer:
             entries.append(entry | ({"forks": forks} if forks else {}))
             self.board.push(first.move)
             made += 1
-        if first.end:
+        if first.end and (name := end_name(first)):
             forks = [self.fork(other, spent) for other in first.alternatives()]
-            entries.append(self.end(first.end, spent) | ({"forks": forks} if forks else {}))
+            entries.append(self.end(first.end, name, spent) | ({"forks": forks} if forks else {}))
         for _ in range(made):
             self.board.pop()
         return entries
@@ -292,9 +298,8 @@ class Writer:
         mine, other = spent[0] + (node.milliseconds or 0), spent[1]
         return comments_of(node.comment) | {"move": self.move(node)} | time_of(node.milliseconds, mine), (other, mine)
 
-    def end(self, end: End, spent: tuple[int, int]) -> dict[str, Any]:
-        """Return the entry of an end. RecordError if JKF has none that fits."""
-        name = end_name(end)
+    def end(self, end: End, name: str, spent: tuple[int, int]) -> dict[str, Any]:
+        """Return the entry of an end."""
         return (
             comments_of(end.comment) | {"special": name} | time_of(end.milliseconds, spent[0] + (end.milliseconds or 0))
         )
@@ -318,12 +323,10 @@ class Writer:
         return move
 
 
-def end_name(end: End) -> str:
-    """Return JKF's name of an end. RecordError if there is none."""
-    name = NEAREST.get(end.name, end.name)
-    if name not in ENDS:
-        raise RecordError(f"JKF has no end '{end.word or end.name}'")
-    return name
+def end_name(node: Node) -> str:
+    """Return JKF's name of a node's end, empty if there is none. Variations need one: the game is interrupted then."""
+    name = NEAREST.get(node.end.name, node.end.name) if node.end else ""
+    return name if name in ENDS else "CHUDAN" if node.variations else ""
 
 
 def place_of(square: str) -> dict[str, int]:

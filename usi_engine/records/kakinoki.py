@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core_ext.shogi.ki2 import MOVE, read_move
+from core_ext.shogi.notation import SIDE_MARKS
 from usi_engine.core import load_core
 from usi_engine.records.bod import Start, start_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
-from usi_engine.records.notation import MOVE, SIDE_MARKS, read_move
 from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
 LINE_END = re.compile(r"\r\n|\r|\n")
 NUMBERED = re.compile(r"([0-9]{1,6})(?:\s+|[手.．]目?\s*|(?=\D))(.*)")
 KI2_LINE = re.compile(r"[▲△▼▽☗☖]|[１-９同](?!.*：)|[1-9][1-9一二三四五六七八九][成歩香桂銀金角飛玉王と杏圭全馬龍竜]")
-AFTER_MOVE = re.compile(r"\s*(\(\s*[0-9]*:.*)?\+?")
-TIME = re.compile(r"\(\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)]|$)")
-SPACE = " \t\u3000\xa0\x1a"  # the last one ends files of DOS
+AFTER_MOVE = re.compile(r"\s*([(（]\s*[0-9]*:.*)?\+?")
+TIME = re.compile(r"[(（]\s*(?:([0-9]{1,4}):)?([0-9]{1,6}):([0-9]{1,2})(?:\.([0-9]{1,3}))?\s*(?:[/)）]|$)")
+SPACE = " \t\u3000\xa0"
 SPACES = re.compile(r"\s*")
 SQUARE = re.compile(r"[1-9１-９同]")  # what begins with one is a move, however misspelt
 MARK = re.compile(f"[{''.join(SIDE_MARKS)}]")
-RESULT = re.compile(r"(時間切れ(?:により|で)?、?)?([先後上下])手の?(反則|入玉)?(?:(勝)ち?|負け?)。?")
+RESULT = re.compile(r"(時間切れ(?:により|にて|で)?、?)?([先後上下])手の?(反則|入玉|(?:時間)?切れ)?(?:(勝)ち?|負け?)。?")
+COUNT = re.compile(r"まで、?\s*(?:[0-9０-９]+\s*手)?(?:にて|で)?")
 # The names of ends as CSA and JKF have them, by the words of KIF.
 ENDS = {
     "投了": "TORYO", "中断": "CHUDAN", "千日手": "SENNICHITE", "持将棋": "JISHOGI", "詰み": "TSUMI", "不詰": "FUZUMI",
@@ -41,7 +43,8 @@ WORDS = {name: word for word, name in ENDS.items()}
 # Words that mean one of these ends and are kept.
 OTHER_WORDS = {
     "時間切れ": "TIME_UP", "Time-up": "TIME_UP", "TIME-UP": "TIME_UP", "反則": "ILLEGAL_MOVE",
-    "封じ手": "CHUDAN", "引分": "HIKIWAKE", "引分け": "HIKIWAKE", "宣言勝ち": "KACHI",
+    "時間切れ負け": "TIME_UP", "封じ手": "CHUDAN", "引分": "HIKIWAKE", "引分け": "HIKIWAKE", "宣言勝ち": "KACHI",
+    "入玉宣言勝ち": "KACHI",
 }  # fmt: skip
 
 
@@ -67,7 +70,7 @@ def end_of_result(text: str, turn: int) -> End:
         return end_of_word("反則勝ち" if mover_wins else "反則負け", turn)
     if mover_wins != (cause == "入玉"):
         return End("", text)
-    return End("KACHI" if cause else "TIME_UP" if late else "TORYO")
+    return End("KACHI" if cause == "入玉" else "TIME_UP" if late or cause else "TORYO")
 
 
 def word_of(end: End, turn: int) -> str:
@@ -178,16 +181,20 @@ class Reader:
             raise self.fault("a start position after the moves")
         self.start_line = (self.number, self.text)
         try:
-            if line.startswith("|"):
+            if line.startswith("+-"):
+                self.start.is_drawn = True
+            elif line[0] in "|｜│":
                 self.start.add_row(line)
             elif line.startswith("手合割"):
                 self.start.handicap = line[3:].lstrip("：: 　").strip()
             else:
-                named, side, hand = SIDE.match(line).groups()  # type: ignore[union-attr]
+                named, side, owner, hand = SIDE.match(line).groups()  # type: ignore[union-attr]
                 if hand is None:
                     self.start.turn = "w" if (named or side) in "後上" else "b"
+                elif owner in HANDS:
+                    self.start.set_hand(HANDS.index(owner) % 2, hand)
                 else:
-                    self.start.set_hand(int(side in "後上"), hand)
+                    raise ValueError("a hand of neither side")
         except ValueError as error:
             raise self.fault(str(error).partition(": '")[0]) from None
 
@@ -221,12 +228,15 @@ class Reader:
                 end = SPACES.match(line, match.end()).end()  # type: ignore[union-attr]
             else:
                 following = MARK.search(line, end + 1)
-                words = line[end : following.start() if following else None].strip()
+                begin, end = end, following.start() if following else len(line)
+                words = line[begin:end].strip()
                 word = words.strip("".join(SIDE_MARKS)).strip()
-                if word not in {"詰", *ENDS, *OTHER_WORDS}:
+                if word.startswith("まで"):
+                    self.result(word)
+                elif word in {"詰", *ENDS, *OTHER_WORDS}:
+                    self.end_word(word)
+                else:
                     raise self.fault("not a move", words)
-                self.end_word(word)
-                end = len(line)
 
     def play(self, match: re.Match[str], quoted: str, number: int | None = None) -> bool:
         """Make a move; return False if it is skipped. `number` is that of the move in KIF."""
@@ -256,8 +266,8 @@ class Reader:
 
     def end_word(self, text: str) -> None:
         """Read the word of an end and its time."""
-        word, _, time = text.partition("(")
-        word = word.strip().rstrip("+").rstrip()
+        time = TIME.search(text)
+        word = text[: time.start() if time else None].strip().rstrip("+").rstrip()
         board, node = self.begin(), self.path[-1]
         if SQUARE.match(word.lstrip("".join(SIDE_MARKS))) or not word:
             raise self.fault("not a move")
@@ -269,11 +279,11 @@ class Reader:
         self.end_line = self.fault("not a move").fault
         self.set_end(end_of_word(word, board.turn))
         if node.end:
-            node.end.milliseconds = time_of("(" + time)
+            node.end.milliseconds = time_of(text)
 
     def result(self, line: str) -> None:
         """Read `まで120手で先手の勝ち`, which says nothing new if the end has a line of its own."""
-        text = re.sub(r"^まで、?\s*([0-9０-９]+手)?(にて|で)?", "", line).strip()
+        text = COUNT.sub("", line, count=1).strip()
         board = self.begin()
         self.keep_comment()
         if SQUARE.match(text):
@@ -307,11 +317,12 @@ class Reader:
 
 VARIATION = re.compile(r"変化[：:]\s*(\d{1,6})\s*手")
 HEADER = re.compile(r"([^\s：:(]+)\s*[：:](.*)")
-SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手(?:番$|の?持ち?駒\s*[：:](.*))")
+SIDE = re.compile(r"手番[：:]\s*([先後上下])手?$|([先後上下])手番$|([^\s：:]{0,9}?)の?持ち?駒\s*[：:](.*)")
+HANDS = ("先手", "後手", "下手", "上手", "攻方", "玉方", "攻め方", "受方")  # Black's and White's in turn
 # The first pattern that matches says how a line is read.
 LINES: list[tuple[re.Pattern[str], Callable[[Reader, str], None]]] = [
-    (re.compile(r"#|手数[-ー―─]|\+-|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
-    (re.compile(rf"\||手合割\s*[：:]|{SIDE.pattern}"), Reader.part_of_start),
+    (re.compile(r"#|手数[-ー―─]|盤面回転|手数[＝=]|[1-9１-９](\s+[1-9１-９])+$"), Reader.skip),
+    (re.compile(rf"[|｜│]|\+-|手合割\s*[：:]|{SIDE.pattern}"), Reader.part_of_start),
     (re.compile(r"変化[：:]"), Reader.variation),
     (re.compile(r"まで"), Reader.result),
     (KI2_LINE, Reader.ki2),
@@ -377,8 +388,14 @@ def sides(record: Record) -> tuple[str, str]:
 
 def head_lines(record: Record) -> list[str]:
     """Return the lines of the header and the start."""
+    lines = [line for line in header_lines(record) if is_header(line)]
+    return lines + start_lines(load_core().board(record.start), sides(record))
+
+
+def header_lines(record: Record) -> list[str]:
+    """Return the lines of the header, without those that would give the start."""
     lines = [f"{one_line(key)}：{one_line(value)}" for key, value in record.header.items()]
-    return [line for line in lines if is_header(line)] + start_lines(load_core().board(record.start), sides(record))
+    return [line for line in lines if method_for(line) != Reader.part_of_start]
 
 
 def is_header(line: str) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from core_ext.shogi.ki2 import ki2_text
 from usi_engine.records.kakinoki import columns, comment_lines, head_lines, read, result_text, sides, steps
-from usi_engine.records.notation import ki2_text
 from usi_engine.records.tree import Record
 
 __all__ = ["HINT", "read", "write"]

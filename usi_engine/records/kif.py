@@ -10,7 +10,7 @@ from usi_engine.records.tree import Node, Record
 
 __all__ = ["HINT", "read", "write"]
 
-HINT = re.compile(r"^(手合割|手数-|先手|後手|下手|上手)|^[^\S\n]*[0-9]+[^\S\n]+[１-９同]", re.M)
+HINT = re.compile(r"^(手合割|手数-|先手|後手|下手|上手|攻方|玉方)|^[^\S\n]*[0-9]+[^\S\n]+[１-９同]", re.M)
 MOVE_COLUMNS = 13
 # Ends that all readers know in the line `まで120手で...`; the others only have their numbered line.
 WITH_RESULT = ("TORYO", "TIME_UP", "ILLEGAL", "CHUDAN", "JISHOGI", "SENNICHITE", "TSUMI", "FUZUMI")

@@ -28,8 +28,11 @@ def is_usi(text: str) -> bool:
 
 
 def read(line: str) -> Record:
-    """Read `[position] startpos|sfen ... [moves ...]`, an sfen, or moves from the start position. FaultyText."""
-    words = line.split()
+    """Read `[position] startpos|sfen ... [moves ...]`, an sfen, or moves from the start position. FaultyText.
+
+    ` #` begins a comment.
+    """
+    words = line.partition(" #")[0].split()
     start, moves = split_words(words)
     try:
         board = load_core().board(start)

@@ -10,6 +10,7 @@ from typing import Any
 from usi_engine.records import jkf
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import FORMATS
+from usi_engine.records.kakinoki import header_lines, is_header
 from usi_engine.records.tree import End, Node, Record
 
 Comments = Callable[[Any], str | None]
@@ -58,24 +59,17 @@ def loss(name: str, loser: str, turn: str) -> End:
 
 
 def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
-    """Return a game as text of this format; if the format lacks the end, the game is written as interrupted.
-
-    RecordError.
-    """
+    """Return a game as text of this format. RecordError."""
     record = Record(start, header={key: value for key, value in header.items() if value})
     node = record.root
     for move in moves:
         node = node.add(move.usi, move.milliseconds, move.comment or None)
     node.end = end
-    try:
-        return text_of(record, kind)
-    except RecordError:
-        node.end = End(INTERRUPTED, milliseconds=end.milliseconds)
-        return text_of(record, kind)
+    return text_of(record, kind)
 
 
 def text_of(record: Record, kind: str) -> str:
-    """Return the record in a format. RecordError if the format lacks its end, or if it reads back differently."""
+    """Return the record in a format. RecordError if it reads back differently."""
     text: str = FORMATS[kind].write(record)
     verify(text, record, kind)
     return text
@@ -106,8 +100,8 @@ def held(record: Record, kind: str, comment_of: Comments = own_comment) -> list[
     for node in nodes_of(record, holds):
         turns[node] = turn = "-" if turns[node.parent] == "+" else "+"
         variations, end = len(node.variations) if holds.variations else 0, None
-        if node.end and holds.ends:
-            end = (end_in(node.end, kind, turn), *details(node.end, holds))
+        if node.end and (name := end_in(node, kind, turn)):
+            end = (name, *details(node.end, holds))
         parts.append((node.move, variations, *details(node, holds, comment_of), end))
     return parts
 
@@ -122,13 +116,16 @@ def details(owner: Node | End, holds: Holds, comment_of: Comments = own_comment)
     return (owner.milliseconds or 0) // holds.unit if holds.unit else 0, comment_of(owner) if holds.comments else None
 
 
-def end_in(end: End, kind: str, turn: str) -> str:
-    """Return the end as the format names it. An illegal action of the side to move, `turn`, is an illegal move."""
-    word, name = end.word, jkf.end_name(end) if kind == "jkf" else end.name
+def end_in(node: Node, kind: str, turn: str = "") -> str:
+    """Return the end of the node's line as the format names it, empty if it cannot hold it.
+
+    An illegal action of the side to move, `turn`, is an illegal move.
+    """
+    if not node.end or not HOLDS[kind].ends:
+        return ""
+    word, name = node.end.word, jkf.end_name(node) if kind == "jkf" else node.end.name
     if name == f"{turn}ILLEGAL_ACTION":
         name = "ILLEGAL_MOVE"
-    if kind == "ki2" and name == "TSUMI":
-        name = "TORYO"  # KI2 only says who won
     return name if kind in ("csa", "jkf") else word or name
 
 
@@ -137,20 +134,28 @@ def losses(record: Record, kind: str) -> str:
     holds = HOLDS[kind]
     nodes = nodes_of(record, holds)
     owners = [owner for node in nodes for owner in (node, node.end) if owner]
+    left_out = [node.end for node in nodes if node.end and not end_in(node, kind)]
     times = [owner.milliseconds for owner in owners if owner.milliseconds]
     lost = {
         "variation": 0 if holds.variations else record.count_variations(),
-        "comment": 0 if holds.comments else sum(owner.comment is not None for owner in owners),
-        "time": 0 if holds.unit else len(times),
+        "comment": sum(owner.comment is not None for owner in (left_out if holds.comments else owners)),
+        "time": sum(bool(owner.milliseconds) for owner in (left_out if holds.unit else owners)),
         "fractional time": sum(bool(one % holds.unit) for one in times) if holds.unit else 0,
-        "header line": len(record.header) if kind == "usi" else 0,
+        "header line": headers_lost(record, kind),
         "end": sum(not is_end_held(node.end, kind) for node in nodes if node.end),
     }
     return ", ".join(f"{count} {thing}{'s' * (count > 1)}" for thing, count in lost.items() if count)
 
 
+def headers_lost(record: Record, kind: str) -> int:
+    """Return the number of the header's lines that the format cannot hold."""
+    if kind in ("kif", "ki2"):
+        return sum(not is_header(line) for line in header_lines(record))
+    return len(record.header) if kind == "usi" else 0
+
+
 def is_end_held(end: End, kind: str) -> bool:
     """Return True if the format has the end's own word."""
     if kind in ("csa", "jkf"):
-        return not end.word and end.name not in (jkf.NEAREST if kind == "jkf" else ())
+        return not end.word and (kind == "csa" or end.name in jkf.ENDS)
     return HOLDS[kind].ends

@@ -315,8 +315,12 @@ static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int 
         nnue_affine_dense(out, in, inputs, outputs, weights, bias);
 }
 #else
-#define nnue_affine(out, in, inputs, outputs, group, weights, bias, used) \
-    portable_affine(out, in, inputs, outputs, group, weights, bias)
+static inline void nnue_affine(int32_t *out, const uint8_t *in, int inputs, int outputs, int group,
+                               const int8_t *weights, const int32_t *bias, const uint32_t *used)
+{
+    (void)used;
+    portable_affine(out, in, inputs, outputs, group, weights, bias);
+}
 #define nnue_dot_row portable_dot
 #endif
 #endif

@@ -74,7 +74,8 @@ cdef void nnue_free(NnueState *state) noexcept nogil:
 
 cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
     """Fill in everything but the weights; return the number of layer stacks. ValueError."""
-    cdef int width = architecture.width, step = 2 * WIDTH_STEP if architecture.sfnn else WIDTH_STEP, stacks
+    cdef int step = 2 * WIDTH_STEP if architecture.sfnn else WIDTH_STEP, stacks
+    width = architecture.width
     if not MIN_WIDTH <= width <= MAX_WIDTH or width % step:
         raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {step}")
     weights.width = width

@@ -1,8 +1,8 @@
 """The dense layers behind the activated sums: three in a stack, and one stack or many.
 
-Layer 0 may be sharded: all outputs see the first, common inputs; further inputs are divided into
-shards, and several outputs see each of them.
-SFNN passes squares and clipped values of layer 0 to layer 1, and may add its last output to the network's (shortcut).
+Layer 0 may be sharded: all outputs see the first, common inputs; the others are divided into shards, each for a group
+of outputs. SFNN passes squares and clipped values of layer 0 to layer 1; it may add the last output of layer 0 to the
+network's (shortcut).
 """
 
 from core_ext.shogi.types cimport int32_t, uint8_t, uint32_t

@@ -96,7 +96,7 @@ cdef inline size_t padded(size_t count, size_t step) noexcept nogil:
 
 cdef list file_shapes(object architecture):
     """Return (outputs, inputs) of each layer."""
-    cdef int hidden1 = architecture.hidden1, hidden2 = architecture.hidden2
+    hidden1, hidden2 = architecture.hidden1, architecture.hidden2
     if not architecture.sfnn:
         return [(hidden1, 2 * architecture.width), (hidden2, hidden1), (1, hidden2)]
     return [(hidden1 + (hidden1 % 8 == 7), architecture.width), (hidden2, 2 * hidden1), (1, hidden2)]
@@ -104,7 +104,7 @@ cdef list file_shapes(object architecture):
 
 cdef int check_shards(LayerStacks *found, object architecture, int outputs) except -1:
     """Raise ValueError if the parts of a sharded layer 0 do not fit each other."""
-    cdef int others = architecture.width - architecture.common, shards = architecture.shards
+    others, shards = architecture.width - architecture.common, architecture.shards
     if (not architecture.sfnn or shards < 2 or others <= 0 or others % (shards * NNUE_CHUNK)
             or architecture.common < 0 or architecture.common % NNUE_CHUNK or outputs % shards):
         raise ValueError(f"{shards} shards beside {architecture.common} common inputs do not fit "

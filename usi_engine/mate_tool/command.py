@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
-from usi_engine.mate.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
+from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from usi_engine.csa.command import own_engine
-from usi_engine.csa.driver import BestMove, Engine, EngineError, EngineEvent, Thought, thought_of
+from usi_engine.driver import BestMove, Engine, EngineError, EngineEvent, Thought, thought_of
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import signal
 import subprocess
 import threading
 from collections import deque
@@ -16,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-START_SECONDS, READY_SECONDS, STOP_SECONDS = 30.0, 120.0, 10.0
 LAST_LINES = 5
 SCORE = re.compile(r" score (cp|mate) ([+-]?\d*)(?= |$)")
 PV = re.compile(r" pv (.+)$")
@@ -29,7 +29,42 @@ MAX_MOVES = "MaxMovesToDraw"
 
 
 class EngineError(Exception):
-    """An engine that cannot be used; one line."""
+    """An engine that cannot be used: one line, and the last lines of its output if the caller added them."""
+
+    def __init__(self, text: str, last_lines: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.last_lines = tuple(last_lines)
+
+    def __str__(self) -> str:
+        return "\n    ".join([str(self.args[0]), *self.last_lines])
+
+
+class EngineDied(EngineError):
+    """A process that has ended by itself."""
+
+
+class EngineSilent(EngineError):
+    """A process that does not answer in time."""
+
+
+class EngineNonsense(EngineError):
+    """A process that answers with something else than a legal move or an evaluation."""
+
+
+@dataclass(frozen=True)
+class Timeouts:
+    """Seconds to wait for `usiok`, for `readyok`, and for an answer to `stop` or `quit`, before the process is killed.
+
+    `silence` is the longest time without a line in a search that ends by nodes or depth; None: any.
+    """
+
+    start: float = 30.0
+    ready: float = 120.0
+    stop: float = 10.0
+    silence: float | None = 60.0
+
+
+USUAL_TIMEOUTS = Timeouts()
 
 
 @dataclass(frozen=True)
@@ -78,11 +113,21 @@ def value_of(kind: str, text: str) -> int | None:
     return -size if text.startswith("-") else size
 
 
+def kill(process: subprocess.Popen[str]) -> None:
+    """Kill a process, on POSIX with the processes that it started, and wait for its end."""
+    if process.poll() is None:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own
+        except (AttributeError, OSError):  # Windows; just ended
+            process.kill()
+    process.wait()
+
+
 class Engine:
     """An engine process, whose reading thread passes events to `post`.
 
-    `note` gets the engine's messages before it is ready (an option refused, a file not found). `stderr` is that of
-    `subprocess.Popen`.
+    `note` gets the engine's messages before it is ready (an option refused, a file not found), `info` each info line.
+    `stderr` is that of `subprocess.Popen`.
     """
 
     def __init__(
@@ -94,13 +139,16 @@ class Engine:
         note: Callable[[str], None] = lambda text: None,
         *,
         stderr: int | None = None,
+        timeouts: Timeouts = USUAL_TIMEOUTS,
+        info: Callable[[str], None] = lambda line: None,
     ) -> None:
         self._command, self._options, self._post, self._folder = list(command), options, post, folder
-        self._note, self._stderr = note, stderr
+        self._note, self._stderr, self._timeouts, self._info = note, stderr, timeouts, info
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES)  # of the output
         self._usiok, self._readyok, self._idle = threading.Event(), threading.Event(), threading.Event()
         self._answers: set[str] = set()  # of `usiok` and `readyok`; their events are also set when the process ends
-        self._lock = threading.Lock()
+        self._lock, self._going = threading.Lock(), threading.Lock()
+        self.killed = False  # because it did not answer `stop`
         self.starts = self._searches = 0
         self._process: subprocess.Popen[str] | None = None
         self.declared: set[str] = set()
@@ -120,7 +168,7 @@ class Engine:
         self._process = self._open()
         threading.Thread(target=self._read, args=(self._process, self.starts), daemon=True).start()
         self._send("usi")
-        self._await(self._usiok, START_SECONDS, "usiok")
+        self._await(self._usiok, self._timeouts.start, "usiok")
         for name, value in self._options.items():
             self.set_option(name, value)
 
@@ -142,7 +190,7 @@ class Engine:
         if MAX_MOVES in self.declared and MAX_MOVES not in self._options:
             self.set_option(MAX_MOVES, str(max_moves))
         self._send("isready")
-        self._await(self._readyok, READY_SECONDS, "readyok")
+        self._await(self._readyok, self._timeouts.ready, "readyok")
 
     def new_game(self) -> None:
         """Tell the engine that a game begins."""
@@ -151,11 +199,12 @@ class Engine:
     def go(self, position: str, clocks: str, ponder: bool = False) -> int:
         """Begin a search and return its number. A search that still runs is stopped first."""
         self.stop()
-        with self._lock:
-            self._searches += 1
-            self._idle.clear()
-        self._send(position)
-        self._send(f"go ponder {clocks}" if ponder else f"go {clocks}")
+        with self._going:  # a `stop` of another thread comes after the go
+            with self._lock:
+                self._searches += 1
+                self._idle.clear()
+            self._send(position)
+            self._send(f"go ponder {clocks}" if ponder else f"go {clocks}")
         return self._searches
 
     def ponderhit(self) -> None:
@@ -164,10 +213,13 @@ class Engine:
 
     def stop(self) -> None:
         """End a running search and wait for its answer; its event is still posted."""
-        if self.busy:
-            self._send("stop")
-            if not self._idle.wait(STOP_SECONDS):
-                self._kill()
+        if self.busy and self._process is not None:
+            with self._going:
+                self._send("stop")
+            process = self._process
+            if not self._idle.wait(self._timeouts.stop) and process is not None:
+                self.killed = True
+                kill(process)
 
     def game_over(self, result: str) -> None:
         """Tell the engine the result: `win`, `lose`, `draw` or `unknown`."""
@@ -185,10 +237,10 @@ class Engine:
         with contextlib.suppress(OSError):
             process.stdin.close()
         try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(self._timeouts.stop)
+        finally:  # also after Ctrl-C
+            kill(process)
 
     def _open(self) -> subprocess.Popen[str]:
         # The engine gets a process group of its own: Ctrl-C is for the client, which lets the game end first.
@@ -203,10 +255,6 @@ class Engine:
         except OSError as error:
             raise EngineError(f"{self._command[0]} does not start: {error}") from None
 
-    def _kill(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-
     def _send(self, line: str) -> None:
         # The reading thread reports a process that has ended.
         with contextlib.suppress(OSError, ValueError):
@@ -216,7 +264,8 @@ class Engine:
 
     def _await(self, happened: threading.Event, seconds: float, word: str) -> None:
         if not happened.wait(seconds) or word not in self._answers:
-            raise EngineError(f"{self._command[0]} does not answer {word}")
+            kind = EngineDied if happened.is_set() else EngineSilent
+            raise kind(f"{self._command[0]} does not answer {word}")
 
     def _read(self, process: subprocess.Popen[str], start: int) -> None:
         assert process.stdout is not None
@@ -238,6 +287,7 @@ class Engine:
             word, _, rest = line.strip().partition(" ")
             if word == "info":
                 thought = thought_of(line.rstrip()) or thought
+                self._info(line.rstrip())
                 if rest.startswith("string ") and not self._readyok.is_set():
                     self._note(f"the engine: {rest.removeprefix('string ')}")
             elif word == "bestmove":

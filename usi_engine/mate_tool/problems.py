@@ -1,7 +1,8 @@
 """Mate problems: reading and solving them, verifying lines, a table of the results by length.
 
 A problem is a line: an sfen, also with `sfen` or `position sfen` before and `moves ...` after it, or three fields
-separated by tabs: length in plies, sfen, a solution. Empty lines and lines that start with `#` are skipped.
+separated by tabs: length in plies, sfen, a solution. Empty lines are skipped; `#` at the start of a line, or after a
+space, begins a comment.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from usi_engine.core import Core, board_of
+from usi_engine.mate_search import solve_interruptibly
 from usi_engine.memory import check_free
 from usi_engine.usi.output import escaped
 
@@ -56,7 +57,7 @@ class MateResult:
 
 def read_problem(line: str, name: str = "") -> MateProblem | None:
     """Parse a line; None if it has no problem. ValueError, with the name, if the length is not a number."""
-    text = line.strip()
+    text = line.partition(" #")[0].strip()
     if not text or text.startswith("#"):
         return None
     fields = text.split("\t")
@@ -96,24 +97,10 @@ def attempt(
         return MateResult(problem, "unreadable", [], 0, 0.0, fault=str(error))
     stop.clear()
     stop.set_in(limits.seconds)
-    status, moves = solve_interruptibly(solver, stop, board, limits)
+    status, moves = solve_interruptibly(solver, stop, board, limits.nodes, limits.shortest)
     seconds = time.perf_counter() - begun
     wrong = status == "mate" and not is_mate(board, moves)
     return MateResult(problem, status, moves, solver.nodes, seconds, wrong)
-
-
-def solve_interruptibly(
-    solver: MateSolver, stop: StopToken, board: Board, limits: argparse.Namespace
-) -> tuple[str, list[str]]:
-    """Solve on a second thread: the main thread gets Ctrl-C only while it runs Python code."""
-    with ThreadPoolExecutor(1) as thread:
-        aim = "shortest" if limits.shortest else "shorter"
-        solved = thread.submit(solver.solve, board, limits.nodes, aim)
-        try:
-            return solved.result()
-        except KeyboardInterrupt:
-            stop.set()
-            raise
 
 
 def is_mate(board: Board, moves: list[str]) -> bool:

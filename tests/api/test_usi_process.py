@@ -1,0 +1,145 @@
+"""Other USI engines as processes: results, and processes that die, hang or answer nonsense."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core_ext.board import BLACK, WHITE, Board
+from tests.positions import MATED
+from usi_engine import (
+    Analysis,
+    Engine,
+    EngineDied,
+    EngineError,
+    EngineNonsense,
+    EngineSilent,
+    Limit,
+    Timeouts,
+    UsiEngine,
+)  # fmt: skip
+
+FAKE = Path(__file__).resolve().parents[1] / "csa" / "fake_engine.py"
+INFO = "info depth {} seldepth 9 nodes {} multipv {} score {} pv {}"
+QUICK = Timeouts(start=20, ready=20, stop=0.2, silence=0.3)
+Opened = Callable[..., UsiEngine]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    def opened(*answers: str, **arguments: Any) -> UsiEngine:
+        return Engine.popen([sys.executable, str(FAKE), str(tmp_path / "log"), *answers], **arguments)
+
+    return opened
+
+
+def received(tmp_path: Path) -> list[str]:
+    return (tmp_path / "log").read_text(encoding="utf-8").splitlines()
+
+
+def test_lines_in_order_of_value(opened: Opened, tmp_path: Path) -> None:
+    """Bounds, other text and moves after an illegal one are left out; a newer line replaces that of its move."""
+    lines = [
+        INFO.format(1, 5, 1, "cp 10", "7g7f 3c3d"), INFO.format(2, 9, 1, "cp 12 lowerbound", "1g1f"),
+        "info string score cp 7 pv 1g1f", "nonsense", INFO.format(2, 30, 1, "cp -40", "2g2f 8c8d 9a9z"),
+        INFO.format(2, 40, 2, "mate 5", "7g7f"), INFO.format(2, 50, 3, "cp 99999", "6i7h (12%)"),
+    ]  # fmt: skip
+    seen = list[Analysis]()
+    with opened("\n".join(lines) + " | 7g7f", options={"USI_Hash": 3, "USI_Ponder": True}) as engine:
+        found = engine.analyse(Board(), nodes=100, multipv=3, watch=seen.append)
+        assert engine.name == "Fake"
+    assert [(line.move, line.pv, str(line.score)) for line in found.lines] == [
+        ("7g7f", ("7g7f",), "mate 5"), ("6i7h", ("6i7h",), "+20000"), ("2g2f", ("2g2f", "8c8d"), "-40"),
+    ]  # fmt: skip
+    assert (found.move, found.depth, found.nodes, len(seen)) == ("7g7f", 2, 50, 4)
+    sent = received(tmp_path)
+    assert {"setoption name USI_Hash value 3", "setoption name USI_Ponder value true"} <= set(sent)
+    assert sent[-4:-1] == ["setoption name MultiPV value 3", f"position sfen {Board().sfen()}", "go nodes 100"]
+
+
+def test_play_with_clocks(opened: Opened, tmp_path: Path) -> None:
+    board = Board.from_moves(["7g7f", "pass", "2g2f"])
+    with opened(INFO.format(1, 5, 1, "cp 10", "3c3d") + " | 3c3d ponder 2f2e", "resign", "win") as engine:
+        result = engine.play(board, Limit(black_clock=60, white_clock=59.5, white_inc=2, byoyomi=1))
+        assert (result.move, result.ponder, str(result.score), result.end) == ("3c3d", "2f2e", "+10", "")
+        assert result.score is not None and result.score.turn == WHITE and result.score.pov(BLACK).cp == -10
+        ends = [engine.play(board, Limit(depth=3)) for _ in range(2)]
+        assert [(result.move, result.end, result.score) for result in ends] == [
+            (None, "resign", None), (None, "win", None),
+        ]  # fmt: skip
+        assert engine.play(Board(MATED), Limit(depth=3)).end == "resign"
+    start = Board.from_moves(["7g7f", "pass"]).sfen()
+    sent = [f"position sfen {start} moves 2g2f", "go btime 60000 wtime 59500 byoyomi 1000 winc 2000"]
+    assert [line for line in received(tmp_path) if line.startswith(("go", "pos"))][:2] == sent
+
+
+def test_a_stream_ends_with_its_block(opened: Opened) -> None:
+    """`think` answers `stop` only."""
+    with opened("think", INFO.format(1, 5, 1, "cp 10", "7g7f") + " | 7g7f") as engine:
+        with engine.analysis(Board()) as stream:
+            pass
+        assert stream.result().move is None
+        with engine.analysis(Board(), depth=3) as stream:
+            assert [part.move for part in stream] == ["7g7f"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind", "text"),
+    [
+        ("die", EngineDied, "Fake has ended"),
+        ("hang", EngineSilent, "Fake does not answer stop|Fake says nothing for 0.3 s"),
+        ("7g7e", EngineNonsense, "Fake answers '7g7e', which is no legal move"),
+        ("7g7f", EngineNonsense, "Fake gives no evaluation"),
+    ],
+)
+def test_an_engine_that_fails(opened: Opened, answer: str, kind: type[EngineError], text: str) -> None:
+    with opened(answer, timeouts=QUICK) as engine:
+        process = engine._driver._process
+        with pytest.raises(kind, match=text) as failure:
+            engine.analyse(Board(), depth=3)
+        assert "readyok" in failure.value.last_lines and "readyok" in str(failure.value)
+        if answer in ("die", "hang"):
+            with pytest.raises(EngineError):
+                engine.play(Board(), Limit(depth=1))
+    assert process is not None and process.poll() is not None
+    with pytest.raises(RuntimeError, match="closed"):
+        engine.analyse(Board(), depth=1)
+
+
+def test_time_is_kept_for_the_engine(opened: Opened) -> None:
+    """An engine that ignores its time is stopped."""
+    with opened("think") as engine:
+        assert engine.play(Board(), Limit(time=0.01)).end == "resign"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "text"),
+    [
+        ("print('no such library')", EngineDied, "does not answer usiok\n    no such library"),
+        ("import sys; sys.exit('no such library')", EngineDied, "    no such library"),
+        ("import time; print('hello', flush=True); time.sleep(1000)", EngineSilent, "does not answer usiok"),
+    ],
+)
+def test_a_program_that_is_no_engine(code: str, kind: type[EngineError], text: str) -> None:
+    timeouts = Timeouts(start=20 if kind is EngineDied else 0.5, stop=0.1)
+    with pytest.raises(kind, match=text):
+        Engine.popen([sys.executable, "-c", code], timeouts=timeouts)
+    with pytest.raises(EngineError, match="none/here does not start"):
+        Engine.popen("none/here")
+
+
+def test_refused_arguments(opened: Opened) -> None:
+    with opened() as engine:
+        for call in (
+            lambda: engine.analyse(Board()), lambda: engine.analyse(Board(), Limit(depth=1), depth=1),
+            lambda: engine.analyse(Board(), depth=1, multipv=0), lambda: engine.analyse(Board(), depth=1, moves=[]),
+            lambda: engine.play(Board(), Limit(black_clock=-1)),
+        ):  # fmt: skip
+            with pytest.raises(ValueError):
+                call()
+        with pytest.raises(EngineError, match="no option 'Hash'"):
+            engine.configure({"Hash": 1})

@@ -1,0 +1,68 @@
+"""The mate search for the Python API."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from usi_engine.core import load_core
+from usi_engine.memory import check_free
+from usi_engine.results import Limit
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
+    from core_ext.engine import MateSolver, StopToken
+
+
+@dataclass(frozen=True)
+class Mate:
+    """The result of a mate search, true if there is a mate.
+
+    `found` is True, False without a mate, None if undecided within the limits. `moves` begin with the side to move.
+    """
+
+    found: bool | None
+    moves: tuple[str, ...]
+    nodes: int
+
+    def __bool__(self) -> bool:
+        return bool(self.found)
+
+
+def mate(
+    board: Board,
+    *,
+    nodes: int | None = None,
+    time: float | None = None,
+    shortest: bool = False,
+    megabytes: int = 64,
+) -> Mate:
+    """Search a mate by continuous checks, for at most `nodes` or `time` (seconds); without them until it is decided.
+
+    `shortest`: go on until the shortest mate is proved. `megabytes`: size of the proof table. Futile interpositions are
+    not counted, as in mate problems. ValueError for a limit out of range, MemoryError, CoreError.
+    """
+    core = load_core()
+    if nodes is not None or time is not None:
+        Limit(time, nodes).check(core.max_depth)
+    check_free(megabytes)
+    stop = core.stop_token()
+    solver = core.mate_solver(megabytes, stop)
+    if time is not None:
+        stop.set_in(time)
+    status, moves = solve_interruptibly(solver, stop, board.copy(), nodes or 0, shortest)
+    return Mate({"mate": True, "nomate": False}.get(status), tuple(moves), solver.nodes)
+
+
+def solve_interruptibly(
+    solver: MateSolver, stop: StopToken, board: Board, nodes: int, shortest: bool
+) -> tuple[str, list[str]]:
+    """Solve on a second thread: the main thread gets Ctrl-C only while it runs Python code."""
+    with ThreadPoolExecutor(1) as thread:
+        solved = thread.submit(solver.solve, board, nodes, "shortest" if shortest else "shorter")
+        try:
+            return solved.result()
+        except KeyboardInterrupt:
+            stop.set()
+            raise

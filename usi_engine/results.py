@@ -1,0 +1,200 @@
+"""Limits and results of searches, for this engine and for others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from operator import index
+from typing import TYPE_CHECKING
+
+from usi_engine.core import Core
+from usi_engine.usi.protocol import Times
+
+if TYPE_CHECKING:
+    from core_ext.board import Board, Outcome
+
+# Centipawns of the unit of the logistic; the scale on which the evaluation is trained (docs/learning.md).
+CENTIPAWNS = 600
+# Greater values are a certain win or loss; exp() stays in range.
+CERTAIN = 30000
+MOST_NODES = 1 << 48
+MOST_SECONDS = 86400.0 * 365
+
+
+def winning_chance(value: int) -> float:
+    """Return the probability of winning, 0 to 1, for the side whose value it is: 1 / (1 + exp(-value / 600))."""
+    if abs(value) >= CERTAIN:
+        return 1.0 if value > 0 else 0.0
+    return 1 / (1 + math.exp(-value / CENTIPAWNS))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The end of a search: `time` in seconds, `nodes`, `depth`; or the clocks of a game in seconds, for `play`.
+
+    Increments and `byoyomi` count only beside a clock, or as the only time.
+    """
+
+    time: float | None = None
+    nodes: int | None = None
+    depth: int | None = None
+    black_clock: float | None = None
+    white_clock: float | None = None
+    black_inc: float | None = None
+    white_inc: float | None = None
+    byoyomi: float | None = None
+
+    @property
+    def times(self) -> Times:
+        """The clocks in milliseconds. ValueError if one is negative or no number."""
+        clocks = (self.black_clock, self.white_clock, self.byoyomi, self.black_inc, self.white_inc)
+        for seconds in clocks:
+            if seconds is not None and not 0 <= seconds <= MOST_SECONDS:
+                raise ValueError(f"a clock must be a number of seconds from 0, not {seconds}")
+        return Times(*(None if seconds is None else round(seconds * 1000) for seconds in clocks))
+
+    def check(self, max_depth: int) -> None:
+        """Raise ValueError if a limit is out of range or none is given, TypeError if one is of another type."""
+        if not self.times.given() and (self.time, self.nodes, self.depth) == (None, None, None):
+            raise ValueError("a search needs an end: nodes, depth or time")
+        for name, number, most in (("nodes", self.nodes, MOST_NODES), ("depth", self.depth, max_depth)):
+            if number is not None:
+                checked_number(name, number, 1, most)
+        if self.time is not None and not (math.isfinite(self.time) and 0 < self.time <= MOST_SECONDS):
+            raise ValueError(f"time must be a number of seconds above 0, not {self.time}")
+
+
+def checked_number(name: str, number: int, least: int, most: int) -> None:
+    """Raise ValueError for a number out of range, TypeError if it is not an integer."""
+    if not least <= index(number) <= most:
+        raise ValueError(f"{name} must be from {least} to {most}, not {number}")
+
+
+def limit_of(limit: Limit | None, nodes: int | None, depth: int | None, time: float | None) -> Limit:
+    """Return a limit given as such or as keywords. ValueError if it is given in both ways."""
+    if limit is None:
+        return Limit(time, nodes, depth)
+    if (nodes, depth, time) != (None, None, None):
+        raise ValueError("give either a Limit or nodes, depth and time")
+    return limit
+
+
+@dataclass(frozen=True, order=True)
+class Score:
+    """The value of a position for the side `turn`; scores are ordered, greater is better for that side.
+
+    `value` is in centipawns, or a mate: 32000 - n if the side mates in n plies, n - 32000 if it is mated. `cp` is the
+    value in centipawns, None for a mate; at most 20000, which is also the value of a win by rule. `mate` is the number
+    of plies to mate: positive for the side, negative against it, 0 if the king is mated already, None if there is no
+    mate. The results of a search have the side to move as `turn`.
+    """
+
+    value: int
+    cp: int | None
+    mate: int | None
+    turn: int = field(default=0, compare=False)
+
+    def __str__(self) -> str:
+        """Return `+120`, `mate 5`, `mate -4`."""
+        return f"mate {self.mate}" if self.cp is None else f"{self.cp:+d}"
+
+    @property
+    def win_chance(self) -> float:
+        """The probability, 0 to 1, that the side `turn` wins: `winning_chance` of the value."""
+        return winning_chance(self.value)
+
+    def pov(self, color: int) -> Score:
+        """Return the score from the point of view of BLACK or WHITE. ValueError for another colour."""
+        if color not in (0, 1):
+            raise ValueError(f"not a colour: {color!r}")
+        if color == self.turn:
+            return self
+        cp, mate = (None if number is None else -number for number in (self.cp, self.mate))
+        return Score(-self.value, cp, mate, color)
+
+
+@dataclass(frozen=True)
+class Variation:
+    """A line of moves in USI, its score for the side to move, depth and selective depth."""
+
+    score: Score
+    pv: tuple[str, ...]
+    depth: int
+    seldepth: int
+
+    @property
+    def move(self) -> str:
+        """The first move."""
+        return self.pv[0]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """The result of a search: lines, best first, nodes of all threads, seconds.
+
+    If the game is over by the rules, `outcome` says how, there is no line, and `move` is None.
+    """
+
+    lines: tuple[Variation, ...]
+    score: Score
+    depth: int
+    nodes: int
+    time: float
+    outcome: Outcome | None = None
+
+    @property
+    def move(self) -> str | None:
+        """The best move."""
+        return self.lines[0].move if self.lines else None
+
+    @property
+    def pv(self) -> tuple[str, ...]:
+        """The best line."""
+        return self.lines[0].pv if self.lines else ()
+
+
+@dataclass(frozen=True)
+class PlayResult:
+    """A move to play, the expected answer and the score, if they are known.
+
+    Without a move, `end` is `resign`, `win` (a declaration), or empty if the game is a draw.
+    """
+
+    move: str | None
+    ponder: str | None = None
+    score: Score | None = None
+    end: str = ""
+
+
+# Called on another thread with the result so far.
+Watch = Callable[[Analysis], None]
+
+
+def score_of(core: Core, value: int, turn: int = 0) -> Score:
+    """Convert a value of the core."""
+    plies = 0 if abs(value) == core.mate else core.in_plies(value)
+    cp = max(min(value, core.max_evaluation), -core.max_evaluation) if plies is None else None
+    return Score(value, cp, plies, turn)
+
+
+def rule_score(core: Core, wins: bool, turn: int) -> Score:
+    """Return the score of a win or loss by rule for the side to move."""
+    by_rule = core.mate_bound - 1
+    return score_of(core, by_rule if wins else -by_rule, turn)
+
+
+def decided_score(core: Core, outcome: Outcome, board: Board) -> Score:
+    """Return the score of a finished game for the side to move."""
+    if outcome.winner is None:
+        return score_of(core, 0, board.turn)
+    if not board.legal_moves:
+        return score_of(core, -core.mate, board.turn)
+    return rule_score(core, outcome.winner == board.turn, board.turn)
+
+
+def decided_play(found: Analysis, turn: int) -> PlayResult:
+    """Return the answer in a finished game."""
+    assert found.outcome is not None
+    ends = {None: "", turn: "win"}
+    return PlayResult(None, None, found.score, ends.get(found.outcome.winner, "resign"))

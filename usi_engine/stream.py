@@ -1,0 +1,88 @@
+"""A search that runs on another thread while its results so far are read."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from types import TracebackType
+from typing import TypeVar
+
+from usi_engine.results import Analysis, Watch
+
+Item = TypeVar("Item")
+# Interval of checks for Ctrl-C in seconds, while another thread searches.
+WATCH = 0.1
+
+
+def next_of(items: queue.SimpleQueue[Item]) -> Item:
+    """Return the next item. Ctrl-C interrupts within WATCH seconds."""
+    while True:
+        with suppress(queue.Empty):
+            return items.get(timeout=WATCH)
+
+
+class AnalysisStream:
+    """A running search: iterate it for the results so far, or take `result()` at its end.
+
+    Use it in a `with` block, whose end stops the search. An error of the search is raised by the iteration, by
+    `result()`, or at the end of the block.
+    """
+
+    def __init__(self, search: Callable[[Watch], Analysis], stop: Callable[[], None]) -> None:
+        self._stop, self._stopped = stop, False
+        self._parts = queue.SimpleQueue[Analysis | None]()
+        self._found: Analysis | BaseException | None = None
+        self._thread = threading.Thread(target=self._run, args=(search,), name="analysis", daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> AnalysisStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._thread.is_alive():
+            self.stop()  # repeatedly, because a search that begins forgets it
+            self._thread.join(WATCH)
+        if kind is None and isinstance(self._found, BaseException):
+            raise self._found
+
+    def __iter__(self) -> AnalysisStream:
+        return self
+
+    def __next__(self) -> Analysis:
+        part = next_of(self._parts)
+        if part is not None:
+            return part
+        self._parts.put(None)  # for further calls
+        self.result()
+        raise StopIteration
+
+    def stop(self) -> None:
+        """End the search, which still gives its result."""
+        self._stopped = True
+        self._stop()
+
+    def result(self) -> Analysis:
+        """Wait for the end of the search and return its result."""
+        while self._thread.is_alive():
+            self._thread.join(WATCH)
+        if isinstance(self._found, BaseException):
+            raise self._found
+        assert self._found is not None
+        return self._found
+
+    def _run(self, search: Callable[[Watch], Analysis]) -> None:
+        try:
+            self._found = search(self._watch)
+        except BaseException as error:
+            self._found = error
+        finally:
+            self._parts.put(None)
+
+    def _watch(self, found: Analysis) -> None:
+        self._parts.put(found)
+        if self._stopped:
+            self._stop()
