@@ -30,6 +30,7 @@ COMMANDS = [  # each from a folder that contains GAME
     ["analyze", "game.usi", "--nodes", "1000", "--html", "game.html"],
     ["book", "show"],
     ["play", "--level", "0"],
+    ["csa", "--help"],
 ]
 GAME = "position startpos moves 7g7f 3c3d 2g2f\n"
 SYSTEM = ("SYSTEMROOT", "TEMP") if os.name == "nt" else ()
