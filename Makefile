@@ -19,7 +19,7 @@ help:
 	@echo "make perft      check move generation against known counts; bench: speed; signature: node count of the search"
 	@echo "make lint       ruff (rules and format), mypy, cython-lint; format: reformat; annotate: Cython's HTML in build/annotate"
 	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
-	@echo "make wheel      build a wheel in dist/ (ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
+	@echo "make wheel      build a wheel in dist/ (CORE_EXT_ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
 	@echo "make sdist      build a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
 	@echo "make clean      remove everything built except .venv; untranslated: options to add to docs/usi.ja.md"
 
@@ -180,6 +180,7 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(PY) scripts/check_types.py $(PY)
 	PATH="$(abspath $(BIN)):$$PATH" cython-lint core_ext  # it runs pycodestyle from PATH
 
 format: $(VENV)/.lint
@@ -197,14 +198,12 @@ sdist: $(VENV)/.done
 	$(PY) setup.py --quiet sdist
 
 # Wheels and folders are for other machines: x86-64-v2 runs on processors since 2009, x86-64-v3 since 2013.
-ARCH ?= x86-64-v2
-wheel: export CORE_EXT_ARCH = $(ARCH)
+wheel folder: export CORE_EXT_ARCH ?= $(if $(filter x86_64 amd64,$(shell uname -m)),x86-64-v2,portable)
 wheel: $(VENV)/.done
 	$(PY) -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir dist .
 	$(PY) scripts/check_package.py "$$(ls -t dist/komadori-$(VERSION)-*.whl | head -1)"
 
-# Replaces the modules in place by those for ARCH; `make build` restores those for this machine.
-folder: export CORE_EXT_ARCH = $(ARCH)
+# Replaces the modules in place by those for CORE_EXT_ARCH; `make build` restores those for this machine.
 folder: $(VENV)/.folder
 	$(BUILD)
 	$(BIN)/pyinstaller --noconfirm --log-level WARN --distpath dist --workpath build/folder scripts/folder.spec

@@ -3,7 +3,7 @@
 Environment:
     CORE_EXT_PROFILE   release (default), debug (C asserts, bounds checks, -O1 -g), coverage (gcov counts, -O1),
                        count (release that counts cutoffs for bench.strength.ordering)
-    CORE_EXT_ARCH      native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
+    CORE_EXT_ARCH      target CPU: native (default), x86-64-v2, x86-64-v3, or portable (no intrinsic, no -march)
     CORE_EXT_SANITIZE  1 adds AddressSanitizer and UndefinedBehaviorSanitizer (gcc and clang)
     CORE_EXT_WERROR    1 turns compiler warnings into errors
     CORE_EXT_PROBES    1 also builds the test modules (core_ext/_*.pyx), which tests and benches need
@@ -163,7 +163,8 @@ class BuildExt(build_ext):
             if extension.name == "core_ext.base.processor":
                 # This module must run on any processor: it reports that the processor is too old.
                 extension.extra_compile_args = msvc_flags(target=False) if msvc else unix_flags()
-                extension.define_macros = extension.define_macros + [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
+                extension.define_macros += [(f"CORE_EXT_NEEDS_{name}", None) for name in used]
+                extension.define_macros += [("CORE_EXT_TARGET", ARCH)]
             extension.extra_link_args = [] if msvc else instruments()
         super().build_extensions()
 

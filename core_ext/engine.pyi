@@ -24,6 +24,7 @@ FV_SCALE: int  # 32
 TEMPO_STEP: int  # 4
 SQUARES: int  # 81
 FEATURE_COUNTS: dict[str, int]  # of a network, by feature set
+INSTRUCTIONS: str  # of the network's kernels in this build, such as "AVX2"
 
 class StopToken:
     def set(self) -> None: ...

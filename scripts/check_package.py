@@ -5,11 +5,12 @@
 
 Installs a wheel into a new virtual environment without its dependencies, which play with the packaged network does not
 need. Starts the program from another folder, with only the environment variables that the system needs. Fails if the
-package contains the test modules of the core.
+package contains the test modules of the core. If mypy is installed, checks the types that a wheel gives to a user.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -19,7 +20,19 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+from check_types import check
+
 SUFFIX = ".exe" if os.name == "nt" else ""
+COMMANDS = [  # each from a folder that contains GAME
+    ["--version"],
+    ["mate", "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"],
+    ["convert", "game.usi", "--to", "kif"],
+    ["analyze", "game.usi", "--nodes", "1000", "--html", "game.html"],
+    ["book", "show"],
+    ["play", "--level", "0"],
+    ["csa", "--help"],
+]
+GAME = "position startpos moves 7g7f 3c3d 2g2f\n"
 SYSTEM = ("SYSTEMROOT", "TEMP") if os.name == "nt" else ()
 
 
@@ -57,7 +70,7 @@ def check_contents(package: Path) -> None:
 
 
 def main() -> None:
-    """Check the contents, install or copy the program, play, run the bench."""
+    """Check the contents, install or copy the program, try its commands and types, run the bench."""
     package = Path(sys.argv[1]).resolve()
     check_contents(package)
     with tempfile.TemporaryDirectory() as name:
@@ -70,6 +83,11 @@ def main() -> None:
         if not answer.startswith("bestmove ") or answer == "bestmove resign":
             raise SystemExit(f"no move: {answer}")
         print(answer)
+        (elsewhere / "game.usi").write_text(GAME, encoding="ascii")
+        for command in COMMANDS:
+            print(run(program, elsewhere, *command).strip().splitlines()[-1])
+        if package.is_file() and importlib.util.find_spec("mypy") and check(program.with_name(f"python{SUFFIX}")):
+            raise SystemExit("the wheel's types are wrong")
         print(run(program, elsewhere, "bench").strip().splitlines()[-1])
 
 

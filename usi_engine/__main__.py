@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, load_core
+from usi_engine.core import Core, CoreError, board_after, build_in_words, load_core
 from usi_engine.game.loop import carry_out, serve
 from usi_engine.usi.output import Writer, escaped
 from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
@@ -158,9 +158,10 @@ def main() -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    texts = {"--help": HELP, "-h": HELP, "--version": f"{NAME} {__version__}"}
-    if arguments and arguments[0] in texts:
-        print(texts[arguments[0]])
+    if arguments[:1] in (["--help"], ["-h"]):
+        print(HELP)
+    elif arguments[:1] == ["--version"]:
+        print(f"{NAME} {__version__} ({build_in_words()})")
     elif arguments[:1] == ["--where"]:
         replace_missing_letters()
         print(where())

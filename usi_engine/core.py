@@ -89,3 +89,15 @@ def load_core() -> Core:
         max_evaluation=engine.MAX_EVALUATION,
         set_tunable=engine.set_tunable,
     )
+
+
+def build_in_words() -> str:
+    """Return the target CPU of the compiled core and the instruction set it uses, or why it cannot be used."""
+    try:
+        load_core()
+    except CoreError as error:
+        return str(error)
+    from core_ext.base.processor import TARGET  # noqa: PLC0415
+    from core_ext.engine import INSTRUCTIONS  # noqa: PLC0415
+
+    return f"{TARGET} build, {INSTRUCTIONS}"

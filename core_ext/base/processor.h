@@ -1,8 +1,13 @@
 /* Check for the instruction sets that the other modules were compiled for. The module that includes
- * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_... for each set they use. */
+ * this file is compiled for the baseline processor; setup.py defines CORE_EXT_NEEDS_... for each set they use, and the
+ * target CPU of the build, CORE_EXT_TARGET. */
 #ifndef KOMADORI_PROCESSOR_H
 #define KOMADORI_PROCESSOR_H
 #include <stddef.h>
+
+#define AS_TEXT(word) #word
+#define EXPANDED_AS_TEXT(word) AS_TEXT(word)
+#define CORE_EXT_TARGET_NAME EXPANDED_AS_TEXT(CORE_EXT_TARGET)
 
 #if (defined(__x86_64__) || defined(__i386__)) && (defined(__GNUC__) || defined(__clang__))
 #define LACKS(feature) (!__builtin_cpu_supports(feature))

@@ -1,1 +1,3 @@
+TARGET: str  # CORE_EXT_ARCH of the build, such as "x86-64-v2"
+
 def processor_error() -> str | None: ...

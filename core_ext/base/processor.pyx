@@ -1,7 +1,10 @@
 """Processor check: import this module and call it before importing any other module of the core."""
 
 cdef extern from "base/processor.h":
+    const char *CORE_EXT_TARGET_NAME
     const char *missing_instructions()
+
+TARGET = CORE_EXT_TARGET_NAME.decode()
 
 
 def processor_error() -> str | None:

@@ -18,6 +18,7 @@ from core_ext.engine import MATE
 from tests.positions import MATE_IN_ONE, MATED
 from tests.programs import INTERRUPTIBLE
 from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
+from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
 from usi_engine.analysis.judgement import Evaluated
@@ -244,7 +245,13 @@ def test_ctrl_c_stops_a_long_search(cache_folder: Path) -> None:
 
 
 def test_play_imports_none_of_these() -> None:
-    names = "{'rsshogi', 'rich', 'numpy', 'usi_engine.analysis', 'usi_engine.records'}"
+    names = "{'rsshogi', 'rich', 'numpy', 'platformdirs', 'usi_engine.analysis', 'usi_engine.records'}"
     code = f"import sys, usi_engine.__main__; print([*{names} & set(sys.modules)])"
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_commands_need_no_numpy() -> None:
+    """The folder without Python has neither of these libraries."""
+    code = f"import sys; sys.modules |= {{'numpy': None, 'rsshogi': None}}; import {', '.join(TOOLS.values())}"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)

@@ -159,7 +159,11 @@ def test_command_line(arguments: list[str], patterns: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("argument", "pattern"),
-    [("--version", r"^Komadori \d"), ("--help", "^usi_engine --where"), ("--where", "usi_engine")],
+    [
+        ("--version", r"^Komadori \d\S+ \((native|portable|x86-64-v[23]) build, (AVX|SSE|portable)"),
+        ("--help", "^usi_engine --where"),
+        ("--where", "usi_engine"),
+    ],
 )
 def test_information(
     argument: str, pattern: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -19,8 +19,6 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-
 KEPT_FILES = 1  # of about 415 MB
 LAYOUT = b"4"  # changes with the order or meaning of KppWeights.memory(), and with the range of valid weights
 PAGE, SAMPLE = 4096, 64  # bytes; checking SAMPLE bytes of each page is quick, checking all would double the time
@@ -79,6 +77,8 @@ def read_whole(file: io.FileIO, array: memoryview) -> bool:
 
 def checksum(arrays: list[memoryview]) -> bytes:
     """Return a checksum of the first bytes of each page and of all bytes after the last whole page."""
+    import numpy as np  # noqa: PLC0415  (`analyze` uses cache_folder without it)
+
     found = hashlib.blake2b(digest_size=DIGEST)
     for array in arrays:
         data = np.frombuffer(array, np.uint8)
