@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from core_ext.board import Board
+from core_ext.shogi.notation import flip_move, flip_sfen
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import InProcess
 from tests.shogi.slow_shogi import START
@@ -24,7 +25,6 @@ from usi_engine.book.apery import ENTRY, AperyBook
 from usi_engine.book.book_player import PACKAGED, BookPlayer, open_book
 from usi_engine.book.choice import Rules, allowed, choose, rules_of
 from usi_engine.book.entry import BookError, BookMove, position_key
-from usi_engine.book.flip import flip_move, flip_sfen
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook, read_move
 from usi_engine.evaluation.names import INTERNAL

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from usi_engine.book.choice import Rules, choose
 from usi_engine.book.entry import Book, BookError, BookMove
-from usi_engine.book.flip import flip_book_move, flip_sfen
 from usi_engine.book.shogihome import ShogiHomeBook
 from usi_engine.book.yaneuraou import YaneuraOuBook
 from usi_engine.evaluation.names import DATA, INTERNAL
@@ -59,6 +58,8 @@ class BookPlayer:
         found = self._legal(board, self._probe(sfen))
         if found or not flipped:
             return found
+        from usi_engine.book.flip import flip_book_move, flip_sfen  # noqa: PLC0415  (`usi` is answered without the core)
+
         return self._legal(board, map(flip_book_move, self._probe(flip_sfen(sfen))))
 
     def _probe(self, sfen: str) -> tuple[BookMove, ...]:
