@@ -210,7 +210,7 @@ def declines(record: Record) -> bool:
     return re.search("[歩香角飛][左右直上寄引]*不成", FORMATS["ki2"].write(record)) is not None
 
 
-# What the libraries cannot read: reader, formats, the records, the reason with the smallest input.
+# Records that the libraries cannot read: reader, formats, the records, the reason with the smallest input.
 KNOWN: list[tuple[str, str, Callable[[Record], bool], str]] = [
     ("J", "kif ki2", lambda record: any(node.end and node.end.name == "KACHI" for node in record.root.nodes()),
      "json-kifu-format 5.5.0 does not know `入玉勝ち`"),

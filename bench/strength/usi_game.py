@@ -23,7 +23,7 @@ NO_CLOCK = TimeControl(unit=1)
 
 @dataclass(frozen=True)
 class Limits:
-    """What an engine may use: nodes of a move, milliseconds of a move, or a clock in milliseconds."""
+    """The limit of an engine: nodes of a move, milliseconds of a move, or a clock in milliseconds."""
 
     nodes: int = 0
     movetime: int = 0

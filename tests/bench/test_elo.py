@@ -62,7 +62,7 @@ def test_sequential_test_decides_both_ways() -> None:
 
 
 def test_pairs_of_games() -> None:
-    """By hand, for the second text: mean 0.4875, sum of squared deviations 1.184375, variance (that + 0.25) / 21.
+    """The second text, computed by hand: mean 0.4875, sum of squared deviations 1.184375, variance (that + 0.25) / 21.
 
     A game's deviation is then 0.3696, that of the mean 0.05844.
     """

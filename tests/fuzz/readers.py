@@ -200,7 +200,7 @@ class Readers:
         source = self.rng.choice([path for path in RECORDS.iterdir() if path.suffix in RECORD_ENDINGS])
         path = self.file(f"game{self.rng.choice([source.suffix] * 5 + list(RECORD_ENDINGS))}", b"")
         path.write_bytes(damaged(self.rng, source.read_bytes()))
-        for game in read_games(path, Board):
+        for game in read_games(path):
             if isinstance(game, RecordError):
                 assert str(path) in str(game)
                 continue

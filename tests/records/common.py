@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from core_ext.board import Board
 from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits
 from usi_engine.evaluation.names import MATERIAL
@@ -17,7 +16,7 @@ MOVES = LINE.split()
 
 def read(path: Path) -> list[Game | RecordError]:
     """All games and faults of a file."""
-    return list(read_games(path, Board))
+    return list(read_games(path))
 
 
 def game_of(path: Path) -> Game:

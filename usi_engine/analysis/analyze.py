@@ -39,10 +39,10 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def all_games(paths: list[Path], core: Core) -> Iterator[Game | RecordError]:
+def all_games(paths: list[Path]) -> Iterator[Game | RecordError]:
     """Yield the games of all files, and the faults."""
     for path in paths:
-        yield from read_games(path, core.board)
+        yield from read_games(path)
 
 
 def search(game: Game, core: Core, analyst: Analyst, store: Store, known: Sequence[Evaluated] = ()) -> list[Evaluated]:
@@ -101,7 +101,7 @@ def write(result: AnalysedGame, args: argparse.Namespace, outputs: list[Output])
 def run(args: argparse.Namespace) -> int:
     """Analyse all games; return 1 if a file was at fault, else 0."""
     core, limits = load_core(), limits_of(args)
-    games = list(all_games(args.games, core))
+    games = list(all_games(args.games))
     several = sum(isinstance(game, Game) for game in games) > 1
     wanted = [(args.kif, ".kif"), (args.html, ".html")]
     outputs = [Output(path, suffix, several, args.games) for path, suffix in wanted if path]

@@ -58,7 +58,9 @@ class BookPlayer:
         found = self._legal(board, self._probe(sfen))
         if found or not flipped:
             return found
-        from usi_engine.book.flip import flip_book_move, flip_sfen  # noqa: PLC0415  (`usi` is answered without the core)
+        # `usi` is answered without a module of the core.
+        from core_ext.shogi.notation import flip_sfen  # noqa: PLC0415
+        from usi_engine.book.flip import flip_book_move  # noqa: PLC0415
 
         return self._legal(board, map(flip_book_move, self._probe(flip_sfen(sfen))))
 

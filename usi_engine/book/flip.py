@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core_ext.shogi.notation import flip_move, flip_sfen
+from core_ext.shogi.notation import flip_move
 from usi_engine.book.entry import BookMove
-
-__all__ = ["flip_book_move", "flip_sfen"]
 
 
 def flip_book_move(found: BookMove) -> BookMove:

@@ -64,7 +64,7 @@ def build(args: argparse.Namespace) -> int:
     check_out(args.out, args.games)
     core, reader = load_core(), RecordReader(args.games)
     searches = bool(args.nodes or args.seconds or not args.games)
-    counted = count_moves(reader.games(core), core, args.plies, args.min_games)
+    counted = count_moves(reader.games(), core, args.plies, args.min_games)
     if args.games and not counted:
         raise BookError(f"no move was played in {args.min_games} games or more")
     searcher = new_searcher(core, args) if searches else None
@@ -102,9 +102,9 @@ class RecordReader:
     def __init__(self, paths: Sequence[Path]) -> None:
         self._paths, self.count, self.faults = paths, 0, 0
 
-    def games(self, core: Core) -> Iterator[Game]:
+    def games(self) -> Iterator[Game]:
         for path in self._paths:
-            for item in read_games(path, core.board):
+            for item in read_games(path):
                 if isinstance(item, Game):
                     self.count += 1
                     yield item

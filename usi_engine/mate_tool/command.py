@@ -69,7 +69,7 @@ def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
     if kind not in RECORDS:
         yield from read_problems(text.splitlines(), path.name)
         return
-    for game in read_games(path, core.board):
+    for game in read_games(path):
         if isinstance(game, RecordError):
             raise game
         yield problem_of(game, core)

@@ -50,7 +50,7 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
 
 def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:
     """Return the first game of a file, its player's side (`b`, `w`, or empty) and level. RecordError."""
-    first = next(read_games(path, core.board))
+    first = next(read_games(path))
     if isinstance(first, RecordError):
         raise first
     if first.record.fault:

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, load_core
+from usi_engine.core import CoreError, load_core
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, refuse_replacing, write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
@@ -35,10 +35,10 @@ def target_format(args: argparse.Namespace) -> str:
     return kind
 
 
-def run(args: argparse.Namespace, core: Core) -> int:
+def run(args: argparse.Namespace) -> int:
     """Convert all games; return 0, 1 if a record could not be read or written, 2 if none was written. OSError."""
     kind = target_format(args)
-    items = [item for path in args.games for item in read_games(path, core.board)]
+    items = [item for path in args.games for item in read_games(path)]
     texts, faults = list[tuple[Game, str]](), 0
     for item in items:
         try:
@@ -87,7 +87,8 @@ def main(words: list[str]) -> int:
     """Return 0, 1 if a record could not be read or written, 2 if nothing could be done, 130 after Ctrl-C."""
     args = parser().parse_args(words)
     try:
-        return run(args, load_core())
+        load_core()
+        return run(args)
     except KeyboardInterrupt:
         return 130
     except (OSError, RecordError, CoreError) as error:

@@ -60,7 +60,7 @@ def printable(text: str) -> str:
     return "".join(letter for letter in text if letter.isprintable())
 
 
-def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:
+def read_games(path: Path) -> Iterator[Game | RecordError]:
     """Yield the games of a file. A fault takes the place of its game, or of all games if the file cannot be read."""
     try:
         text = decoded(path.read_bytes())
@@ -90,7 +90,7 @@ def read_games(path: Path, board: type[Board]) -> Iterator[Game | RecordError]:
 
 def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:
     """Yield the games of a file in KIF, KI2, CSA, JKF or USI. RecordError, a ValueError of one line, at a fault."""
-    for game in read_games(Path(path), load_core().board):
+    for game in read_games(Path(path)):
         if isinstance(game, RecordError):
             raise game
         yield game

@@ -1,4 +1,4 @@
-"""What KIF and KI2 share: header, start, moves by line, comments, ends and variations, read and written.
+"""The common parts of KIF and KI2: header, start, moves by line, comments, ends, variations; reading and writing.
 
 Both are formats of Kifu for Windows, http://kakinoki.o.oo7.jp/kif_format.html. A line of moves is read as KIF if it
 begins with a number, else as KI2.

@@ -20,7 +20,7 @@ INTERRUPTED = "CHUDAN"
 
 @dataclass(frozen=True)
 class Holds:
-    """What a format holds beside start and moves. `unit` of times in milliseconds, 0: no times."""
+    """The abilities of a format beside start and moves. `unit`: of times, in milliseconds; 0: no times."""
 
     unit: int
     comments: bool = True

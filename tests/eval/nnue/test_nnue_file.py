@@ -187,7 +187,7 @@ def test_hashes_are_the_published_ones(features: str, tmp_path: Path) -> None:
 
 
 def test_other_hashes_are_accepted(good: bytes) -> None:
-    """As in YaneuraOu, which only warns: some public networks have others."""
+    """YaneuraOu only warns too: some public networks have other hashes."""
     at = text_end(good)
     changed = good[:4] + b"hash" + good[8:at] + b"hash" + good[at + 4 :]
     assert parse_network(io.BytesIO(changed), len(changed)).dense == parse_network(io.BytesIO(good), len(good)).dense

@@ -111,7 +111,7 @@ KING_ZONES = {
     "k21k21": _zones(7, True, 1),
     "k29k29": _zones(6, True, 1),
 }
-# Of each kind in hand, in the order of HAND_SIZES: a bit that says that there is one; hand64z: points.
+# By kind in hand, in the order of HAND_SIZES: the bit that is set if there is one; for hand64z its points.
 _HAND_BITS = {
     "hand4": (0, 0, 0, 0, 0, 1, 0),
     "hand16": (1, 0, 0, 0, 0, 2, 0),
