@@ -34,9 +34,10 @@ def answer(text: str) -> None:
 
 def main() -> None:
     log, answers = Path(sys.argv[1]), sys.argv[2:]
-    # Answers already given, so that an engine that is started again goes on after them.
+    # Answers already given, so that an engine that is started again goes on after them. Engines of several games at a
+    # time may share the file if they have no answers.
     given = log.with_suffix(".given")
-    used = int(given.read_text(encoding="utf-8")) if given.exists() else 0
+    used = int(given.read_text(encoding="utf-8")) if answers and given.exists() else 0
     offered = 0  # the first isready comes before any offer
     with open(log, "a", encoding="utf-8") as received:
         for line in sys.stdin:
