@@ -9,6 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
+    "   ": "language",
     "usi": "options output protocol arguments driver",
     "": "core memory progress",
     "evaluation": "cache names files kpp_file architecture network_file piece_values load",
