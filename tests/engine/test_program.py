@@ -336,4 +336,4 @@ def test_a_command_that_lacks_a_library_is_one_line() -> None:
     start = lacking + "from usi_engine.__main__ import main; sys.exit(main())"
     done = subprocess.run([sys.executable, "-c", start], check=False, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 1
-    assert done.stderr == "this installation lacks 'usi_engine.csa.command', which the command needs\n"
+    assert done.stderr.startswith("this command is not part of this installation; ") and done.stderr.count("\n") == 1

@@ -22,6 +22,7 @@ from usi_engine.progress import progress_bar
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
+from usi_engine.usi.arguments import Parser
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -29,7 +30,7 @@ INTERRUPTED = 130  # exit status after Ctrl-C
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine analyze", description="Analyse every move of game records.")
+    made = Parser("usi_engine analyze", description="Analyse every move of game records.")
     made.add_argument("games", nargs="+", type=Path, help="KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     made.add_argument("--kif", type=Path, help="write KIF with values and lines; for several games, into this folder")
     made.add_argument("--variations", action="store_true", help="analyse variations too; text and KIF show them")

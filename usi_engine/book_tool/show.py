@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from usi_engine.book.book_player import BookPlayer, open_book
 from usi_engine.book.choice import allowed, rules_of
+from usi_engine.columns import padded
 from usi_engine.core import load_core
+from usi_engine.language import _
 from usi_engine.usi.options import Options
 
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-HEAD = "move   reply   value  depth   count  played"
+WIDTHS = (-6, -6, 6, 6, 7, 7)  # of the columns; negative: the text is on the left
 
 
 def table(name: str, board: Board) -> list[str]:
@@ -28,4 +30,10 @@ def table(name: str, board: Board) -> list[str]:
         f" {100 * weights.get(move, 0) / max(total, 1):>5.0f} %"
         for move in moves
     ]
-    return [HEAD, *rows] if rows else []
+    return [heading(), *rows] if rows else []
+
+
+def heading() -> str:
+    """Return the titles of the columns."""
+    titles = (_("move"), _("reply"), _("value"), _("depth"), _("count"), _("played"))
+    return " ".join(padded(title, width) for title, width in zip(titles, WIDTHS, strict=True))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
+from usi_engine.language import _
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
@@ -15,25 +16,24 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import decoded, format_of
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
-from usi_engine.usi.arguments import whole
+from usi_engine.usi.arguments import Parser, whole
 
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
 RECORDS = ("kif", "ki2", "csa", "jkf")
-VERDICTS = {"nomate": "no mate", "unknown": "undecided"}
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine mate", description="Find mates.")
-    what = "a position, files of problems (an sfen a line) or game records, - for standard input"
+    made = Parser("usi_engine mate", description=_("Find mates."))
+    what = _("a position, files of problems (an sfen a line) or game records, - for standard input")
     made.add_argument("what", nargs="+", metavar="SFEN|FILE|-", help=what)
-    made.add_argument("--hash", type=whole(1), default=256, help="size of the proof table in MB (256)")
-    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help="node limit per problem (0: none)")
-    made.add_argument("--seconds", type=whole(1), default=60, help="time limit per problem (60)")
-    made.add_argument("--shortest", action="store_true", help="search until the shortest mate is proved")
-    made.add_argument("--japanese", action="store_true", help="write moves as ▲５二金打 too")
-    made.add_argument("--summary", action="store_true", help="print only unsolved problems and the table")
+    made.add_argument("--hash", type=whole(1), default=256, help=_("size of the proof table in MB (256)"))
+    made.add_argument("--nodes", type=whole(0, 2**63 - 1), default=0, help=_("node limit per problem (0: none)"))
+    made.add_argument("--seconds", type=whole(1), default=60, help=_("time limit per problem (60)"))
+    made.add_argument("--shortest", action="store_true", help=_("search until the shortest mate is proved"))
+    made.add_argument("--japanese", action="store_true", help=_("write moves as ▲５二金打 too"))
+    made.add_argument("--summary", action="store_true", help=_("print only unsolved problems and the table"))
     return made
 
 
@@ -88,10 +88,10 @@ def problem_of(game: Game, core: Core) -> MateProblem:
 def verdict(result: MateResult) -> str:
     """Return the result in words, with the length of a mate or the reason why the problem could not be read."""
     if result.fault:
-        return f"cannot be read: {result.fault}"
+        return _("cannot be read: {reason}").format(reason=result.fault)
     if result.status != "mate":
-        return VERDICTS[result.status]
-    return f"mate in {len(result.moves)}" + ", WRONG" * result.wrong
+        return _("no mate") if result.status == "nomate" else _("undecided")
+    return _("mate in {plies}").format(plies=len(result.moves)) + (_(", WRONG") if result.wrong else "")
 
 
 def japanese(core: Core, result: MateResult) -> str:
@@ -119,7 +119,7 @@ def is_solved(result: MateResult) -> bool:
 def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> list[MateResult]:
     """Solve all and print each result at once."""
     results = list[MateResult]()
-    with progress_bar(len(problems) if args.summary else 0, "mates") as step:
+    with progress_bar(len(problems) if args.summary else 0, _("mates")) as step:
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
@@ -133,7 +133,7 @@ def run(args: argparse.Namespace) -> int:
     core = load_core()
     problems = list(problems_of(args.what, core))
     if not problems:
-        raise ValueError(f"no problem in '{' '.join(args.what)}'")
+        raise ValueError(_("no problem in '{what}'").format(what=" ".join(args.what)))
     results = solve(core, problems, args)
     if len(results) > 1:
         print("\n".join(table(results)))
@@ -149,5 +149,5 @@ def main(words: list[str]) -> int:
         print(text_of(error), file=sys.stderr)
         return NOTHING_DONE
     except KeyboardInterrupt:
-        print("interrupted")
+        print(_("interrupted"))
         return INTERRUPTED

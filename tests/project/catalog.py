@@ -1,0 +1,48 @@
+"""Texts of the program that are shown in the user's language, and their Japanese ones."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.extract import extract
+from babel.messages.pofile import read_po
+
+from tests.project.pages import ROOT
+
+PROGRAM = ROOT / "usi_engine"
+JAPANESE = PROGRAM / "locale" / "ja" / "LC_MESSAGES" / "usi_engine.po"
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """Yield the arguments of `_()` and `ngettext()` in a file."""
+    with path.open("rb") as source:
+        for _, message, _, _ in extract("python", source, {"_": None, "ngettext": (1, 2)}):
+            yield message if isinstance(message, str) else message[0]
+
+
+def texts() -> dict[str, Path]:
+    """Return the texts of the program, each with a file that shows it."""
+    return {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
+
+
+def texts_of_argparse() -> set[str]:
+    """Return the texts that argparse shows, which the catalog has too."""
+    return set(texts_of(Path(argparse.__file__)))
+
+
+def catalog() -> Catalog:
+    """Return the Japanese catalog."""
+    with JAPANESE.open("rb") as file:
+        return read_po(file, locale="ja")
+
+
+def translated() -> dict[str, str]:
+    """Return the Japanese text of each English one that has one."""
+    found = {}
+    for message in catalog():
+        if isinstance(message.id, str) and isinstance(message.string, str) and message.id and message.string:
+            found[message.id] = message.string
+    return found
