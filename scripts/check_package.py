@@ -5,7 +5,8 @@
 
 Installs a wheel into a new virtual environment without its dependencies, which play with the packaged network does not
 need. Starts the program from another folder, with only the environment variables that the system needs. Fails if the
-package contains the test modules of the core or lacks the Japanese texts. If mypy is installed, checks the types that a wheel gives to a user.
+package contains the test modules of the core or lacks the Japanese texts. If mypy is installed, checks the types that a
+wheel gives to a user.
 """
 
 from __future__ import annotations

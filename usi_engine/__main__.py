@@ -13,11 +13,10 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import Core, CoreError, board_after, build_in_words, load_core, text_of
+from usi_engine.core import CoreError, build_in_words, load_core, text_of
 from usi_engine.game.loop import carry_out, serve
 from usi_engine.language import _, choose, split_language
-from usi_engine.usi.output import Writer, escaped
-from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPosition, parse
+from usi_engine.usi.output import Writer
 
 # Commands with a module of their own, imported only when called: play does not need them.
 TOOLS = {
@@ -48,61 +47,6 @@ def where() -> str:
         return str(started.resolve())
     installed = Path(sysconfig.get_path("scripts")) / name
     return str(installed) if installed.is_file() else shutil.which(name) or f"{sys.executable} -m usi_engine"
-
-
-def commands_of(arguments: list[str]) -> list[str]:
-    """Split arguments into commands. One argument may be a whole command, in quotes."""
-    commands: list[list[str]] = []
-    whole = True
-    for argument in arguments:
-        words = argument.split(" ")
-        if whole or begins_command(words[0], commands[-1]):
-            commands.append([])
-            whole = len(words) > 1
-        commands[-1] += words
-    return [" ".join(words) for words in commands]
-
-
-def begins_command(word: str, before: list[str]) -> bool:
-    """Return whether a word begins a new command after `before`; `sfen` and `moves` may belong to a `position`."""
-    if before[0] == "setoption" or word not in COMMAND_WORDS:
-        return False
-    if before[0] == "position":
-        return not (word == "sfen" and len(before) == 1) and not (word == "moves" and "moves" not in before)
-    return True
-
-
-def fault_in(commands: list[str]) -> str | None:
-    """Return the fault of the first bad command; None if all are good."""
-    for command in commands:
-        parsed = parse(command)
-        if isinstance(parsed, Malformed):
-            return escaped(parsed.text)
-        if isinstance(parsed, SetPosition) and not parsed.sfen:
-            return _("give a position, `startpos` or `sfen ...`, not '{command}'").format(command=escaped(command))
-        if isinstance(parsed, Ignored):
-            return unknown_command(command)
-    return None
-
-
-def unknown_command(command: str) -> str:
-    """Return a message about a command that does not exist, with the one that it resembles."""
-    from usi_engine.usi.arguments import suggestion  # noqa: PLC0415  (not needed in play)
-
-    similar = suggestion(command.partition(" ")[0], [*TOOLS, "learn", *COMMAND_WORDS])
-    message = _("unknown command '{command}'").format(command=escaped(command))
-    return message + (similar or _("; usi_engine --help lists the commands"))
-
-
-def refused_position(commands: list[str], core: Core) -> str | None:
-    """Return why the first bad position is refused; None if all are legal."""
-    for parsed in map(parse, commands):
-        if isinstance(parsed, SetPosition):
-            try:
-                board_after(core, parsed.sfen, parsed.moves)
-            except ValueError as error:
-                return _("position refused: {reason}").format(reason=escaped(str(error)))
-    return None
 
 
 def mend_streams() -> None:
@@ -158,7 +102,7 @@ def _run(arguments: list[str]) -> int:
     if arguments:
         choose(language)
     if arguments[:1] in (["--help"], ["-h"]):
-        from usi_engine.help import help_text  # noqa: PLC0415  (not needed in play)
+        from usi_engine.command_line import help_text  # noqa: PLC0415  (not needed in play)
 
         replace_missing_letters()
         print(help_text())
@@ -194,13 +138,12 @@ def _tool(name: str, arguments: list[str]) -> int:
 
 
 def _carry_out(arguments: list[str]) -> int:
-    commands = commands_of(arguments)
-    fault = fault_in(commands)
-    if fault:
-        print(fault, file=sys.stderr)
-        return WRONG_ARGUMENTS
+    from usi_engine import command_line  # noqa: PLC0415  (not needed in play)
+
+    commands = command_line.commands_of(arguments)
+    fault = command_line.fault_in(commands, [*TOOLS, "learn"])
     try:
-        fault = refused_position(commands, load_core())
+        fault = fault or command_line.refused(commands, load_core())
     except CoreError as error:
         print(error)
         return 1

@@ -198,6 +198,16 @@ def test_where_in_an_encoding_that_lacks_the_path(tmp_path: Path, monkeypatch: p
         (["position sfen 9/9 b - 1", "d"], "position refused: "),
         (["b\nog"], "unknown command 'b\\x0aog'"),
         ([""], "unknown command ''"),
+        (["pley"], "unknown command 'pley'; did you mean 'play'?"),
+        (["go", "dpeth", "5"], "go does not know the word 'dpeth'; did you mean 'depth'?"),
+        (["go", "movetme", "100", "depth", "2"], "go does not know the word 'movetme'; did you mean 'movetime'?"),
+        (["go", "depth", "2", "go", "mate", "100", "deep"], "go does not know the word 'deep'"),
+        (["isready", "go", "depth", "2", "moves", "7g7f"], "moves does not know the word '7g7f'"),
+        (["go", "depth", "x"], "go depth needs a number of 1 or more, not 'x'"),
+        (["go", "searchmoves", "7g7f", "5e5d", "depth", "2"], "illegal move: '5e5d'"),
+        (["setoption name Thread value 2", "d"], "no option is named 'Thread'; did you mean 'Threads'?"),
+        (["setoption name Threads value two", "d"], "option Threads cannot be 'two'; it stays "),
+        (["getoption", "MultPV"], "no option is named 'MultPV'; did you mean 'MultiPV'?"),
     ],
 )
 def test_unknown_arguments(

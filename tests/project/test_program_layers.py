@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 LAYERS: dict[str, str] = {
     "   ": "language columns",
     "usi": "options output protocol arguments driver",
-    "": "core memory progress help",
+    "": "core memory progress command_line",
     "evaluation": "cache names files kpp_file architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",
