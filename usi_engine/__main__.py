@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 
 from usi_engine import NAME, __version__
-from usi_engine.core import CoreError, build_in_words, load_core, text_of
+from usi_engine.core import CoreError, build_in_words, load_core, reason_of, text_of
 from usi_engine.game.loop import carry_out, serve
 from usi_engine.language import _, choose, split_language
 from usi_engine.usi.output import Writer
@@ -81,8 +81,15 @@ def main() -> int:
             sys.stdout.flush()
     except OSError as error:
         if error.errno not in PIPE_CLOSED:
-            print(text_of(error), file=sys.stderr, flush=True)
+            print(unwritten(error), file=sys.stderr, flush=True)
         os._exit(1)
+
+
+def unwritten(error: OSError) -> str:
+    """Return a message about an error that no command has caught; without a file it is one of standard output."""
+    if error.filename is not None:
+        return text_of(error)
+    return _("cannot write the output: {reason}").format(reason=reason_of(error))
 
 
 def lacking(module: str) -> str:

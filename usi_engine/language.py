@@ -15,6 +15,7 @@ DOMAIN, CATALOGS = "usi_engine", Path(__file__).parent / "locale"
 # Variables that name a language, in the order in which gettext reads them.
 VARIABLES = ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 PRIMARY_LANGUAGE, JAPANESE = 0x3FF, 0x11  # PRIMARYLANGID and LANG_JAPANESE in winnt.h
+_chosen = "en"
 _translate: Callable[[str], str] = str
 
 
@@ -23,13 +24,18 @@ def _(text: str) -> str:
     return _translate(text)
 
 
+def chosen() -> str:
+    """Return the name of the chosen language."""
+    return _chosen
+
+
 def choose(name: str | None = None) -> str:
     """Choose a language, by default that of the environment, and return its name.
 
     argparse and programs started from here take the same language.
     """
-    global _translate  # noqa: PLW0603  (one language for a process)
-    name = name or language_of_environment()
+    global _chosen, _translate  # noqa: PLW0603  (one language for a process)
+    _chosen = name = name or language_of_environment()
     _translate = str
     os.environ["LANGUAGE"] = name
     if name == "ja":

@@ -27,6 +27,7 @@ from usi_engine.game.loop import carry_out
 from usi_engine.usi.output import Writer
 
 ENGINE = [sys.executable, "-m", "usi_engine"]
+MATED = "4k4/9/4P4/9/9/9/9/9/4K4 b G 1"
 
 
 def test_start_is_quick() -> None:
@@ -326,6 +327,34 @@ def test_loading_is_not_on_the_clock_of_the_command_line(no_network: None) -> No
     lines = written.getvalue().decode().splitlines()
     assert max(int(line.split()[2]) for line in lines if line.startswith("info depth")) > 3
     assert sum(line.startswith("bestmove") for line in lines) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/full")
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["mate", "--help"], ["mate", MATED], ["convert", "GAME", "--to", "usi"], ["book", "show"]]
+)
+def test_output_to_a_full_disk_is_one_line(arguments: list[str], tmp_path: Path) -> None:
+    game = tmp_path / "game.usi"
+    game.write_text("startpos moves 7g7f\n")
+    words = [str(game) if word == "GAME" else word for word in arguments]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*ENGINE, *words], stdout=full, stderr=subprocess.PIPE, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (1, b"cannot write the output: No space left on device\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /dev/zero")
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ("convert /dev/zero --to usi", 1, "/dev/zero: more than 64 MB are no text of games"),
+        ("mate /dev/zero", 2, "/dev/zero: more than 64 MB are no text of games"),
+        ("suite /dev/zero", 2, "/dev/zero: more than 64 MB are no text of games"),
+        ("suite no.file", 2, "no.file: No such file or directory"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line(words: str, status: int, message: str) -> None:
+    done = subprocess.run([*ENGINE, *words.split()], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", f"{message}\n")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["perft", "2"], ["learn", "--help"]])

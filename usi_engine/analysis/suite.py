@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,11 +21,11 @@ from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.limits import add_limits, in_words, limits_of
 from usi_engine.api.results import Analysis
 from usi_engine.columns import padded
-from usi_engine.core import CoreError, board_of, load_core, text_of
+from usi_engine.core import CoreError, board_of, load_core, report
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import decoded
+from usi_engine.records.formats import text_of_file
 from usi_engine.records.usi_text import MOVE
 from usi_engine.usi.arguments import Parser
 
@@ -129,13 +128,9 @@ def fields_of(text: str) -> tuple[str, tuple[str, ...], bool, str]:
 
 
 def read_problems(path: Path) -> list[Problem]:
-    """Read all problems of a file. SuiteError with file and line; OSError."""
+    """Read all problems of a file. SuiteError with file and line; RecordError."""
     found = []
-    try:
-        text = decoded(path.read_bytes())
-    except RecordError as error:
-        raise SuiteError(f"{path}: {error}") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text_of_file(path).splitlines(), 1):
         try:
             problem = read_problem(line)
         except SuiteError as error:
@@ -195,7 +190,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the table and the summary. SuiteError, OSError, CoreError, WeightsError, MemoryError."""
+    """Print the table and the summary. SuiteError, RecordError, OSError, CoreError, WeightsError, MemoryError."""
     limits, done = limits_of(args), list[Attempt]()
     problems = read_problems(args.file)
     print(_("{count} positions, {limit} each").format(count=len(problems), limit=in_words(limits)))
@@ -214,7 +209,7 @@ def main(words: list[str]) -> int:
         run(parser().parse_args(words))
     except KeyboardInterrupt:
         return 130
-    except (OSError, SuiteError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+    except (OSError, RecordError, SuiteError, CoreError, WeightsError, MemoryError) as error:
+        report(error)
         return 2
     return 0

@@ -18,7 +18,7 @@ from usi_engine.book_tool.journal import Journal
 from usi_engine.book_tool.show import table
 from usi_engine.book_tool.text import book_text
 from usi_engine.book_tool.tree import Tree
-from usi_engine.core import Core, CoreError, board_of, load_core, text_of
+from usi_engine.core import Core, CoreError, board_of, load_core, report
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.evaluation.names import INTERNAL, WeightsError
 from usi_engine.language import _
@@ -165,5 +165,5 @@ def main(words: list[str]) -> int:
         print(_("stopped; finished searches are kept: the same command continues from here"), file=sys.stderr)
         return INTERRUPTED
     except (OSError, ValueError, BookError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return 2

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, board_of, load_core, text_of
+from usi_engine.core import Core, CoreError, board_of, load_core, report
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import decoded, format_of
+from usi_engine.records.formats import LARGEST, decoded, format_of, text_of_file
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
@@ -49,19 +49,14 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         return
     for word in words:
         if word == "-":
-            yield from read_problems(map(decoded, sys.stdin.buffer), "-")
+            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST + 1)).splitlines(), "-")
         else:
             yield from problems_in(Path(word), core)
 
 
 def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
     """Yield the problems of a file: one a line, or a position of each game record. RecordError, ValueError."""
-    try:
-        text = decoded(path.read_bytes())
-    except OSError as error:
-        raise RecordError(f"{path}: {error.strerror or error}") from None
-    except RecordError as error:
-        raise RecordError(f"{path}: {error}") from None
+    text = text_of_file(path)
     try:
         kind = format_of(path, text)
     except RecordError:
@@ -146,7 +141,7 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except (ValueError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return NOTHING_DONE
     except KeyboardInterrupt:
         print(_("interrupted"))

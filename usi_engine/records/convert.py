@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from usi_engine.core import CoreError, load_core
+from usi_engine.core import CoreError, load_core, report
 from usi_engine.language import _
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, refuse_replacing, write_text
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
                 raise item
             texts.append((item, named_text(item, kind)))
         except RecordError as error:
-            print(error, file=sys.stderr)
+            report(error)
             faults += 1
     failed = write_all(texts, kind, args)
     return (1 if len(texts) > failed or isinstance(items[0], RecordError) else 2) if faults + failed else 0
@@ -81,7 +81,7 @@ def write_all(texts: list[tuple[Game, str]], kind: str, args: argparse.Namespace
         try:
             write_text(output.path(game.stem), text, args.encoding)
         except (OSError, RecordError) as error:
-            print(error, file=sys.stderr)
+            report(error)
             failed += 1
     return failed
 
@@ -95,5 +95,5 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except (OSError, RecordError, CoreError) as error:
-        print(error, file=sys.stderr)
+        report(error)
         return 2

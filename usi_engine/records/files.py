@@ -17,12 +17,11 @@ CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
 
 @contextmanager
 def naming_errors(path: Path) -> Iterator[None]:
-    """Add the name of the file to an OSError of the block that has none, such as that of a full disk."""
+    """Give an OSError of the block the name of the file instead of none or a temporary one."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None and error.filename is None:
-            error.filename = str(path)
+        error.filename, error.filename2 = str(path), None
         raise
 
 
@@ -33,17 +32,18 @@ def write_text(path: Path, text: str, encoding: str = "") -> None:
     UTF-8 begins with the comment line that says so.
     """
     data = encoded(path, text, encoding)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-    try:
-        with naming_errors(path), open(descriptor, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with naming_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(data)
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(name).chmod(0o666 & ~mask)  # mkstemp makes files private
+            os.replace(name, path)
+        finally:
+            Path(name).unlink(missing_ok=True)
 
 
 def encoded(path: Path, text: str, encoding: str) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import FORMATS, decoded, format_of, has_moves, parts_of
+from usi_engine.records.formats import FORMATS, format_of, has_moves, parts_of, text_of_file
 from usi_engine.records.tree import Node, Record
 
 if TYPE_CHECKING:
@@ -63,12 +63,13 @@ def printable(text: str) -> str:
 def read_games(path: Path) -> Iterator[Game | RecordError]:
     """Yield the games of a file. A fault takes the place of its game, or of all games if the file cannot be read."""
     try:
-        text = decoded(path.read_bytes())
+        text = text_of_file(path)
+    except RecordError as error:
+        yield error
+        return
+    try:
         kind = format_of(path, text)
         parts = parts_of(kind, text)
-    except OSError as error:
-        yield RecordError(f"{path}: {error.strerror or error}")
-        return
     except RecordError as error:
         yield RecordError(f"{path}: {error}")
         return

@@ -39,6 +39,10 @@ class Parser(argparse.ArgumentParser):
         # The program reads --lang before it makes the parser.
         self.add_argument("--lang", choices=LANGUAGES, help=_("language of messages (default: that of the system)"))
 
+    def print_help(self, file: Any = None) -> None:
+        """Print the help. OSError, which argparse would hide."""
+        print(self.format_help(), end="", file=file)
+
     def parse_known_args(self, *arguments: Any, **named: Any) -> Any:
         """Parse the arguments. Exits with a message if there is an unknown one."""
         found, unknown = super().parse_known_args(*arguments, **named)

@@ -251,8 +251,8 @@ def parse_go(rest: str) -> Command:
     if faults and not (times or limits or "infinite" in flags):
         limits["depth"] = 1
     ponder, infinite = "ponder" in flags, "infinite" in flags
-    texts = {"searchmoves": tuple(searchmoves), "faults": tuple(faults), "skipped": tuple(skipped)}
-    return Go(Times(**times), ponder, infinite, **texts, **limits)
+    moves, unread, unknown = tuple(searchmoves), tuple(faults), tuple(skipped)
+    return Go(Times(**times), ponder, infinite, searchmoves=moves, faults=unread, skipped=unknown, **limits)
 
 
 def parse_mate(words: Iterator[str]) -> GoMate:
