@@ -24,7 +24,8 @@ class CoreError(Exception):
 def text_of(error: Exception) -> str:
     """Return an error as a sentence: the file and the system's reason of an OSError, else the text of the error."""
     if isinstance(error, OSError) and error.errno is not None:
-        return f"{error.filename}: {reason_of(error)}" if error.filename is not None else reason_of(error)
+        reason = reason_of(error)
+        return reason if error.filename is None else _("{place}: {reason}").format(place=error.filename, reason=reason)
     return str(error) or _("out of memory")  # Python's own MemoryError has no text
 
 

@@ -21,7 +21,7 @@ _translate: Callable[[str], str] = str
 
 def _(text: str) -> str:
     """Return the text in the chosen language; English if the catalog lacks it."""
-    return _translate(text)
+    return _translate(text) if text else text  # gettext returns the catalog's header for an empty text
 
 
 def chosen() -> str:

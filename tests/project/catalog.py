@@ -16,16 +16,21 @@ PROGRAM = ROOT / "usi_engine"
 JAPANESE = PROGRAM / "locale" / "ja" / "LC_MESSAGES" / "usi_engine.po"
 
 
-def texts_of(path: Path) -> Iterator[str]:
-    """Yield the arguments of `_()` and `ngettext()` in a file."""
+def texts_of(path: Path, *functions: str) -> Iterator[str]:
+    """Yield the arguments of `_()` and other functions in a file."""
     with path.open("rb") as source:
-        for _, message, _, _ in extract("python", source, {"_": None, "ngettext": (1, 2)}):
-            yield message if isinstance(message, str) else message[0]
+        for _line, message, _comments, _context in extract("python", source, dict.fromkeys(["_", *functions])):
+            if isinstance(message, str):
+                yield message
 
 
 def texts() -> dict[str, Path]:
     """Return the texts of the program, each with a file that shows it."""
-    return {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
+    found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
+    # A fault of a record is translated when it is shown.
+    for path in sorted((PROGRAM / "records").rglob("*.py")):
+        found |= dict.fromkeys(texts_of(path, "fault", "Fault"), path)
+    return found
 
 
 def texts_of_argparse() -> set[str]:

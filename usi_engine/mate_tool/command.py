@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from usi_engine.core import Core, CoreError, board_of, load_core, report
-from usi_engine.language import _
+from usi_engine.language import _, chosen
 from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_position, read_problems, solve_all, table
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
@@ -96,10 +96,16 @@ def japanese(core: Core, result: MateResult) -> str:
 
 
 def lines_of(core: Core, result: MateResult, args: argparse.Namespace) -> Iterator[str]:
-    """Yield the lines of a result: name, verdict and moves; the position if it is not solved; Japanese if asked for."""
+    """Yield the lines of a result: name, verdict and moves; the position if it is not solved.
+
+    Moves are in USI, or as ▲５二金打 in Japanese; with `--japanese` in both.
+    """
     name = f"{result.problem.name}: " if result.problem.name else ""
-    moves = "".join(f" {move}" for move in result.moves)
-    yield f"{name}{verdict(result)}{':' if moves else ''}{moves}"
+    moves = " ".join(result.moves)
+    if result.moves and chosen() == "ja" and not args.japanese:
+        moves = japanese(core, result)
+    found = _("{verdict}: {moves}").format(verdict=verdict(result), moves=moves) if moves else verdict(result)
+    yield f"{name}{found}"
     if result.status != "mate" and name:
         yield f"    {result.problem.sfen}"
     if args.japanese and result.moves:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken
 
-WIDTHS = (6, 7, 8, 9, 11, 12, 7, 9, 8, 13, 10)  # of the table's columns
+WIDTHS = (6, 10, 8, 9, 11, 12, 7, 9, 8, 13, 10)  # of the table's columns
 QUOTED = 60  # characters of a text that a message shows
 
 
@@ -152,7 +152,7 @@ def mates_after(board: Board, move: str) -> bool:
 
 def table(results: list[MateResult]) -> Iterator[str]:
     """Yield a heading, a line for each length, and the totals."""
-    titles = (_("length"), _("count"), _("solved"), _("no mate"), _("undecided"), _("unreadable"), _("wrong"))
+    titles = (_("length"), _("problems"), _("solved"), _("no mate"), _("undecided"), _("unreadable"), _("wrong"))
     yield cells_of(*titles, _("shorter"), _("longer"), _("nodes"), _("seconds"))
     for length in sorted({result.length for result in results}):
         yield row(str(length or "-"), [result for result in results if result.length == length])

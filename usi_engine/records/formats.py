@@ -49,9 +49,9 @@ def text_of_file(path: Path) -> str:
         with path.open("rb") as file:
             return decoded(file.read(LARGEST + 1))
     except OSError as error:
-        raise RecordError(f"{path}: {reason_of(error)}") from None
+        raise RecordError(_("{place}: {reason}").format(place=path, reason=reason_of(error))) from None
     except RecordError as error:
-        raise RecordError(f"{path}: {error}") from None
+        raise RecordError(_("{place}: {reason}").format(place=path, reason=error)) from None
 
 
 def decoded(data: bytes) -> str:
