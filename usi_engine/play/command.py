@@ -46,6 +46,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--byoyomi", type=real(0, DAY), default=0.0, help="clock: seconds a move after main time")
     made.add_argument("--increment", type=real(0, DAY), default=0.0, help="clock: seconds added each move")
     made.add_argument("--eval", default=INTERNAL, help="weights or network, as the option EvalFile")
+    made.add_argument("--browser", action="store_true", help="play on a page in the browser")
+    made.add_argument("--no-open", action="store_true", help="with --browser: print the page's address, do not open it")
     made.add_argument("--letters", action="store_true", help="letters for pieces, USI for moves")
     return made
 
@@ -99,6 +101,18 @@ def print_continuation(loop: GameLoop) -> None:
         print(f"To go on: usi_engine play {loop.game.position} --level {loop.settings.level} --side {side}")
 
 
+def play_in_browser(game: LiveGame, opponent: Opponent, settings: Settings, args: argparse.Namespace) -> int:
+    """Play on a page until Ctrl-C; return the exit status."""
+    from usi_engine.play.browser import play  # noqa: PLC0415  (a web server; the terminal needs none)
+
+    try:
+        play(game, opponent, settings, args.eval, args.handicap, started=bool(args.what), show=not args.no_open, say=say)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        opponent.close()
+
+
 def run(args: argparse.Namespace) -> int:
     """Play games; return the exit status. ValueError, CoreError, MemoryError."""
     game, side, level = game_of(args, load_core())
@@ -108,6 +122,8 @@ def run(args: argparse.Namespace) -> int:
     opponent = Opponent(say)
     for name, value in (("USI_Hash", str(MEGABYTES)), ("EvalFile", args.eval)):
         opponent.set(name, value)
+    if args.browser:
+        return play_in_browser(game, opponent, settings, args)
     loop = GameLoop(game, opponent, settings, screen, file=file_of(args), say=say)
     say("help lists the commands. Your move: 7g7f, 7776FU or ７六歩." if style.kanji else "help lists the commands.")
     try:
