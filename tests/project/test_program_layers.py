@@ -21,7 +21,7 @@ LAYERS: dict[str, str] = {
     "records": "faults tree notation csa_position bod kakinoki kif ki2 time_words csa jkf usi_text formats files games "
     "writer convert",
     "mate_tool": "problems command",
-    "analysis": "judgement limits analyst report store kif page suite analyze",
+    "analysis": "judgement limits analyst report store kif page_labels page suite analyze",
     "book_tool": "journal show tree grow text command",
     "learn": "game processes cluster pool files checkpoint",
     "learn.corpus": "packed packed_games sources smoothing buckets build export_packed files batches",
