@@ -12,14 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+from usi_engine.analysis.page_labels import labels as board_labels
 from usi_engine.language import _, chosen
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
 from usi_engine.play.browser_texts import labels
-from usi_engine.play.game import LiveGame
-from usi_engine.play.game_loop import Settings
 from usi_engine.play.match import Match
 from usi_engine.play.moves import MoveError
-from usi_engine.play.opponent import Opponent
 from usi_engine.play.table import Table
 from usi_engine.play.terms import Terms
 from usi_engine.records.faults import RecordError
@@ -62,7 +60,7 @@ class GameSite:
             return json_answer({"error": str(error), "state": self._table.state()}, 409)
 
     def _page(self, _query: str) -> Answer:
-        data = {"lang": chosen(), "labels": labels(), "state": self._table.state()}
+        data = {"labels": labels(), "board": board_labels(), "state": self._table.state()}
         # `<` within strings could end the script that holds the JSON.
         text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
         page = (PAGES / "game.html").read_text(encoding="utf-8")
@@ -87,20 +85,8 @@ class GameSite:
         return Answer(page.encode(), HTML, policy=ONE_FILE_POLICY)
 
 
-def play(
-    game: LiveGame,
-    opponent: Opponent,
-    settings: Settings,
-    evaluation: str,
-    handicap: str | None,
-    *,
-    started: bool,
-    show: bool,
-    say: Callable[[str], None],
-) -> NoReturn:
-    """Let pages play until Ctrl-C, from this game if `started`; `show`: open the browser. KeyboardInterrupt, OSError."""
-    opponent.new_game()
-    table = Table(Match(game, settings), opponent, Terms.of(settings, handicap), evaluation, started=started)
+def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
+    """Let pages play until Ctrl-C; `show`: open the browser. KeyboardInterrupt, OSError."""
     with PageServer(GameSite(table)) as server:
         threading.Thread(target=server.serve_forever, name="server", daemon=True).start()
         table.open()

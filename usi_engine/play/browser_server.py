@@ -97,11 +97,11 @@ class PageHandler(BaseHTTPRequestHandler):
     server: PageServer
     _policy = POLICY
 
-    def do_GET(self) -> None:  # noqa: N802  (the library's name)
+    def do_GET(self) -> None:
         """Answer a GET."""
         self._reply(self.server.site.get)
 
-    def do_POST(self) -> None:  # noqa: N802
+    def do_POST(self) -> None:
         """Answer a POST."""
         self._reply(lambda name, _query: self.server.site.post(name, self._data()))
 
@@ -113,7 +113,7 @@ class PageHandler(BaseHTTPRequestHandler):
         self.send_header("X-Content-Type-Options", "nosniff")
         super().end_headers()
 
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  (the library's name)
+    def log_message(self, format: str, *args: Any) -> None:
         """Print nothing."""
 
     def _reply(self, answer_to: Callable[[str, str], Answer]) -> None:

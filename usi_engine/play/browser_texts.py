@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from usi_engine.analysis.page_labels import board_labels
 from usi_engine.language import _
 from usi_engine.play.terms import EVEN
 
 
 def labels() -> dict[str, str]:
-    """Return the texts of the page by name; `{...}` are filled in by its script."""
-    return board_labels() | page_labels() | handicap_labels()
-
-
-def page_labels() -> dict[str, str]:
-    """Return the texts outside the board."""
-    return {
+    """Return the texts outside the board by name; `{...}` are filled in by the page's script."""
+    return handicap_labels() | {
         "title": _("A game of shogi"),
         "yourMove": _("Your move"),
         "sideMoves": _("{side} to move"),

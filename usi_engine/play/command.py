@@ -17,9 +17,11 @@ from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
 from usi_engine.play.game_loop import GameLoop, Settings
+from usi_engine.play.match import Match
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, Style, style_of
+from usi_engine.play.terms import Terms
 from usi_engine.usi.arguments import DAY, real
 from usi_engine.usi.protocol import position_of
 
@@ -103,10 +105,15 @@ def print_continuation(loop: GameLoop) -> None:
 
 def play_in_browser(game: LiveGame, opponent: Opponent, settings: Settings, args: argparse.Namespace) -> int:
     """Play on a page until Ctrl-C; return the exit status."""
-    from usi_engine.play.browser import play  # noqa: PLC0415  (a web server; the terminal needs none)
+    # They import a web server and the analysis, which the terminal does not need.
+    from usi_engine.play.browser import play  # noqa: PLC0415
+    from usi_engine.play.table import Table  # noqa: PLC0415
 
+    terms = Terms.of(settings, args.handicap)
+    table = Table(Match(game, settings), opponent, terms, args.eval, started=bool(args.what))
     try:
-        play(game, opponent, settings, args.eval, args.handicap, started=bool(args.what), show=not args.no_open, say=say)
+        opponent.new_game()
+        play(table, show=not args.no_open, say=say)
     except KeyboardInterrupt:
         return INTERRUPTED
     finally:
@@ -143,6 +150,6 @@ def main(words: list[str]) -> int:
     prepare_input()
     try:
         return run(args)
-    except (ValueError, CoreError, MemoryError) as error:
+    except (ValueError, OSError, CoreError, MemoryError) as error:
         print(text_of(error), file=sys.stderr)
         return NOTHING_DONE

@@ -42,7 +42,7 @@ class Terms:
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Terms:
         """Return the terms in a page's data. MoveError quotes what is wrong."""
-        values = {field.name: data.get(field.name) for field in fields(cls)}
+        values: dict[str, Any] = {field.name: data.get(field.name) for field in fields(cls)}
         for name, value in values.items():
             if not is_good(name, value):
                 raise MoveError(_("{name} cannot be '{value}'").format(name=name, value=value))

@@ -1,7 +1,7 @@
 "use strict";
 // The page of a game. The program keeps the game; the page shows its state, waits for changes and sends actions.
 
-const {labels, lang, state: firstState} = JSON.parse(document.getElementById("data").textContent);
+const {labels, board: boardLabels, state: firstState} = JSON.parse(document.getElementById("data").textContent);
 const byId = id => document.getElementById(id);
 const SIDES = ["black", "white", "random", "both"];
 const HANDICAPS = ["even", "lance", "bishop", "rook", "rook-lance", "two", "four", "six", "eight", "ten"];
@@ -13,7 +13,7 @@ let viewed = null;                 // ply of an earlier position that is shown i
 let turned = state.side === "w";
 let offline = false;
 
-const board = new ShogiBoard(byId("board"), {turned, labels, onMove: move => act("move", {move})});
+const board = new ShogiBoard(byId("board"), {turned, labels: boardLabels, onMove: move => act("move", {move})});
 
 // ---- talking with the program ----
 
@@ -98,7 +98,7 @@ function draw() {
   board.turn(turned);
   board.show(move ? move.sfen : state.start, {last: move && move.usi, arrows, check: now && state.check});
   board.setLegal(now && !offline && personMoves() ? state.legal : null);
-  byId("status").textContent = statusText();
+  if (byId("status").textContent !== statusText()) byId("status").textContent = statusText();  // it is read out
   byId("status").classList.toggle("busy", now && state.thinking);
   document.title = state.started ? `${statusText()} - Komadori` : `Komadori - ${labels.title}`;
   drawButtons();
@@ -117,19 +117,27 @@ function drawButtons() {
   byId("back").hidden = viewed === null;
 }
 
+// The list is made anew only for other moves, so that it keeps the keyboard's focus.
 function drawMoves(ply) {
-  const list = byId("moves");
-  list.replaceChildren(...state.moves.map((move, index) => {
-    const item = document.createElement("li"), button = item.appendChild(document.createElement("button"));
-    button.type = "button";
-    button.textContent = `${index + 1} ${move.text}`;
+  const list = byId("moves"), key = `${state.line} ${state.ply}`;
+  if (list.dataset.moves !== key) {
+    list.dataset.moves = key;
+    list.replaceChildren(...state.moves.map(moveItem));
+    if (!state.ply) list.appendChild(document.createElement("li")).textContent = labels.noMoves;
+  }
+  for (const [index, button] of list.querySelectorAll("button").entries()) {
     if (index + 1 === ply) button.setAttribute("aria-current", "true");
-    button.addEventListener("click", () => view(index + 1));
-    return item;
-  }));
-  if (!state.ply) list.appendChild(document.createElement("li")).textContent = labels.noMoves;
-  const current = list.querySelector("[aria-current]");
-  if (current) list.scrollTop = current.offsetTop - list.clientHeight / 2;
+    else button.removeAttribute("aria-current");
+    if (index + 1 === ply) list.scrollTop = button.offsetTop - list.clientHeight / 2;
+  }
+}
+
+function moveItem(move, index) {
+  const item = document.createElement("li"), button = item.appendChild(document.createElement("button"));
+  button.type = "button";
+  button.textContent = `${index + 1} ${move.text}`;
+  button.addEventListener("click", () => view(index + 1));
+  return item;
 }
 
 function drawReview() {
