@@ -52,7 +52,7 @@ def labels() -> dict[str, str]:
 def handicap_labels() -> dict[str, str]:
     """Return the names of the handicaps."""
     return {
-        EVEN: _("None"),
+        EVEN: _("No handicap"),
         "lance": _("Lance"),
         "bishop": _("Bishop"),
         "rook": _("Rook"),
