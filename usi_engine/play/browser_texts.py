@@ -44,7 +44,7 @@ def labels() -> dict[str, str]:
         "increment": _("Seconds added a move"),
         "noClock": _("No clock if all are 0."),
         "seconds": _("{seconds} s"),
-        "start": _("Start"),
+        "start": _("Start the game"),
         "cancel": _("Cancel"),
     }
 
