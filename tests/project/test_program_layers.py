@@ -30,7 +30,7 @@ LAYERS: dict[str, str] = {
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
     "csa": "clock position protocol connection game record client command",
-    "play": "game moves opponent screen record game_loop command",
+    "play": "game moves opponent screen view terminal record words questions game_loop command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]
