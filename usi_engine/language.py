@@ -11,6 +11,7 @@ from pathlib import Path
 
 LANGUAGES = ("en", "ja")
 CATALOGS = Path(__file__).parent / "locale"
+_chosen = "en"
 _translate: Callable[[str], str] = str
 
 
@@ -19,10 +20,15 @@ def _(text: str) -> str:
     return _translate(text)
 
 
+def chosen() -> str:
+    """Return the name of the chosen language."""
+    return _chosen
+
+
 def choose(name: str | None = None) -> str:
     """Choose a language, by default that of the environment, and return its name."""
-    global _translate  # noqa: PLW0603  (one language for a process)
-    name = name or language_of_environment()
+    global _chosen, _translate  # noqa: PLW0603  (one language for a process)
+    _chosen = name = name or language_of_environment()
     _translate = str
     if name == "ja":
         import gettext  # noqa: PLC0415  (not needed for English)

@@ -22,7 +22,8 @@ from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import GameLoop, Settings
+from usi_engine.play.game_loop import GameLoop
+from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
 from usi_engine.play.screen import Screen
@@ -43,7 +44,8 @@ class Played:
         self.opponent = Opponent(self.said.append, lambda: make_core(script))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
-        self.loop = GameLoop(game, self.opponent, settings, View(Screen(), self._read, self.said.append))
+        self.opponent.set("USI_OwnBook", "false")
+        self.loop = GameLoop(Match(game, settings), self.opponent, View(Screen(), self._read, self.said.append))
 
     def run(self) -> Played:
         try:
@@ -82,6 +84,14 @@ def test_a_move_is_answered() -> None:
     assert len(played.moves) == 4
     assert played.has("▲７六歩 (7g7f)")
     assert played.loop.unsaved
+
+
+def test_moves_of_the_book_are_named() -> None:
+    """Also in a game without a clock."""
+    played = Played(["7g7f"], LiveGame(CORE), Settings(seconds=0.05), Script(seconds=lambda depth: 0.0))
+    played.opponent.set("USI_OwnBook", "true")
+    assert played.run().said[-2].startswith("2. △") and played.said[-2].endswith("), from the book")
+    assert not play("7g7f").has("book")
 
 
 @pytest.mark.parametrize(

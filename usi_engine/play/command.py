@@ -7,9 +7,9 @@ import importlib
 import io
 import random
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from usi_engine.core import Core, CoreError, load_core, text_of
 from usi_engine.csa.clock import TimeControl
@@ -18,17 +18,16 @@ from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import GameLoop, Settings
+from usi_engine.play.game_loop import GameLoop
+from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, has_kanji
+from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
 from usi_engine.usi.arguments import DAY, real, whole
 from usi_engine.usi.protocol import position_of
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
@@ -54,6 +53,8 @@ def parser() -> argparse.ArgumentParser:
     add("--byoyomi", type=real(0, DAY), default=0.0, metavar="S", help=_("clock: seconds a move after main time"))
     add("--increment", type=real(0, DAY), default=0.0, metavar="S", help=_("clock: seconds added each move"))
     add("--eval", default=INTERNAL, metavar="FILE", help=_("weights or network, as the option EvalFile"))
+    add("--browser", action="store_true", help=_("play on a page in the browser"))
+    add("--no-open", action="store_true", help=_("with --browser: print the page's address, do not open it"))
     add("--letters", action="store_true", help=_("letters for pieces, USI for moves"))
     return made
 
@@ -113,38 +114,46 @@ def print_continuation(loop: GameLoop) -> None:
         print(_("To go on: {command}").format(command=command))
 
 
-def console_of_streams() -> Console | None:
-    """Return the console if input and output are a terminal that can draw in place."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return None
-    from usi_engine.play.terminal import console_of_terminal  # noqa: PLC0415  (rich is slow to import)
-
-    return console_of_terminal()
-
-
-def view_of(args: argparse.Namespace, settings: Settings, console: Console | None) -> View:
-    """Return the view of the game: on a terminal, or as plain lines."""
+def view_of(args: argparse.Namespace, settings: Settings, on_terminal: bool) -> View:
+    """Return the view of the game: on a terminal that can draw in place, or as plain lines."""
     screen = Screen(has_kanji(sys.stdout) and not args.letters, settings.side == "w")
-    if console is None:
+    if not on_terminal:
         return View(screen)
-    from usi_engine.play.terminal import Terminal  # noqa: PLC0415  (rich is slow to import)
+    from usi_engine.play.terminal import view_of_terminal  # noqa: PLC0415  (rich is slow to import)
 
-    return Terminal(screen, console, ticking=not settings.control.is_unlimited())
+    return view_of_terminal(screen, ticking=not settings.control.is_unlimited())
 
 
-def run(args: argparse.Namespace) -> int:
-    """Play games; return the exit status. ValueError, CoreError, MemoryError, EOFError, KeyboardInterrupt."""
-    core, console = load_core(), console_of_streams()
-    game, side, level = game_of(args, core)
-    if sys.stdin.isatty() and sys.stdout.isatty():
-        ask_missing(args, side, level)
-        game = game if args.what else game_of(args, core)[0]
-    settings = settings_of(args, side, level)
-    view = view_of(args, settings, console)
-    opponent = Opponent(view.say)
+def opponent_of(args: argparse.Namespace, say: Callable[[str], None]) -> Opponent:
+    """Return the engine with its options."""
+    opponent = Opponent(say)
     for name, value in (("USI_Hash", str(MEGABYTES)), ("EvalFile", args.eval)):
         opponent.set(name, value)
-    loop = GameLoop(game, opponent, settings, view, file=file_of(args))
+    return opponent
+
+
+def play_in_browser(game: LiveGame, settings: Settings, args: argparse.Namespace) -> int:
+    """Play on a page until Ctrl-C; return the exit status."""
+    # They import a web server and the analysis, which the terminal does not need.
+    from usi_engine.play.browser import play  # noqa: PLC0415
+    from usi_engine.play.table import Table  # noqa: PLC0415
+
+    opponent, terms = opponent_of(args, say_now), Terms.of(settings, args.handicap)
+    table = Table(Match(game, settings), opponent, terms, args.eval, started=bool(args.what))
+    try:
+        opponent.new_game()
+        play(table, show=not args.no_open, say=say_now)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        opponent.close()
+
+
+def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespace, on_terminal: bool) -> int:
+    """Play games until the person quits; return the exit status."""
+    view = view_of(args, settings, on_terminal)
+    opponent = opponent_of(args, view.say)
+    loop = GameLoop(Match(game, settings), opponent, view, file=file_of(args))
     try:
         loop.run()
         status = 0
@@ -156,13 +165,26 @@ def run(args: argparse.Namespace) -> int:
     return status
 
 
+def run(args: argparse.Namespace) -> int:
+    """Play games; return the exit status. ValueError, CoreError, MemoryError, EOFError, KeyboardInterrupt."""
+    core, on_terminal = load_core(), sys.stdin.isatty() and sys.stdout.isatty()
+    game, side, level = game_of(args, core)
+    if on_terminal and not args.browser:
+        ask_missing(args, side, level)
+        game = game if args.what else game_of(args, core)[0]
+    settings = settings_of(args, side, level)
+    if args.browser:
+        return play_in_browser(game, settings, args)
+    return play_in_terminal(game, settings, args, on_terminal)
+
+
 def main(words: list[str]) -> int:
     """Return 0, 2 if there is nothing to play, 130 after Ctrl-C."""
     args = parser().parse_args(words)
     prepare_input()
     try:
         return run(args)
-    except (ValueError, CoreError, MemoryError) as error:
+    except (ValueError, OSError, CoreError, MemoryError) as error:
         print(text_of(error), file=sys.stderr)
         return NOTHING_DONE
     except (EOFError, KeyboardInterrupt) as error:  # at a question

@@ -5,36 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from usi_engine.csa.clock import Clocks, TimeControl
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import OTHER, LiveGame, side_name
+from usi_engine.play.match import Match, Settings
 from usi_engine.play.moves import MoveError, UnknownMove, read_move
-from usi_engine.play.opponent import Opponent, Thought
-from usi_engine.play.record import PLAYER, engine_name, save
+from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
+from usi_engine.play.record import engine_name, save
 from usi_engine.play.screen import columns
 from usi_engine.play.view import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
 from usi_engine.records.notation import name_moves
-
-HINT_MILLISECONDS = 1000
-SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
-
-
-@dataclass
-class Settings:
-    """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
-    move in a game without a clock.
-    """
-
-    side: str = "b"
-    level: int = FULL_STRENGTH
-    seconds: float = 2.0
-    control: TimeControl = field(default_factory=TimeControl)
 
 
 def file_named(text: str) -> Path:
@@ -45,6 +29,19 @@ def file_named(text: str) -> Path:
     return path if path.suffix or path.is_dir() else path.with_name(f"{path.name}.kif")
 
 
+def same_file(path: Path, known: Path | None) -> bool:
+    """Return whether both name one existing file."""
+    return known is not None and known.exists() and path.samefile(known)
+
+
+def value_text(score: str) -> str:
+    """Return a value of USI in words; empty if there is none."""
+    kind, number = (*score.split(), "", "")[:2]
+    if kind == "mate":
+        return _("mate {plies}").format(plies=number)
+    return _("{pawns:+.1f} pawns").format(pawns=int(number) / 100, centipawns=int(number)) if kind == "cp" else ""
+
+
 class Quit(Exception):
     """The end of the dialogue: the person has quit."""
 
@@ -52,16 +49,11 @@ class Quit(Exception):
 class GameLoop:
     """One game after another, the first from `file`."""
 
-    def __init__(
-        self, game: LiveGame, opponent: Opponent, settings: Settings, view: View, *, file: Path | None = None
-    ) -> None:
-        self.game, self.settings = game, settings
-        self._opponent, self._view = opponent, view
-        self._saved_moves: list[str] = list(game.moves)
+    def __init__(self, match: Match, opponent: Opponent, view: View, *, file: Path | None = None) -> None:
+        self._match, self._opponent, self._view = match, opponent, view
+        self._saved_moves: list[str] = list(match.game.moves)
         self._own_file = file
         self._refused_file: Path | None = None  # another game's: `save` replaces it the second time
-        self._clocks = self._new_clocks()
-        self._unclocked = len(game.moves)  # a resumed game was played on other clocks
         self._spent = 0.0  # seconds of the person's move before this prompt
         self._begun: float | None = None  # when this prompt, or the engine's move, began
         self._commands = self._all_commands()
@@ -72,16 +64,30 @@ class GameLoop:
         self._opponent.set("SkillLevel", self.settings.level)
         self._show()
         self._view.say(self._greeting())
-        if self.game.ending:
-            self._announce()
+        self._announce()
         try:
             while True:
-                if self.game.ending is None and self.game.turn == OTHER.get(self.settings.side):
+                if self._match.engine_moves:
                     self._engine_moves()
                 else:
                     self._person_acts()
         except (EOFError, Quit):
             return
+
+    @property
+    def game(self) -> LiveGame:
+        """The game that is played now."""
+        return self._match.game
+
+    @property
+    def settings(self) -> Settings:
+        """The settings, which commands change."""
+        return self._match.settings
+
+    @property
+    def unsaved(self) -> bool:
+        """True if there are moves that are not saved."""
+        return self.game.moves != self._saved_moves
 
     def _greeting(self) -> str:
         """Return the line that a game begins with."""
@@ -89,64 +95,25 @@ class GameLoop:
             return _("help lists the commands. Your move: 7g7f, 7776FU or ７六歩.")
         return _("help lists the commands.")
 
-    @property
-    def unsaved(self) -> bool:
-        """True if there are moves that are not saved."""
-        return self.game.moves != self._saved_moves
-
-    def players(self) -> tuple[str, str]:
-        """Return the names of Black and White."""
-        engine = engine_name(self.settings.level)
-        by_side = {"b": (PLAYER, engine), "w": (engine, PLAYER), "": (PLAYER, PLAYER)}
-        return by_side[self.settings.side]
-
-    # ---- the engine ----
+    # ---- moves ----
 
     def _engine_moves(self) -> None:
         self._begun = begun = time.monotonic()
         with self._view.waiting(_("{name} is thinking ...").format(name=self._shown_name(self.game.turn))):
-            thought = self._opponent.think(self.game.position, self._go())
-        self._begun, spent = None, time.monotonic() - begun
-        if thought.move == "resign":
-            self.game.end("resignation", self.settings.side)
-            self._announce()
-        elif thought.move == "win":
-            self.game.end("declaration", OTHER[self.settings.side])
-            self._announce()
-        else:
-            self._make_move(thought.move, spent, thought.from_book)
-
-    def _go(self) -> str:
-        """Return the limits of the engine's move. The book may answer, which it does not if there is a `movetime`."""
-        if self.settings.control.is_unlimited():
-            return f"btime 0 wtime 0 byoyomi {int(self.settings.seconds * 1000)}"
-        return self._clocks.go_words(SIGNS[self.game.turn])
-
-    # ---- moves ----
+            thought = self._opponent.think(self.game.position, self._match.go_words())
+        self._begun = None
+        self._make_move(thought.move, time.monotonic() - begun, thought.from_book)
 
     def _make_move(self, move: str, seconds: float, from_book: bool = False) -> None:
-        """Make a legal move that took this time, or lose on time."""
-        mover, milliseconds = self.game.turn, int(seconds * 1000)
-        if self._time_is_up(mover, milliseconds):
-            self.game.end("time", OTHER[mover])
-        else:
-            text = self._named([move])
-            self.game.push(move, milliseconds)
-            if self.game.turn != OTHER.get(self.settings.side) or self.game.ending:
+        """Make a legal move that took this time (or resign, declare), or lose on time."""
+        count, text = len(self.game.moves), self._named([move])
+        self._match.answer(move, int(seconds * 1000))
+        if len(self.game.moves) > count:
+            if not self._match.engine_moves:
                 self._show()
-            text = f"{len(self.game.moves)}. {text}" + (f" ({move})" if text != move else "")
+            text = f"{count + 1}. {text}" + (f" ({move})" if text != move else "")
             self._view.say(text + (_(", from the book") if from_book else ""))
-        if self.game.ending:
-            self._announce()
-
-    def _time_is_up(self, mover: str, milliseconds: int) -> bool:
-        """Subtract a move's time from the clock; return True if it has run out."""
-        control, sign = self.settings.control, SIGNS[mover]
-        if control.is_unlimited():
-            return False
-        late = milliseconds > self._clocks.left[sign] + control.byoyomi + control.increment
-        self._clocks.spend(sign, milliseconds)
-        return late
+        self._announce()
 
     def _named(self, moves: Sequence[str]) -> str:
         """Return the moves as ▲７六歩 if the screen has kanji, else in USI."""
@@ -203,21 +170,15 @@ class GameLoop:
             "swap": lambda rest: self._swap(),
             "moves": lambda rest: self._view.say(self._list_of_moves()),
             "save": self._save,
-            "resign": lambda rest: self._resign(),
-            "declare": lambda rest: self._declare(),
+            "resign": lambda rest: self._end(self._match.resign),
+            "declare": lambda rest: self._end(self._match.declare),
             "new": lambda rest: self._new(),
             "quit": lambda rest: self._quit(),
         }
 
     def _undo(self) -> None:
-        """Go back to the person's last turn: take back the person's move and the answer to it, if any."""
-        own_turn = self.game.turn == self.settings.side and (self.game.ending is None or len(self.game.moves) > 1)
-        count = 2 if own_turn and self.settings.side else 1
-        if len(self.game.moves) < count:
-            raise MoveError(_("there is no move to take back"))
-        for _move in range(count):
-            self.game.pop()
-        self._reset_clocks()
+        self._match.take_back()
+        self._spent = 0.0
         self._show()
 
     def _hint(self) -> None:
@@ -233,8 +194,8 @@ class GameLoop:
     def _hint_text(self, thought: Thought) -> str:
         if thought.move in ("win", "resign"):
             return _("hint: declare") if thought.move == "win" else _("hint: resign")
-        text = _("hint: {move} ({value}): {line}")
         line = self._named(thought.pv or [thought.move])
+        text = _("hint: {move} ({value}): {line}")
         return text.format(move=thought.move, value=value_text(thought.score), line=line)
 
     def _flip(self) -> None:
@@ -259,10 +220,9 @@ class GameLoop:
 
     def _list_of_moves(self) -> str:
         """Return the numbered moves in columns."""
-        named = self._names(self.game.moves, 0)
-        texts = [f"{number:>3} {name}" for number, name in enumerate(named, 1)]
+        texts = [f"{number:>3} {name}" for number, name in enumerate(self._names(self.game.moves, 0), 1)]
         widest = max(map(columns, texts), default=0) + 2
-        in_row = max((self._view.width - 1) // max(widest, 1), 1)
+        in_row = max((self._view.width - 1) // widest, 1)
         padded = [text + " " * (widest - columns(text)) for text in texts]
         rows = ["".join(padded[first : first + in_row]).rstrip() for first in range(0, len(padded), in_row)]
         return "\n".join(rows) or _("no moves yet")
@@ -270,7 +230,7 @@ class GameLoop:
     def _save(self, rest: str) -> None:
         path = self._file_to_save(rest)
         try:
-            save(self.game, path, self.players())
+            save(self.game, path, self._match.players)
         except OSError as error:
             message = _("{file} was not saved: {reason}; save it under another name or in another folder")
             raise MoveError(message.format(file=path, reason=error.strerror or error)) from None
@@ -285,30 +245,23 @@ class GameLoop:
         if path.is_dir():
             raise MoveError(_("{file} is a folder; name a file").format(file=path))
         if not path.parent.is_dir():
-            raise MoveError(
-                _("there is no folder {folder}; make it first, or save elsewhere").format(folder=path.parent)
-            )
+            message = _("there is no folder {folder}; make it first, or save elsewhere")
+            raise MoveError(message.format(folder=path.parent))
         if path.is_file() and not any(same_file(path, known) for known in (self._own_file, self._refused_file)):
             self._refused_file = path
             message = _("{file} exists and was not written for this game; the same command again replaces it")
             raise MoveError(message.format(file=path))
         return path
 
-    def _resign(self) -> None:
+    def _end(self, action: Callable[[], None]) -> None:
         if self.game.ending:
             raise MoveError(_("the game is over"))
-        self.game.end("resignation", OTHER[self.game.turn])
-        self._announce()
-
-    def _declare(self) -> None:
-        if self.game.ending or not self.game.board.can_declare():
-            raise MoveError(_("a win cannot be declared here"))
-        self.game.end("declaration", self.game.turn)
+        action()
         self._announce()
 
     def _new(self) -> None:
-        self.game = self.game.again()
-        self._saved_moves, self._clocks, self._spent, self._unclocked = [], self._new_clocks(), 0.0, 0
+        self._match = Match(self.game.again(), self.settings)
+        self._saved_moves, self._spent = [], 0.0
         self._own_file = self._refused_file = None
         self._opponent.new_game()
         self._show()
@@ -318,19 +271,6 @@ class GameLoop:
 
     # ---- what is shown ----
 
-    def _new_clocks(self) -> Clocks:
-        return Clocks({"+": self.settings.control, "-": self.settings.control})
-
-    def _reset_clocks(self) -> None:
-        """Set the clocks to the time after the last remaining move."""
-        self._clocks, self._spent = self._new_clocks(), 0.0
-        self._unclocked = min(self._unclocked, len(self.game.moves))
-        mover = self.game.start.split()[1]
-        for number, milliseconds in enumerate(self.game.milliseconds):
-            if number >= self._unclocked:
-                self._time_is_up(mover, milliseconds)
-            mover = OTHER[mover]
-
     def _show(self) -> None:
         self._view.show(self.game.board, self._labels)
 
@@ -339,18 +279,17 @@ class GameLoop:
         return self._label("b"), self._label("w")
 
     def _label(self, side: str) -> str:
-        name, control = self._shown_name(side), self.settings.control
-        if control.is_unlimited():
+        name = self._shown_name(side)
+        if not self._match.has_clock:
             return name
-        left = self._clocks.left[SIGNS[side]] + control.increment - self._running(side)
-        if left > 0 or not control.byoyomi:
+        left, byoyomi = self._match.left(side) - self._running(side), self.settings.control.byoyomi
+        if left > 0 or not byoyomi:
             seconds = max(left, 0) // 1000
             return f"{name} {seconds // 60}:{seconds % 60:02}"
-        seconds = max(left + control.byoyomi, 0) // 1000
-        return _("{name} byoyomi {seconds}").format(name=name, seconds=seconds)
+        return _("{name} byoyomi {seconds}").format(name=name, seconds=max(left + byoyomi, 0) // 1000)
 
     def _running(self, side: str) -> int:
-        """Return the milliseconds of the move that this side is thinking about."""
+        """Return the milliseconds that this side has thought about its move so far."""
         begun = self._begun
         if begun is None or side != self.game.turn or self.game.ending:
             return 0
@@ -362,18 +301,5 @@ class GameLoop:
         return _("Player")
 
     def _announce(self) -> None:
-        assert self.game.ending
-        self._view.say(self.game.ending.text)
-
-
-def value_text(score: str) -> str:
-    """Return a value of USI in words; empty if there is none."""
-    kind, number = (*score.split(), "", "")[:2]
-    if kind == "mate":
-        return _("mate {plies}").format(plies=number)
-    return _("{pawns:+.1f} pawns").format(pawns=int(number) / 100, centipawns=int(number)) if kind == "cp" else ""
-
-
-def same_file(path: Path, known: Path | None) -> bool:
-    """Return whether both name one existing file."""
-    return known is not None and known.exists() and path.samefile(known)
+        if self.game.ending:
+            self._view.say(self.game.ending.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core_ext.shogi import ki2
 from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
-from usi_engine.language import _
+from usi_engine.language import _, chosen
 from usi_engine.records import usi_text
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def japanese_move(plain: str, text: str, board: Board) -> str:
 
 def named_square(usi: str) -> str:
     """Return the name of a square in the user's language."""
-    return _("{usi}").format(usi=usi, kanji=WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[RANKS.index(usi[1])])
+    return WIDE_FILES[int(usi[0]) - 1] + KANJI_RANKS[RANKS.index(usi[1])] if chosen() == "ja" else usi
 
 
 def fault(board: Board, move: str) -> str:

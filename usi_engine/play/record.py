@@ -13,8 +13,8 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
 from usi_engine.records.formats import FORMATS, SUFFIXES
 from usi_engine.records.games import Game, read_games
-from usi_engine.records.tree import End
-from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, text_of_moves
+from usi_engine.records.tree import End, Record
+from usi_engine.records.writer import INTERRUPTED, TimedMove, local_time, loss, record_of_moves, text_of
 
 PLAYER = "Player"
 LEVEL = re.compile(rf"{NAME}.* level (\d{{1,2}})$")
@@ -45,9 +45,14 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
     if kind is None:
         suffixes = ", ".join("." + name for name in FORMATS)
         raise RecordError(_("{file}: name the format by the suffix: {suffixes}").format(file=path, suffixes=suffixes))
+    write_text(path, text_of(record_of(game, players), kind))
+
+
+def record_of(game: LiveGame, players: tuple[str, str]) -> Record:
+    """Return the record of a game; `players` are Black and White."""
     header = {"先手": players[0], "後手": players[1], "開始日時": local_time()}
     moves = map(TimedMove, game.moves, game.milliseconds)
-    write_text(path, text_of_moves(kind, game.start, moves, end_of(game.ending, game.turn), header))
+    return record_of_moves(game.start, moves, end_of(game.ending, game.turn), header)
 
 
 def load(path: Path, core: Core) -> tuple[LiveGame, str, int | None]:

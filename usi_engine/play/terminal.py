@@ -31,14 +31,6 @@ TICK_SECONDS = 0.1
 KEPT_MESSAGES = 50
 
 
-def console_of_terminal() -> Console | None:
-    """Return the console; None if the terminal cannot move its cursor."""
-    if os.name == "nt":
-        os.system("")  # makes the console of Windows obey escape sequences
-    console = Console(highlight=False)
-    return None if console.legacy_windows or console.is_dumb_terminal else console
-
-
 def style_of(cell: Cell, coloured: bool) -> Style:
     """Return the style of a cell. Every colour of ink comes with one of the ground."""
     if cell.ink not in INKS:
@@ -155,3 +147,12 @@ class Terminal(View):
         with self._console.capture() as captured:
             self._console.print(row, overflow="ignore", crop=False, end="")
         return captured.get()
+
+
+def view_of_terminal(screen: Screen, ticking: bool) -> View:
+    """Return a view that draws in place; one of plain lines if the terminal cannot move its cursor."""
+    if os.name == "nt":
+        os.system("")  # makes the console of Windows obey escape sequences
+    console = Console(highlight=False)
+    plain = console.legacy_windows or console.is_dumb_terminal
+    return View(screen) if plain else Terminal(screen, console, ticking)
