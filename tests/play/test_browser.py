@@ -25,8 +25,7 @@ from usi_engine.csa.clock import TimeControl
 from usi_engine.play import browser, review
 from usi_engine.play.browser_server import MOST_BYTES, PageServer
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import Settings
-from usi_engine.play.match import Match
+from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.table import Table
@@ -47,6 +46,7 @@ class Pages:
         self.opponent = Opponent(lambda text: None, lambda: make_core(script or Script(seconds=lambda depth: 0.0)))
         self.opponent.set("USI_Hash", 4)
         self.opponent.set("EvalFile", "material")
+        self.opponent.set("USI_OwnBook", "false")
         chosen = Settings(**{"seconds": 0.02, "level": 20} | settings)
         self.table = Table(
             Match(LiveGame(CORE, start), chosen), self.opponent, Terms.of(chosen, None), "material", started=started

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from usi_engine.csa.clock import Clocks
+from dataclasses import dataclass, field
+
+from usi_engine.csa.clock import Clocks, TimeControl
+from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import OTHER, LiveGame
-from usi_engine.play.game_loop import SIGNS, Settings
 from usi_engine.play.moves import MoveError, read_move
 from usi_engine.play.record import PLAYER, engine_name
+
+SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
+
+
+@dataclass
+class Settings:
+    """Settings of the game. `side`: the person's, `b` or `w`; empty: two people. `seconds`: the engine's time for a
+    move in a game without a clock.
+    """
+
+    side: str = "b"
+    level: int = FULL_STRENGTH
+    seconds: float = 2.0
+    control: TimeControl = field(default_factory=TimeControl)
 
 
 class Match:
@@ -49,10 +65,10 @@ class Match:
         return self.left(self.game.turn) + self.settings.control.byoyomi
 
     def go_words(self) -> str:
-        """Return the limits of the engine's next search as arguments of `go`."""
+        """Return the arguments of the engine's next `go`; with a `movetime` it would not use its book."""
         if self.has_clock:
             return self._clocks.go_words(SIGNS[self.game.turn])
-        return f"movetime {int(self.settings.seconds * 1000)}"
+        return f"btime 0 wtime 0 byoyomi {int(self.settings.seconds * 1000)}"
 
     def move(self, text: str, milliseconds: int) -> None:
         """Make a move that took this time, or lose on time. MoveError if it is not legal."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from usi_engine import NAME
 from usi_engine.core import Core
+from usi_engine.language import _
 from usi_engine.play.game import OTHER, Ending, LiveGame
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import write_text
@@ -22,9 +23,9 @@ COLOURS = {"b": "+", "w": "-"}
 LOST = {"mate": "TSUMI", "time": "TIME_UP", "perpetual": "ILLEGAL_MOVE"}
 
 
-def engine_name(level: int) -> str:
-    """Return the engine's name in a record."""
-    return f"{NAME} level {level}"
+def engine_name(level: int, word: str = "level") -> str:
+    """Return the engine's name in a record; on a screen, with another `word`."""
+    return f"{NAME} {word} {level}"
 
 
 def end_of(ending: Ending | None, turn: str) -> End:
@@ -42,7 +43,8 @@ def save(game: LiveGame, path: Path, players: tuple[str, str]) -> None:
     """Write the game; `players` are Black and White. RecordError, OSError."""
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise RecordError(f"{path}: name the format by the suffix: {', '.join('.' + name for name in FORMATS)}")
+        suffixes = ", ".join("." + name for name in FORMATS)
+        raise RecordError(_("{file}: name the format by the suffix: {suffixes}").format(file=path, suffixes=suffixes))
     write_text(path, text_of(record_of(game, players), kind))
 
 

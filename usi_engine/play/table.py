@@ -17,10 +17,9 @@ from usi_engine.core import load_core
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import LiveGame
-from usi_engine.play.game_loop import HINT_MILLISECONDS
 from usi_engine.play.match import Match
 from usi_engine.play.moves import MoveError
-from usi_engine.play.opponent import Opponent, Thought
+from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
 from usi_engine.play.record import record_of
 from usi_engine.play.review import Review
 from usi_engine.play.terms import Terms
