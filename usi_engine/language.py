@@ -12,6 +12,7 @@ from pathlib import Path
 LANGUAGES = ("en", "ja")
 CATALOGS = Path(__file__).parent / "locale"
 _translate: Callable[[str], str] = str
+_chosen = "en"
 
 
 def _(text: str) -> str:
@@ -19,10 +20,15 @@ def _(text: str) -> str:
     return _translate(text)
 
 
+def chosen() -> str:
+    """Return the name of the language that `choose` has set, at first `en`."""
+    return _chosen
+
+
 def choose(name: str | None = None) -> str:
     """Choose a language, by default that of the environment, and return its name."""
-    global _translate  # noqa: PLW0603  (one language for a process)
-    name = name or language_of_environment()
+    global _translate, _chosen  # noqa: PLW0603  (one language for a process)
+    _chosen = name = name or language_of_environment()
     _translate = str
     if name == "ja":
         import gettext  # noqa: PLC0415  (not needed for English)
