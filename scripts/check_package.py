@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -62,6 +63,21 @@ def run(program: Path, folder: Path, *arguments: str) -> str:
     return done.stdout.decode()
 
 
+def open_page(program: Path, folder: Path) -> str:
+    """Start a game in the browser; return the address of its page, which has been read."""
+    environment = {"PATH": str(folder)} | {name: os.environ[name] for name in SYSTEM}
+    command = [program, "play", "--browser", "--no-open"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        address = started.stdout.readline().strip()
+        try:
+            with urllib.request.urlopen(address.split()[-1]) as page:
+                page.read()
+        finally:
+            started.terminate()
+    return address
+
+
 def check_contents(package: Path) -> None:
     """Exit if the package contains test modules."""
     files = map(str, package.rglob("*")) if package.is_dir() else zipfile.ZipFile(package).namelist()
@@ -86,6 +102,7 @@ def main() -> None:
         (elsewhere / "game.usi").write_text(GAME, encoding="ascii")
         for command in COMMANDS:
             print(run(program, elsewhere, *command).strip().splitlines()[-1])
+        print(open_page(program, elsewhere))
         if package.is_file() and importlib.util.find_spec("mypy") and check(program.with_name(f"python{SUFFIX}")):
             raise SystemExit("the wheel's types are wrong")
         print(run(program, elsewhere, "bench").strip().splitlines()[-1])

@@ -21,6 +21,7 @@ from usi_engine.usi.protocol import COMMAND_WORDS, Ignored, Malformed, SetPositi
 # Commands with a module of their own, imported only when called: play does not need them.
 TOOLS = {
     "analyze": "usi_engine.analysis.analyze",
+    "analyse": "usi_engine.analysis.analyze",
     "convert": "usi_engine.records.convert",
     "suite": "usi_engine.analysis.suite",
     "csa": "usi_engine.csa.command",

@@ -11,8 +11,8 @@ from pathlib import Path
 
 LANGUAGES = ("en", "ja")
 CATALOGS = Path(__file__).parent / "locale"
-_chosen = "en"
 _translate: Callable[[str], str] = str
+_chosen = "en"
 
 
 def _(text: str) -> str:
@@ -21,13 +21,13 @@ def _(text: str) -> str:
 
 
 def chosen() -> str:
-    """Return the name of the chosen language."""
+    """Return the name of the language that `choose` has set, at first `en`."""
     return _chosen
 
 
 def choose(name: str | None = None) -> str:
     """Choose a language, by default that of the environment, and return its name."""
-    global _chosen, _translate  # noqa: PLW0603  (one language for a process)
+    global _translate, _chosen  # noqa: PLW0603  (one language for a process)
     _chosen = name = name or language_of_environment()
     _translate = str
     if name == "ja":

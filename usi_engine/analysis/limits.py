@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.usi.arguments import DAY, real, spin, whole
@@ -13,13 +13,14 @@ MOST_NODES = 1 << 48
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits for one position. `nodes` and `seconds`: 0 is no limit; one of them must be set."""
+    """The limits for one position. `nodes` and `seconds`: 0 is no limit; one of them must be set. `multipv`: lines."""
 
     nodes: int = 300_000
     seconds: float = 0.0
     threads: int = 1
     megabytes: int = 64
     evaluation: str = INTERNAL
+    multipv: int = 1
 
 
 def add_limits(parser: argparse.ArgumentParser, nodes: int) -> None:
@@ -37,6 +38,12 @@ def limits_of(args: argparse.Namespace) -> Limits:
     """Return the limits that the command line names."""
     nodes = 0 if args.seconds else args.nodes or args.default_nodes
     return Limits(nodes, args.seconds or 0.0, args.threads, args.hash, args.eval)
+
+
+def with_effort(limits: Limits, effort: int, multipv: int) -> Limits:
+    """Return the limits times `effort`, for this many lines."""
+    nodes = min(limits.nodes * effort, MOST_NODES)
+    return replace(limits, nodes=nodes, seconds=limits.seconds * effort, multipv=multipv)
 
 
 def in_words(limits: Limits) -> str:

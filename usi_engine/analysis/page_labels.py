@@ -5,8 +5,8 @@ from __future__ import annotations
 from usi_engine.language import _
 
 
-def labels() -> dict[str, str]:
-    """Return the texts of all pages."""
+def board_labels() -> dict[str, str]:
+    """Return the texts of the board (board.js)."""
     return {
         "board": _("Board"),
         "black": _("Black"),
@@ -33,4 +33,70 @@ def labels() -> dict[str, str]:
         "piece_+N": _("promoted knight"),
         "piece_+L": _("promoted lance"),
         "piece_+P": _("tokin"),
+    }
+
+
+def labels() -> dict[str, str]:
+    """Return the texts of the analysis page, with its board, and of the index of games."""
+    return {
+        **board_labels(),
+        "start": _("Start"),
+        "first": _("First position"),
+        "previous": _("Previous move"),
+        "next": _("Next move"),
+        "last": _("Last position"),
+        "previous_mistake": _("Previous mistake"),
+        "next_mistake": _("Next mistake"),
+        "turn": _("Turn the board"),
+        "letters": _("Letters or kanji on the pieces"),
+        "graph": _("Win chance"),
+        "graph_help": _("Black's chance of winning. Arrow keys go through the game."),
+        "time_used": _("time used"),
+        "win_bar": _("Black {black} %, White {white} %"),
+        "moves": _("Moves"),
+        "move_number": _("Move {number}"),
+        "value": _("Value"),
+        "loss": _("-{points} points of win chance"),
+        "best_move": _("best move"),
+        "book_move": _("book move"),
+        "line_best": _("Best line"),
+        "line_candidate": _("Other move"),
+        "line_better": _("Better"),
+        "line_refutation": _("Refutation"),
+        "variation": _("Variation"),
+        "leave_line": _("Back to the game"),
+        "in_line": _("{name}, move {index} of {count}"),
+        "summary": _("Summary"),
+        "accuracy": _("Accuracy"),
+        "mean_loss": _("Mean loss, points"),
+        "best_moves": _("Best moves"),
+        "grade_inaccuracy": _("Inaccuracies"),
+        "grade_dubious": _("Dubious moves"),
+        "grade_mistake": _("Mistakes"),
+        "grade_blunder": _("Blunders"),
+        "go_to_next": _("{count}, go to the next"),
+        "record": _("Record"),
+        "engine": _("Engine"),
+        "copy_sfen": _("Copy SFEN"),
+        "copy_kif": _("Copy KIF"),
+        "save_kif": _("Save KIF"),
+        "copy_link": _("Copy link to this move"),
+        "copied": _("Copied."),
+        "puzzles": _("Puzzles"),
+        "puzzle": _("Puzzle {number}"),
+        "puzzle_right": _("Correct."),
+        "puzzle_go_on": _("Correct. Go on."),
+        "puzzle_wrong": _("That is not the solution. Try again."),
+        "puzzle_hint": _("Hint"),
+        "puzzle_show": _("Show the solution"),
+        "puzzle_next": _("Next puzzle"),
+        "puzzle_close": _("Close the puzzle"),
+        "solution": _("Solution"),
+        "games": _("Games"),
+        "game": _("Game"),
+        "date": _("Date"),
+        "event": _("Event"),
+        "end": _("End"),
+        "search_games": _("Search"),
+        "no_games": _("No game has these words."),
     }

@@ -25,9 +25,8 @@ from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
 
 PAGES = Path(__file__).resolve().parents[1] / "data" / "page"
-FILES = {
-    "board.css": "text/css", "board.js": "text/javascript", "game.css": "text/css", "game.js": "text/javascript",
-}  # fmt: skip
+KINDS = {".css": "text/css", ".js": "text/javascript"}
+FILES = ("board.css", "page.css", "game.css", "board.js", "page.js", "game.js")
 HTML = "text/html"
 CLOCK_SECONDS = 0.1  # between two looks at the clock
 WAIT_SECONDS = 20.0  # a page asks again after this time without a change
@@ -45,7 +44,7 @@ class GameSite:
     def get(self, name: str, query: str) -> Answer:
         """Return a page, a file of it, the record, or the state once it has changed."""
         if name in FILES:
-            return Answer((PAGES / name).read_bytes(), FILES[name])
+            return Answer((PAGES / name).read_bytes(), KINDS[Path(name).suffix])
         if name not in self._pages:
             raise Refused(404, "there is no such page")
         return self._pages[name](query)

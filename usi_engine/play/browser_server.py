@@ -9,6 +9,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -85,7 +86,9 @@ class PageServer(ThreadingHTTPServer):
         return f"http://{self.host}/{self.token}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore a connection that has broken off."""
+        """Ignore a connection that has broken off; print any other error."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
 
 
 class PageHandler(BaseHTTPRequestHandler):
@@ -121,7 +124,7 @@ class PageHandler(BaseHTTPRequestHandler):
             answer = answer_to(*self._name())
         except Refused as refused:
             self.close_connection = True  # a body may be left unread
-            answer = json_answer({"error": str(refused)}, refused.status)
+            answer = Answer(str(refused).encode(), "text/plain", refused.status)
         self._policy = answer.policy
         self.send_response(answer.status)
         self.send_header("Content-Type", f"{answer.kind}; charset=utf-8")

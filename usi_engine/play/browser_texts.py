@@ -44,7 +44,7 @@ def labels() -> dict[str, str]:
         "increment": _("Seconds added a move"),
         "noClock": _("No clock if all are 0."),
         "seconds": _("{seconds} s"),
-        "start": _("Start"),
+        "start": _("Start the game"),
         "cancel": _("Cancel"),
     }
 
@@ -52,7 +52,7 @@ def labels() -> dict[str, str]:
 def handicap_labels() -> dict[str, str]:
     """Return the names of the handicaps."""
     return {
-        EVEN: _("None"),
+        EVEN: _("No handicap"),
         "lance": _("Lance"),
         "bishop": _("Bishop"),
         "rook": _("Rook"),

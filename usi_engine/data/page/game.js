@@ -113,7 +113,7 @@ function drawButtons() {
   byId("resign").disabled = offline || !personMoves();
   byId("declare").hidden = !state.canDeclare;
   byId("newGame").disabled = offline;
-  byId("newGame").classList.toggle("main", Boolean(state.ending) || !state.started);
+  byId("newGame").classList.toggle("strong", Boolean(state.ending) || !state.started);
   byId("back").hidden = viewed === null;
 }
 
@@ -123,7 +123,7 @@ function drawMoves(ply) {
   if (list.dataset.moves !== key) {
     list.dataset.moves = key;
     list.replaceChildren(...state.moves.map(moveItem));
-    if (!state.ply) list.appendChild(document.createElement("li")).textContent = labels.noMoves;
+    if (!state.ply) list.append(h("li", {class: "soft"}, labels.noMoves));
   }
   for (const [index, button] of list.querySelectorAll("button").entries()) {
     if (index + 1 === ply) button.setAttribute("aria-current", "true");
@@ -133,11 +133,7 @@ function drawMoves(ply) {
 }
 
 function moveItem(move, index) {
-  const item = document.createElement("li"), button = item.appendChild(document.createElement("button"));
-  button.type = "button";
-  button.textContent = `${index + 1} ${move.text}`;
-  button.addEventListener("click", () => view(index + 1));
-  return item;
+  return h("li", {}, h("button", {type: "button", onclick: () => view(index + 1)}, `${index + 1} ${move.text}`));
 }
 
 function drawReview() {
@@ -152,17 +148,16 @@ function drawReview() {
 }
 
 function drawClocks() {
-  for (const side of "bw") board.setName(side === "b" ? "black" : "white", state.players[side], clockText(side));
+  for (const side of "bw") board.setName(side === "b" ? "black" : "white", state.players[side], timeText(side));
 }
 
 // Return a side's main time, or what is left of the byoyomi.
-function clockText(side) {
+function timeText(side) {
   const clock = state.clock;
   if (!clock) return "";
   const spent = clock.running === side ? clock.spent + performance.now() - received : 0, left = clock[side] - spent;
   if (left <= 0 && clock.byoyomi) return fillText(labels.seconds, {seconds: wholeSeconds(left + clock.byoyomi)});
-  const seconds = wholeSeconds(left), padded = `${seconds % 60}`.padStart(2, "0");
-  return `${Math.floor(seconds / 60)}:${padded}`;
+  return clockText(wholeSeconds(left));
 }
 
 function wholeSeconds(milliseconds) {
