@@ -14,10 +14,10 @@ from usi_engine.play.match import Match, Settings
 from usi_engine.play.moves import MoveError, UnknownMove, read_move
 from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
 from usi_engine.play.record import engine_name, save
-from usi_engine.play.screen import columns
 from usi_engine.play.view import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
+from usi_engine.records.kakinoki import columns
 from usi_engine.records.notation import name_moves
 
 
