@@ -38,7 +38,8 @@ def value_text(score: str) -> str:
     """Return a value of USI in words; empty if there is none."""
     kind, number = (*score.split(), "", "")[:2]
     if kind == "mate":
-        return _("mate {plies}").format(plies=number)
+        text = _("mated in {plies} plies") if number.startswith("-") else _("mate in {plies} plies")
+        return text.format(plies=number.lstrip("+-"))
     return _("{pawns:+.1f} pawns").format(pawns=int(number) / 100, centipawns=int(number)) if kind == "cp" else ""
 
 
