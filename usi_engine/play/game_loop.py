@@ -20,6 +20,8 @@ from usi_engine.records.faults import RecordError
 from usi_engine.records.kakinoki import columns
 from usi_engine.records.notation import name_moves
 
+HINT_MOVES = 6  # of a hint's line
+
 
 def file_named(text: str) -> Path:
     """Return the file of this name: KIF if it has no suffix, `~` is the home folder. MoveError."""
@@ -195,7 +197,7 @@ class GameLoop:
     def _hint_text(self, thought: Thought) -> str:
         if thought.move in ("win", "resign"):
             return _("hint: declare") if thought.move == "win" else _("hint: resign")
-        line = self._named(thought.pv or [thought.move])
+        line = self._named(thought.pv[:HINT_MOVES] or [thought.move])
         text = _("hint: {move} ({value}): {line}")
         return text.format(move=thought.move, value=value_text(thought.score), line=line)
 
