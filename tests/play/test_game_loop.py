@@ -365,20 +365,8 @@ def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None
 
 def test_the_program_ends_with_its_input() -> None:
     """Letters without colour, and without rich, if the output is neither UTF-8 nor a terminal."""
-    program = [
-        sys.executable,
-        "-X",
-        "utf8=0",
-        "-X",
-        "importtime",
-        "-m",
-        "usi_engine",
-        "play",
-        "--level",
-        "1",
-        "--eval",
-        "material",
-    ]
+    python = [sys.executable, "-X", "utf8=0", "-X", "importtime"]
+    program = [*python, "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
     done = subprocess.run(
         program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
         env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},

@@ -101,7 +101,7 @@ class Terminal(View):
         if messages and len(messages[-1]) > max(room, 1):
             self._print([], messages[-1], in_place=False)
             del self._messages[-1]
-        elif room < 1 or max(row.cell_len for row in rows) >= size.width:
+        elif room < 1 or max(row.cell_len for row in rows[1:-1]) >= size.width:
             self._print(rows, messages[-1] if messages else [], in_place=False)
         else:
             self._print(rows, [line for lines in messages for line in lines][-room:], in_place=True)
@@ -117,7 +117,10 @@ class Terminal(View):
 
     def _rows(self) -> list[Text]:
         assert self._board is not None
-        return drawn(self.screen.rows(self._board, self._labels()), self._coloured)
+        rows = drawn(self.screen.rows(self._board, self._labels()), self._coloured)
+        for hand in (rows[0], rows[-1]):
+            hand.truncate(max(self.width - 1, 1), overflow="crop")
+        return rows
 
     def _wrapped(self, text: str) -> list[Text]:
         return list(Text(text).wrap(self._console, max(self.width - 1, 1)))
