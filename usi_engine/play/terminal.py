@@ -57,10 +57,11 @@ class Terminal(View):
         self._board: Board | None = None
         self._labels: Labels = lambda: ("", "")
         self._messages: list[str] = []
+        self._size = console.size  # of the screen when it was drawn
         self._shown: list[Text] = []  # the rows on the screen, the first at its top; empty if it was not drawn in place
 
     @property
-    def width(self) -> int:  # type: ignore[override]
+    def width(self) -> int:
         """The columns of the terminal."""
         return self._console.width
 
