@@ -193,10 +193,16 @@ def test_nonsense_is_named_and_the_game_goes_on() -> None:
 
 def test_a_clock_is_shown_and_runs_out() -> None:
     control = TimeControl(200, 0, 0, 1)
-    played = play("wait 0.4", "7g7f", control=control)
+    played = play("wait 0.4", "7g7f", "board", control=control)
     assert played.has("Player 0:00")
     assert played.has("White wins on time.")
+    assert played.said[-2].splitlines()[-1] == " ▲ Player 0:00  [-]"
     assert played.moves == []
+
+
+def test_byoyomi_is_shown_after_main_time() -> None:
+    assert play(control=TimeControl(0, 30_000, 0, 1)).has(" △ Komadori level 20 byoyomi 30  [-]")
+    assert play(control=TimeControl(60_000, 30_000, 5_000, 1)).has(" ▲ Player 1:05  [-]")
 
 
 def test_undo_gives_the_time_back() -> None:

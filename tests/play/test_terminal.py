@@ -121,9 +121,11 @@ def test_the_person_is_told_to_wait() -> None:
 
 
 def test_messages_before_the_first_board_are_shown_at_once() -> None:
+    """And again below the board, whose first drawing moves them off the screen."""
     played = Played()
-    played.terminal.say("loading")
-    assert played.output.getvalue() == "loading\n"
+    played.terminal.say("no such network")
+    assert played.output.getvalue() == "no such network\n"
+    assert plain(played.prompt()).endswith("]\nno such network\n")
 
 
 # ---- clocks ----

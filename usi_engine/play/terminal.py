@@ -72,11 +72,10 @@ class Terminal(View):
         self._board, self._labels = board, labels
 
     def say(self, text: str) -> None:
-        """Show lines of text from the next prompt on; now, if there is no board yet."""
+        """Show lines of text from the next prompt on; if there is no board yet, also now."""
         if self._board is None:
             self._console.print(Text(text))
-        else:
-            self._messages = [*self._messages[-KEPT_MESSAGES:], text]
+        self._messages = [*self._messages[-KEPT_MESSAGES:], text]
 
     def read(self, prompt: str) -> str:
         """Draw, and return a line from the person. EOFError."""
