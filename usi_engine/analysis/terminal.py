@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 MOVES_SHOWN = 6  # of a better line
 MOVE_COLUMNS, GRADE_COLUMNS, INDENT = 12, 11, 30
 NAME_COLUMNS, SIDE_COLUMNS = 16, 9  # of the totals
-# Styles of a whole line by grade. Named colours are the terminal's own, which fit its background; the darkest grade is
-# told apart without colours too.
-STYLES = {"blunder": "bold red", "mistake": "red", "dubious": "magenta", "inaccuracy": ""}
+# Styles of the words of grades, the only colours. They are the terminal's own, which fit its background.
+STYLES = {"blunder": "bold underline red", "mistake": "bold red", "dubious": "bold magenta", "inaccuracy": "bold"}
 HEADING = "bold"
 
-Line = tuple[str, str]  # text and style
+Line = tuple[str, str, str]  # text, style, the word that has the style (empty: all)
 
 
 def print_game(result: AnalysedGame) -> None:
@@ -35,41 +34,43 @@ def print_game(result: AnalysedGame) -> None:
     from rich.console import Console  # noqa: PLC0415  (slow to import)
 
     console = Console(highlight=False, markup=False, emoji=False)
-    for text, style in lines_of(result, console.width if console.is_terminal else 0):
-        print_line(console, text, style)
-    print_line(console, "", "")
+    for line in lines_of(result, console.width if console.is_terminal else 0):
+        print_line(console, *line)
+    console.print()
 
 
-def print_line(console: Console, text: str, style: str) -> None:
+def print_line(console: Console, text: str, style: str, word: str) -> None:
     """Print a line that is not wrapped."""
     from rich.text import Text  # noqa: PLC0415
 
-    console.print(Text(text, style), soft_wrap=True)
+    line = Text(text)
+    line.highlight_words([word or text], style)
+    console.print(line, soft_wrap=True)
 
 
 def lines_of(result: AnalysedGame, width: int = 0) -> Iterator[Line]:
     """Yield the lines of a game, none of them wider than `width` columns if it is not 0."""
-    for text, style in all_lines(result, width):
-        yield cut(text, width), style
+    for text, style, word in all_lines(result, width):
+        yield cut(text, width), style, word
 
 
 def all_lines(result: AnalysedGame, width: int) -> Iterator[Line]:
     """Yield the lines; only lines of moves are made to fit."""
     black, white = player_names(result.game)
     title = _("{file}: {black} - {white}, {count} moves")
-    yield title.format(file=result.game.name, black=black, white=white, count=len(result.judged)), HEADING
-    yield _("Values and chances of winning are Black's after the move; loss is the mover's."), ""
-    yield heading(), HEADING
-    yield start_line(result, width), ""
+    yield title.format(file=result.game.name, black=black, white=white, count=len(result.judged)), HEADING, ""
+    yield _("Values and chances of winning are Black's after the move; loss is the mover's."), "", ""
+    yield heading(), HEADING, ""
+    yield start_line(result, width), "", ""
     for move in result.judged:
         yield from move_lines(result, move, width)
     if end_text(result.game):
-        yield f"{'':6}{end_text(result.game)}", ""
+        yield f"{'':6}{end_text(result.game)}", "", ""
     for variation in result.variations:
-        yield _("variation at move {number}").format(number=variation.before + 1), HEADING
+        yield _("variation at move {number}").format(number=variation.before + 1), HEADING, ""
         for move in variation.judged[variation.before :]:
             yield from move_lines(variation, move, width)
-    yield "", ""
+    yield "", "", ""
     yield from summary(result)
 
 
@@ -92,9 +93,9 @@ def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[L
     grade, style = grade_name(move.grade), STYLES[move.grade.name] if move.grade else ""
     text = padded(result.names[move.ply - 1].text, MOVE_COLUMNS - 1)
     head = f"{move.ply:5}{values(result, move.ply)}{loss:>6}  {text} {padded(grade, GRADE_COLUMNS)}"
-    yield with_line(head, result.better_line(move.ply), width), style
+    yield with_line(head, result.better_line(move.ply), width), style, grade
     for sentence in explanations(result, move.ply):
-        yield f"{'':{INDENT}}{sentence}", ""
+        yield f"{'':{INDENT}}{sentence}", "", ""
 
 
 def values(result: AnalysedGame, ply: int) -> str:
@@ -117,15 +118,16 @@ def with_line(head: str, line: list[NamedMove], width: int) -> str:
 def summary(result: AnalysedGame) -> Iterator[Line]:
     """Yield a table of each side's totals."""
     black, white = result.totals(True), result.totals(False)
-    yield table_row("", *side_names(result.game)), HEADING
+    yield table_row("", *side_names(result.game)), HEADING, ""
     accuracies = ["-" if own.accuracy is None else f"{own.accuracy:.1f} %" for own in (black, white)]
-    yield table_row(_("accuracy"), *accuracies), ""
-    yield table_row(_("moves"), f"{black.moves}", f"{white.moves}"), ""
-    yield table_row(_("best moves"), f"{black.best}", f"{white.best}"), ""
-    yield table_row(_("mean loss"), f"{black.mean_loss:.1f}", f"{white.mean_loss:.1f}"), ""
+    yield table_row(_("accuracy"), *accuracies), "", ""
+    yield table_row(_("moves"), f"{black.moves}", f"{white.moves}"), "", ""
+    yield table_row(_("best moves"), f"{black.best}", f"{white.best}"), "", ""
+    yield table_row(_("mean loss"), f"{black.mean_loss:.1f}", f"{white.mean_loss:.1f}"), "", ""
     for grade in reversed(GRADES):
         counts = [f"{own.grades[grade.name]}" for own in (black, white)]
-        yield table_row(grade.japanese if is_japanese() else grade.plural, *counts), STYLES[grade.name]
+        name = grade.japanese if is_japanese() else grade.plural
+        yield table_row(name, *counts), STYLES[grade.name], name
 
 
 def table_row(name: str, black: str, white: str) -> str:
