@@ -24,7 +24,7 @@ from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.terminal import lines_of, print_game
-from usi_engine.records.kakinoki import columns
+from usi_engine.columns import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
@@ -93,7 +93,7 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     result = three_moves()
     result.game.record.header["先手"] = "長い名前" * 20
     lines = [text for text, *_ in lines_of(result, width)]
-    assert max(map(columns, lines)) <= width
+    assert max(map(cells, lines)) <= width
     assert all("▲７七角" in line or "▲B-7g" in line for line in lines[6:7])
 
 

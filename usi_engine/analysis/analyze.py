@@ -25,7 +25,7 @@ from usi_engine.progress import progress_bar
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
-from usi_engine.usi.arguments import spin
+from usi_engine.usi.arguments import Parser, spin
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -35,7 +35,7 @@ INDEX = "index"
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine analyze", description=_("Analyse every move of game records."))
+    made = Parser("usi_engine analyze", description=_("Analyse every move of game records."))
     games = _("KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
     made.add_argument("games", nargs="+", type=Path, metavar="GAME", help=games)
     kif = _("write KIF with values and lines; for several games, into this folder")

@@ -53,5 +53,5 @@ def with_effort(limits: Limits, effort: int, multipv: int) -> Limits:
 def in_words(limits: Limits) -> str:
     """Return the limit of a position as text."""
     if limits.nodes:
-        return _("{count} nodes").format(count=limits.nodes)
-    return _("{count} s").format(count=f"{limits.seconds:g}")
+        return _("{nodes} nodes").format(nodes=limits.nodes)
+    return _("{seconds:g} s").format(seconds=limits.seconds)

@@ -12,8 +12,8 @@ from usi_engine.analysis.explain import explanations
 from usi_engine.analysis.judgement import GRADES, JudgedMove
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_names, side_names
+from usi_engine.columns import cells, padded
 from usi_engine.language import _
-from usi_engine.records.kakinoki import columns
 from usi_engine.records.notation import NamedMove
 
 if TYPE_CHECKING:
@@ -76,14 +76,14 @@ def all_lines(result: AnalysedGame, width: int) -> Iterator[Line]:
 
 def heading() -> str:
     """Return the heading of the table of moves."""
-    names = [padded_left(_("value"), 9), padded_left(_("chance"), 8), padded_left(_("loss"), 6)]
-    texts = [padded(_("move"), MOVE_COLUMNS), padded("", GRADE_COLUMNS), _("better")]
-    return f"{padded_left(_('ply'), 5)}{''.join(names)}  {''.join(texts)}"
+    names = [padded(_("value"), 9), padded(_("chance"), 8), padded(_("loss"), 6)]
+    texts = [padded(_("move"), -MOVE_COLUMNS), padded("", -GRADE_COLUMNS), _("better")]
+    return f"{padded(_('ply'), 5)}{''.join(names)}  {''.join(texts)}"
 
 
 def start_line(result: AnalysedGame, width: int) -> str:
     """Return the line of the position before the first move, with its best line if the game has no moves."""
-    head = f"{0:5}{values(result, 0)}{'':6}  {padded(_('start'), MOVE_COLUMNS)}{'':{GRADE_COLUMNS}}"
+    head = f"{0:5}{values(result, 0)}{'':6}  {padded(_('start'), -MOVE_COLUMNS)}{'':{GRADE_COLUMNS}}"
     return with_line(head, [] if result.judged else result.best_line(0), width)
 
 
@@ -91,8 +91,8 @@ def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[L
     """Yield the line of a move and the explanations of it."""
     loss = f"{move.loss:.1f}" if move.loss else ""
     grade, style = grade_name(move.grade), STYLES[move.grade.name] if move.grade else ""
-    text = padded(result.names[move.ply - 1].text, MOVE_COLUMNS - 1)
-    head = f"{move.ply:5}{values(result, move.ply)}{loss:>6}  {text} {padded(grade, GRADE_COLUMNS)}"
+    text = padded(result.names[move.ply - 1].text, 1 - MOVE_COLUMNS)
+    head = f"{move.ply:5}{values(result, move.ply)}{loss:>6}  {text} {padded(grade, -GRADE_COLUMNS)}"
     yield with_line(head, result.better_line(move.ply), width), style, grade
     for sentence in explanations(result, move.ply):
         yield f"{'':{INDENT}}{sentence}", "", ""
@@ -101,7 +101,7 @@ def move_lines(result: AnalysedGame, move: JudgedMove, width: int) -> Iterator[L
 def values(result: AnalysedGame, ply: int) -> str:
     """Return Black's value and chance after `ply` moves."""
     score = result.score(ply)
-    return f"{padded_left(str(score), 9)}{score.chance:6.1f} %"
+    return f"{padded(str(score), 9)}{score.chance:6.1f} %"
 
 
 def with_line(head: str, line: list[NamedMove], width: int) -> str:
@@ -109,7 +109,7 @@ def with_line(head: str, line: list[NamedMove], width: int) -> str:
     text = head
     for move in line[:MOVES_SHOWN]:
         longer = f"{text}{' ' if text != head else ''}{move.text}"
-        if width and columns(longer) > width:
+        if width and cells(longer) > width:
             break
         text = longer
     return text.rstrip()
@@ -132,24 +132,14 @@ def summary(result: AnalysedGame) -> Iterator[Line]:
 
 def table_row(name: str, black: str, white: str) -> str:
     """Return a row of the totals."""
-    return f"{padded(name, NAME_COLUMNS)}{padded_left(black, SIDE_COLUMNS)}{padded_left(white, SIDE_COLUMNS)}"
+    return f"{padded(name, -NAME_COLUMNS)}{padded(black, SIDE_COLUMNS)}{padded(white, SIDE_COLUMNS)}"
 
 
 # ---- columns ----
 
 
-def padded(text: str, width: int) -> str:
-    """Pad the text with spaces to this many columns of a terminal; kanji take two."""
-    return text + " " * max(width - columns(text), 0)
-
-
-def padded_left(text: str, width: int) -> str:
-    """Pad the text on its left."""
-    return " " * max(width - columns(text), 0) + text
-
-
 def cut(text: str, width: int) -> str:
     """Return the text without what does not fit; `width` 0: all of it."""
-    while width and columns(text) > width:
+    while width and cells(text) > width:
         text = text[:-1]
     return text
