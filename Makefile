@@ -22,7 +22,7 @@ help:
 	@echo "make match      games against another engine (OPPONENT=PATH GAMES=10 TIME=0/0.1 or NODES=100000); figures: draw the charts of docs/figures"
 	@echo "make wheel      build a wheel in dist/ (CORE_EXT_ARCH=x86-64-v2) and try it; folder: a folder that needs no Python"
 	@echo "make sdist      build a source package in dist/; release: check, test and tag a version (DRY_RUN=1: no tag)"
-	@echo "make clean      remove everything built except .venv; untranslated: options to add to docs/usi.ja.md"
+	@echo "make clean      remove everything built except .venv; untranslated: texts without a Japanese one"
 
 # ---- set-up ----------------------------------------------------------------------------------------------------------
 
@@ -36,7 +36,7 @@ setup: $(VENV)/.done
 $(VENV)/.done: pyproject.toml bootstrap.py
 	@command -v $(PYTHON) >/dev/null || \
 		{ echo "there is no '$(PYTHON)'; name another Python, 3.10 or newer: make run PYTHON=NAME" >&2; exit 1; }
-	@echo "Installing Cython, numpy, rich and rsshogi into $(VENV)"
+	@echo "Installing Cython, Babel, numpy, rich and rsshogi into $(VENV)"
 	@$(PYTHON) bootstrap.py $(VENV)
 	@$(INSTALL) .
 	@touch $@
@@ -193,7 +193,7 @@ lint: $(VENV)/.lint
 format: $(VENV)/.lint
 	$(BIN)/ruff format .
 
-# Rows of the Japanese option table that are missing or outdated.
+# Texts without a Japanese one; rows of the Japanese option table that are missing or outdated.
 untranslated: $(VENV)/.done
 	@$(PY) -m tests.project.untranslated
 

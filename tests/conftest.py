@@ -20,6 +20,7 @@ MateProblem = tuple[int, str, list[str]]  # plies, sfen, a solution
 
 # Tests and the programs that they start keep unfolded weights here, not in the user's cache folder.
 os.environ["KOMADORI_CACHE"] = str(Path(__file__).resolve().parents[1] / "build" / "test-cache")
+os.environ["LANGUAGE"] = "en"
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

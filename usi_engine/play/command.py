@@ -20,7 +20,7 @@ from usi_engine.play.game_loop import GameLoop, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, Style, style_of
-from usi_engine.usi.arguments import DAY, real
+from usi_engine.usi.arguments import DAY, Parser, real
 from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
@@ -32,13 +32,15 @@ SIDES = {"black": "b", "white": "w", "both": ""}
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine play", description="Play a game against the engine in the terminal.")
+    made = Parser("usi_engine play", description="Play a game against the engine in the terminal.")
     made.add_argument("what", nargs="*", metavar="FILE|POSITION",
                       help="a saved game to continue, or a position: sfen ..., startpos moves ...")  # fmt: skip
     made.add_argument("--level", type=int, choices=range(FULL_STRENGTH + 1), metavar="0-20",
                       help=f"strength, 20 is full (default {DEFAULT_LEVEL})")  # fmt: skip
     made.add_argument("--side", choices=[*SIDES, "random"], help="your side (default black); both: two people")
-    made.add_argument("--handicap", choices=list(HANDICAPS), help="White plays without these pieces and moves first")
+    handicaps = ", ".join(HANDICAPS)
+    made.add_argument("--handicap", choices=list(HANDICAPS), metavar="NAME",
+                      help=f"White plays without these pieces and moves first: {handicaps}")  # fmt: skip
     made.add_argument(
         "--seconds", type=real(0, DAY), default=2.0, help="the engine's time for a move if there is no clock (2)"
     )
