@@ -66,10 +66,10 @@ def run(program: Path, folder: Path, *arguments: str) -> str:
 def open_page(program: Path, folder: Path) -> str:
     """Start a game in the browser; return the address of its page, which has been read."""
     environment = {"PATH": str(folder)} | {name: os.environ[name] for name in SYSTEM}
-    command = [program, "play", "--browser", "--no-open"]
+    command = [str(program), "play", "--browser", "--no-open"]
     with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as started:
         assert started.stdout is not None
-        address = started.stdout.readline().strip()
+        address: str = started.stdout.readline().strip()
         try:
             with urllib.request.urlopen(address.split()[-1]) as page:
                 page.read()
