@@ -26,7 +26,7 @@ from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, has_kanji
 from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
-from usi_engine.usi.arguments import DAY, real, whole
+from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
@@ -38,7 +38,7 @@ SIDES = {"black": "b", "white": "w", "both": ""}
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine play", description=_("Play a game against the engine in the terminal."))
+    made = Parser("usi_engine play", description=_("Play a game against the engine in the terminal."))
     add, handicaps = made.add_argument, _("White plays without these pieces and moves first: {names}")
     level = _("strength, 0 to {most}, which is full (default {level})").format(most=FULL_STRENGTH, level=DEFAULT_LEVEL)
     add("what", nargs="*", metavar="FILE|POSITION",
