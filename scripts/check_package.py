@@ -73,7 +73,7 @@ def open_page(program: Path, folder: Path) -> str:
         assert started.stdout is not None
         address: str = started.stdout.readline().strip()
         try:
-            with urllib.request.urlopen(address.split()[-1]) as page:
+            with urllib.request.urlopen(address.rsplit(maxsplit=1)[-1]) as page:
                 page.read()
         finally:
             started.terminate()
