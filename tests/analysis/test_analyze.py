@@ -24,7 +24,7 @@ from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.terminal import lines_of, print_game
-from usi_engine.records.kakinoki import columns
+from usi_engine.columns import cells
 
 ROOT = Path(__file__).resolve().parents[2]
 GAME = RECORDS / "game.kif"
@@ -69,7 +69,7 @@ def test_mates_and_ended_games(analyst: Analyst) -> None:
 
 
 def test_text(judged: AnalysedGame) -> None:
-    lines = [text for text, _style in lines_of(judged)]
+    lines = [text for text, *_ in lines_of(judged)]
     assert lines[0].endswith("game.kif: 駒鳥 - 太郎, 20 moves")
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start"]
     assert lines[4].split() == ["1", "+60", "52.5", "%", "▲P-7f"]
@@ -77,13 +77,13 @@ def test_text(judged: AnalysedGame) -> None:
     assert lines[7].split() == ["Walked", "into", "mate", "in", "5."]
     assert [text.split()[-2:] for text in lines[-4:]] == [["0", "0"], ["0", "0"], ["0", "0"], ["1", "0"]]
     start = replace(judged.game, moves=())
-    lines = [text for text, _style in lines_of(analysed(start, [valued(50, "7g7f", "3c3d")]))]
+    lines = [text for text, *_ in lines_of(analysed(start, [valued(50, "7g7f", "3c3d")]))]
     assert lines[3].split() == ["0", "+50", "52.1", "%", "start", "▲P-7f", "△P-3d"]
 
 
 def test_japanese_text() -> None:
     with japanese():
-        lines = [text for text, _style in lines_of(three_moves())]
+        lines = [text for text, *_ in lines_of(three_moves())]
     assert lines[6].split()[-4:] == ["▲７七角", "大悪手", "▲２六歩", "△８五歩"]
     assert lines[-1].split() == ["大悪手", "1", "0"]
 
@@ -92,8 +92,8 @@ def test_japanese_text() -> None:
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     result = three_moves()
     result.game.record.header["先手"] = "長い名前" * 20
-    lines = [text for text, _style in lines_of(result, width)]
-    assert max(map(columns, lines)) <= width
+    lines = [text for text, *_ in lines_of(result, width)]
+    assert max(map(cells, lines)) <= width
     assert all("▲７七角" in line or "▲B-7g" in line for line in lines[6:7])
 
 
@@ -109,10 +109,10 @@ def test_colours_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "80")
     print_game(three_moves())
-    assert "\x1b[1;31m    3" in capsys.readouterr().out
+    assert "\x1b[1;4;31mblunder\x1b[0m" in capsys.readouterr().out
     monkeypatch.setenv("NO_COLOR", "1")
     print_game(three_moves())
-    assert "\x1b[1m    3" in capsys.readouterr().out
+    assert "\x1b[1;4mblunder\x1b[0m" in capsys.readouterr().out
 
 
 # The patterns that the GUIs' readers look for in a comment line, after the star of KIF.
@@ -165,7 +165,11 @@ def test_faults_do_not_stop_the_other_games(tmp_path: Path, capsys: pytest.Captu
     printed = capsys.readouterr()
     assert "broken.kif, line 15, move 7: not a move" in printed.err
     assert "illegal.csa, line 22, move 7: illegal move" in printed.err
-    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == ["games-1.html", "games-2.html"]
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
+        "games-1.html",
+        "games-2.html",
+        "index.html",
+    ]
     assert main([str(GAME), "--eval", "none.kpp"]) == 2
     assert "none.kpp" in capsys.readouterr().err
 

@@ -8,6 +8,7 @@ from tests.records.common import valued
 from usi_engine.analysis.explain import balance, captures, explanations, pieces
 from usi_engine.core import load_core
 
+
 def test_a_better_line_needs_a_loss() -> None:
     """The search preferred another move with +2075; the move played mates in 14: nothing was better."""
     game = judged("7g7f", valued(2075, "2g2f"), mating(-13, "3c3d"))

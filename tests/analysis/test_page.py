@@ -112,7 +112,7 @@ def test_page_is_one_file(tmp_path: Path) -> None:
     result.game.record.header["先手"] = "</script><b>"
     text = page_text(result, "300 nodes")
     assert page_json(text)["title"].startswith("☗ </script><b>")
-    outside = re.findall(r"https?://[^\"' ]+|src=|@import|url\((?!#|%23|.data:)|@DATA@", text)
+    outside = re.findall(r"https?://[^\"' ]+|src=|@import|url\((?!#|%23|\"data:)|@DATA@", text)
     assert set(outside) <= {"http://www.w3.org/2000/svg"}  # the name of SVG, which nothing loads
 
 

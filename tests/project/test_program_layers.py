@@ -9,9 +9,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "usi_engine"
 # From the bottom: a module at the top of the package, or a folder with its modules in order.
 LAYERS: dict[str, str] = {
-    "   ": "language",
+    "   ": "language columns",
     "usi": "options output protocol arguments driver",
-    "": "core memory progress",
+    "": "core memory progress command_line",
     "evaluation": "cache names files kpp_file architecture network_file piece_values load",
     "book": "entry apery choice flip shogihome yaneuraou book_player",
     "search": "report timeman search_control threads iterative",

@@ -25,7 +25,7 @@ from usi_engine.progress import progress_bar
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import Output, write_text
 from usi_engine.records.games import Game, read_games
-from usi_engine.usi.arguments import spin
+from usi_engine.usi.arguments import Parser, spin
 
 DEFAULT_NODES = 300_000
 INTERRUPTED = 130  # exit status after Ctrl-C
@@ -35,16 +35,16 @@ INDEX = "index"
 
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
-    made = argparse.ArgumentParser("usi_engine analyze", description=_("Analyse every move of game records."))
+    made = Parser("usi_engine analyze", description=_("Analyse every move of game records."))
     games = _("KIF, KI2, CSA, JKF or USI files, in UTF-8 or Shift-JIS")
-    made.add_argument("games", nargs="+", type=Path, help=games)
+    made.add_argument("games", nargs="+", type=Path, metavar="GAME", help=games)
     kif = _("write KIF with values and lines; for several games, into this folder")
-    made.add_argument("--kif", type=Path, help=kif)
+    made.add_argument("--kif", type=Path, metavar="OUT", help=kif)
     html = _("write an HTML page; for several games, into this folder, with an index")
-    made.add_argument("--html", type=Path, help=html)
+    made.add_argument("--html", type=Path, metavar="OUT", help=html)
     made.add_argument("--puzzles", action="store_true", help=_("look for puzzles in the game, for the HTML page"))
     made.add_argument("--variations", action="store_true", help=_("analyse variations too"))
-    made.add_argument("--multipv", type=spin("MultiPV"), default=1, help=_("lines for each position (1)"))
+    made.add_argument("--multipv", type=spin("MultiPV"), default=1, metavar="N", help=_("lines for each position (1)"))
     add_limits(made, DEFAULT_NODES)
     made.add_argument("--again", action="store_true", help=_("search again instead of using kept results"))
     return made

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from usi_engine.analysis.page_labels import labels as board_labels
+from usi_engine.analysis.page_labels import board_labels
 from usi_engine.language import _, chosen
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
 from usi_engine.play.browser_texts import labels

@@ -13,7 +13,7 @@ from usi_engine.play.game import OTHER, LiveGame, side_name
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.moves import MoveError, UnknownMove, read_move
 from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
-from usi_engine.play.record import engine_name, save
+from usi_engine.play.record import save
 from usi_engine.play.view import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
@@ -102,7 +102,7 @@ class GameLoop:
 
     def _engine_moves(self) -> None:
         self._begun = begun = time.monotonic()
-        with self._view.waiting(_("{name} is thinking ...").format(name=self._shown_name(self.game.turn))):
+        with self._view.waiting(_("{name} is thinking ...").format(name=self._match.shown_name(self.game.turn))):
             thought = self._opponent.think(self.game.position, self._match.go_words())
         self._begun = None
         self._make_move(thought.move, time.monotonic() - begun, thought.from_book)
@@ -282,7 +282,7 @@ class GameLoop:
         return self._label("b"), self._label("w")
 
     def _label(self, side: str) -> str:
-        name = self._shown_name(side)
+        name = self._match.shown_name(side)
         if not self._match.has_clock:
             return name
         left, byoyomi = self._match.left(side) - self._running(side), self.settings.control.byoyomi
@@ -299,11 +299,6 @@ class GameLoop:
         if begun is None or side != self.game.turn or ending:
             return 0
         return int((self._spent + time.monotonic() - begun) * 1000)
-
-    def _shown_name(self, side: str) -> str:
-        if OTHER[side] == self.settings.side:
-            return engine_name(self.settings.level, _("level"))
-        return _("Player")
 
     def _announce(self) -> None:
         if self.game.ending:

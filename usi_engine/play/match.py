@@ -56,6 +56,12 @@ class Match:
         by_side = {"b": (PLAYER, engine), "w": (engine, PLAYER), "": (PLAYER, PLAYER)}
         return by_side[self.settings.side]
 
+    def shown_name(self, side: str) -> str:
+        """Return the name of the player of `b` or `w` in the language of messages."""
+        if OTHER[side] == self.settings.side:
+            return engine_name(self.settings.level, _("level"))
+        return _("Player")
+
     def left(self, side: str) -> int:
         """Return the main time that `b` or `w` has left at the start of its move, with the move's increment."""
         return self._clocks.left[SIGNS[side]] + self.settings.control.increment

@@ -6,9 +6,11 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from usi_engine.analysis.analyst import Analyst
+from usi_engine.analysis.analyst import Analyst, Wanted
+from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.limits import Limits, in_words
 from usi_engine.analysis.page import page_text
+from usi_engine.analysis.puzzles import puzzles_of
 from usi_engine.analysis.report import analysed
 from usi_engine.core import CoreError, load_core, text_of
 from usi_engine.evaluation.names import WeightsError
@@ -17,6 +19,11 @@ from usi_engine.records.tree import Record
 
 # A game of 100 moves takes a few seconds.
 NODES = 20_000
+LINES = 2  # puzzles compare the best move with the second
+
+
+class Cancelled(Exception):
+    """The analysis is not wanted any more."""
 
 
 class Review:
@@ -28,7 +35,7 @@ class Review:
     def __init__(self, record: Record, evaluation: str, changed: Callable[[], None]) -> None:
         moves = tuple(node.move for node in record.main_line)
         self._game = Game(Path("game.kif"), 1, 1, "kif", record.start, moves, record)
-        self._limits, self._changed = Limits(NODES, evaluation=evaluation), changed
+        self._limits, self._changed = Limits(NODES, evaluation=evaluation, multipv=LINES), changed
         self._cancelled = threading.Event()
         self.done, self.count, self.page, self.fault = 0, len(moves) + 1, "", ""
 
@@ -43,20 +50,32 @@ class Review:
     def _run(self) -> None:
         try:
             self.page = self._analysed()
+        except Cancelled:
+            return
         except (CoreError, WeightsError, MemoryError) as error:
             self.fault = text_of(error)
         self._changed()
 
     def _analysed(self) -> str:
-        """Return the page; empty if cancelled."""
-        game, analyst, found = self._game, Analyst(self._limits), []
-        board = load_core().board(game.start)
+        """Return the page. Cancelled."""
+        game, found = self._game, list[Evaluated]()
+        analyst, board = Analyst(self._limits), load_core().board(game.start)
+
+        def search(ply: int, effort: int) -> Evaluated:
+            self._check()
+            return found[ply] if effort == 1 else analyst.evaluate(game.board(ply), Wanted(LINES, effort=effort))
+
         for move in [*game.moves, ""]:
             found.append(analyst.evaluate(board))
-            if self._cancelled.is_set():
-                return ""
+            self._check()
             self.done += 1
             self._changed()
             if move:
                 board.push(move)
-        return page_text(analysed(game, found), in_words(self._limits))
+        result = analysed(game, found)
+        return page_text(result, in_words(self._limits), puzzles_of(result, search))
+
+    def _check(self) -> None:
+        """Raise Cancelled after `cancel`."""
+        if self._cancelled.is_set():
+            raise Cancelled

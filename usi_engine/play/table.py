@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from usi_engine.analysis.words import marked
 from usi_engine.core import load_core
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
@@ -23,7 +24,7 @@ from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
 from usi_engine.play.record import record_of
 from usi_engine.play.review import Review
 from usi_engine.play.terms import Terms
-from usi_engine.records.notation import name_moves
+from usi_engine.records.notation import move_text, name_moves
 from usi_engine.records.tree import Record
 
 
@@ -230,7 +231,7 @@ class Table:
 
     def _state(self) -> dict[str, Any]:
         match, game = self._match, self._match.game
-        moves = name_moves(game.start, game.moves)
+        moves = name_moves(game.start, game.moves, name=move_text)
         return {
             "version": self._version,
             "line": self._line,
@@ -238,11 +239,11 @@ class Table:
             "started": self._started,
             "terms": asdict(self._terms),
             "start": game.start,
-            "moves": [{"usi": move.usi, "text": move.text, "sfen": move.sfen} for move in moves],
+            "moves": [{"usi": move.usi, "text": marked(move.text), "sfen": move.sfen} for move in moves],
             "check": game.board.is_check(),
             "turn": game.turn,
             "side": match.settings.side,
-            "players": dict(zip("bw", match.players, strict=True)),
+            "players": {side: match.shown_name(side) for side in "bw"},
             "legal": game.board.legal_moves(include_all=True) if self._started and match.person_moves else [],
             "canDeclare": self._started and match.can_declare(),
             "thinking": self._question is not None,
@@ -258,7 +259,7 @@ class Table:
             return None
         if hint.move in ("win", "resign"):
             return {"usi": "", "text": _("declare") if hint.move == "win" else _("resign")}
-        return {"usi": hint.move, "text": name_moves(game.start, [hint.move], game.moves)[0].text}
+        return {"usi": hint.move, "text": marked(move_text(game.board, hint.move))}
 
     def _clock_data(self) -> dict[str, Any] | None:
         """Return both sides' main time at the start of this turn, and how long it has lasted."""

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
+from usi_engine.language import _
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import FORMATS, decoded, format_of, has_moves, parts_of
+from usi_engine.records.formats import FORMATS, format_of, has_moves, parts_of, text_of_file
 from usi_engine.records.tree import Node, Record
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ class Game:
     @property
     def name(self) -> str:
         """The file, with the number of the game if there are several."""
-        return f"{self.path}, game {self.number}" if self.count > 1 else str(self.path)
+        if self.count == 1:
+            return str(self.path)
+        return _("{path}, game {number}").format(path=self.path, number=self.number)
 
     @property
     def stem(self) -> str:
@@ -63,29 +66,30 @@ def printable(text: str) -> str:
 def read_games(path: Path) -> Iterator[Game | RecordError]:
     """Yield the games of a file. A fault takes the place of its game, or of all games if the file cannot be read."""
     try:
-        text = decoded(path.read_bytes())
+        text = text_of_file(path)
+    except RecordError as error:
+        yield error
+        return
+    try:
         kind = format_of(path, text)
         parts = parts_of(kind, text)
-    except OSError as error:
-        yield RecordError(f"{path}: {error.strerror or error}")
-        return
     except RecordError as error:
-        yield RecordError(f"{path}: {error}")
+        yield RecordError(_("{place}: {reason}").format(place=path, reason=error))
         return
     for number, (line, part) in enumerate(parts, 1):
         try:
             record: Record = FORMATS[kind].read(part)
         except FaultyText as error:
-            yield RecordError(f"{path}, {error.fault.text(line)}")
+            yield RecordError(_("{path}, {fault}").format(path=path, fault=error.fault.text(line)))
             continue
         moves = tuple(node.move for node in record.main_line)
         game = Game(path, number, len(parts), kind, record.start, moves, record)
         if not moves and not record.fault and has_moves(part, record.start):
-            yield RecordError(f"{game.name}: no moves read")
+            yield RecordError(_("{name}: no moves read").format(name=game.name))
             continue
         yield game
         if record.fault:
-            yield RecordError(f"{path}, {record.fault.text(line)}")
+            yield RecordError(_("{path}, {fault}").format(path=path, fault=record.fault.text(line)))
 
 
 def load_games(path: str | os.PathLike[str]) -> Iterator[Game]:

@@ -17,8 +17,9 @@ const board = new ShogiBoard(byId("board"), {turned, labels: boardLabels, onMove
 
 // ---- talking with the program ----
 
+// A state that is drawn already is ignored: a piece may be chosen on the board.
 function receive(next) {
-  if (next.version < state.version) return;
+  if (next.version <= state.version) return;
   const other = next.line !== state.line || next.ply !== state.ply;
   if (other) say("");
   if (next.side !== state.side) turned = next.side === "w";
@@ -119,7 +120,7 @@ function drawButtons() {
 
 // The list is made anew only for other moves, so that it keeps the keyboard's focus.
 function drawMoves(ply) {
-  const list = byId("moves"), key = `${state.line} ${state.ply}`;
+  const list = byId("moveList"), key = `${state.line} ${state.ply}`;
   if (list.dataset.moves !== key) {
     list.dataset.moves = key;
     list.replaceChildren(...state.moves.map(moveItem));
