@@ -150,7 +150,7 @@ def read_problems(path: Path) -> list[Problem]:
 def attempt(analyst: Analyst, problem: Problem) -> Attempt:
     """Search one position."""
     finding = Finding(problem)
-    result = analyst.evaluate(problem.board, finding.iteration)
+    result = analyst.evaluate(problem.board, watch=finding.iteration)
     move = result.pv[0] if result.pv else ""
     # The last iteration may have been interrupted with another choice.
     if problem.solved_by(move) and not finding.depth:
