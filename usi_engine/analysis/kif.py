@@ -5,7 +5,7 @@ forms, one comment line each (`*` begins a comment in KIF):
 
 - ShogiGUI: `**解析 0 ○ 候補1 時間 00:01.5 深さ 12 ノード数 300000 評価値 120 読み筋 △３四歩(33) ▲２六歩(27)`.
   `0` is the number of the engine that `**Engines 0 NAME` names, `○` marks a move of the game that was the best; a
-  mate is `評価値 +詰 5` or `-詰 5`; further lines are 候補2, 候補3. ShogiDroid, which shares ShogiGUI's library, reads it
+  mate is `評価値 +詰 5` or `-詰 5`; further lines are 候補2, 候補3. ShogiDroid, which shares its library, reads it
   this way (AnalyzeComment.cs of github.com/keinoda/ShogiDroid-rebuild).
 - ShogiHome: `*#評価値=120`, a mate `*#詰み=先手勝ち:5手` or `後手勝ち` (src/common/record/comment.ts of
   github.com/sunfish-shogi/shogihome). It reads ShogiGUI's line too and takes the line of moves from it.
