@@ -5,13 +5,14 @@ BIN := $(VENV)/bin
 PY := $(BIN)/python
 VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
 
-.PHONY: help setup run build probes test test-slow test-all test-learn test-records debug sanitize fuzz fuzz-sanitize soak wine \
-	coverage coverage-core perft signature bench figures match lint format untranslated annotate sdist wheel folder release clean
+.PHONY: help setup run build probes test test-slow test-all test-learn test-page test-records debug sanitize fuzz fuzz-sanitize soak wine \
+	coverage coverage-core perft signature bench figures pictures match lint format untranslated annotate sdist wheel folder release clean
 
 help:
 	@echo "make run        set up, search the start position for 3 s, print the path to register in a GUI"
 	@echo "make test       set up, build, run the quick tests; test-slow: the others; test-all: both"
 	@echo "make test-learn tests of network training (installs PyTorch); test-records: records, read by other programs' libraries (needs node)"
+	@echo "make test-page  tests of the pages in a browser (needs chromium); pictures: pictures of all pages in build/pictures"
 	@echo "make debug      quick tests with C asserts and bounds checks; sanitize: also under ASan and UBSan"
 	@echo "make fuzz       random conversations and damaged files (SECONDS=600 SEED=N; fuzz-sanitize); soak: many games (GAMES=2000)"
 	@echo "make wine       install Wine and CPython for Windows and run the tests with them (TESTS=tests/engine: a part)"
@@ -41,7 +42,7 @@ $(VENV)/.done: pyproject.toml bootstrap.py
 	@touch $@
 
 # Optional dependencies, as named in pyproject.toml.
-EXTRAS := test lint records coverage charts folder
+EXTRAS := test lint records coverage charts folder page
 $(EXTRAS:%=$(VENV)/.%): $(VENV)/.%: $(VENV)/.done
 	@$(INSTALL) '.[$*]'
 	@touch $@
@@ -76,6 +77,9 @@ test: $(VENV)/.test probes
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
 	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
+
+test-page: $(VENV)/.test $(VENV)/.page probes
+	$(PYTEST) tests/page
 
 test-slow: $(VENV)/.test probes
 	$(PYTEST) -m slow
@@ -162,6 +166,9 @@ bench: probes
 
 figures: $(VENV)/.charts
 	$(PY) docs/figures/levels.py
+
+pictures: $(VENV)/.test $(VENV)/.page build
+	$(PY) -m docs.figures.pages build/pictures
 
 # make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
 # MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 import zipfile
 from pathlib import Path
 
@@ -64,6 +65,21 @@ def run(program: Path, folder: Path, *arguments: str) -> str:
     return done.stdout.decode()
 
 
+def open_page(program: Path, folder: Path) -> str:
+    """Start a game in the browser; return the address of its page, which has been read."""
+    environment = {"PATH": str(folder)} | {name: os.environ[name] for name in SYSTEM}
+    command = [str(program), "play", "--browser", "--no-open"]
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout is not None
+        address: str = started.stdout.readline().strip()
+        try:
+            with urllib.request.urlopen(address.rsplit(maxsplit=1)[-1]) as page:
+                page.read()
+        finally:
+            started.terminate()
+    return address
+
+
 def check_contents(package: Path) -> None:
     """Exit if the package contains test modules or lacks Japanese texts."""
     found = map(Path.as_posix, package.rglob("*")) if package.is_dir() else zipfile.ZipFile(package).namelist()
@@ -91,6 +107,7 @@ def main() -> None:
         (elsewhere / "game.usi").write_text(GAME, encoding="ascii")
         for command in COMMANDS:
             print(run(program, elsewhere, *command).strip().splitlines()[-1])
+        print(open_page(program, elsewhere))
         if package.is_file() and importlib.util.find_spec("mypy") and check(program.with_name(f"python{SUFFIX}")):
             raise SystemExit("the wheel's types are wrong")
         print(run(program, elsewhere, "bench").strip().splitlines()[-1])

@@ -23,6 +23,11 @@ os.environ["KOMADORI_CACHE"] = str(Path(__file__).resolve().parents[1] / "build"
 os.environ["LANGUAGE"] = "en"
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Collect the tests of pages, which need a browser, only if they are named (`make test-page`)."""
+    return (collection_path.name == "page" and not any("page" in Path(word).parts for word in config.args)) or None
+
+
 @pytest.fixture
 def board() -> Board:
     """The start position."""

@@ -48,8 +48,8 @@ def test_a_promoted_piece_moves_on_in_csa() -> None:
     [
         ("2b2c", "the piece on 2b is not yours"), ("5e5d", "there is no piece on 5e"), ("５八金", "could be"),
         ("2g2e", "the piece cannot move there"), ("P*5e", "you have no such piece in hand"),
-        ("B*2g", "2g is occupied"), ("５五飛", "not legal here"), ("7776KI", "illegal move"),
-        ("-7776FU", "illegal move"), *((text, "neither a command nor a move") for text in ("xyzzy", "同")),
+        ("B*2g", "2g is occupied"), ("５五飛", "not legal here"), ("7776KI", "not legal here"),
+        ("-7776FU", "not legal here"), *((text, "neither a command nor a move") for text in ("xyzzy", "同")),
     ],
 )  # fmt: skip
 def test_what_is_wrong(text: str, reason: str) -> None:

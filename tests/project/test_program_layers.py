@@ -31,7 +31,8 @@ LAYERS: dict[str, str] = {
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
     "csa": "clock position protocol connection game record client command",
-    "play": "game moves opponent screen record game_loop command",
+    "play": "game moves opponent screen view terminal record match words questions game_loop terms review table "
+    "browser_server browser_texts browser command",
     "  ": "__main__",
 }
 NAMES = [f"{folder.strip()}.{name}".lstrip(".") for folder, names in LAYERS.items() for name in names.split()]

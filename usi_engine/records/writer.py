@@ -61,12 +61,17 @@ def loss(name: str, loser: str, turn: str) -> End:
 
 def text_of_moves(kind: str, start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> str:
     """Return a game as text of this format. RecordError."""
+    return text_of(record_of_moves(start, moves, end, header), kind)
+
+
+def record_of_moves(start: str, moves: Iterable[TimedMove], end: End, header: Mapping[str, str]) -> Record:
+    """Return the record of a game without variations; empty lines of the header are left out."""
     record = Record(start, header={key: value for key, value in header.items() if value})
     node = record.root
     for move in moves:
         node = node.add(move.usi, move.milliseconds, move.comment or None)
     node.end = end
-    return text_of(record, kind)
+    return record
 
 
 def text_of(record: Record, kind: str) -> str:

@@ -4,6 +4,8 @@
 const game = JSON.parse(document.getElementById("data").textContent);
 const {labels, nodes} = game;
 const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
+const LINE_ORDER = ["better", "refutation", "best", "candidate"];
+const TIMED = nodes.some(node => node.seconds);
 const SWIPE = 40;  // least pixels of a swipe
 const at = id => document.getElementById(id);
 
@@ -82,6 +84,7 @@ function render() {
   board.show(place.sfen, {last: place.usi, arrows: onNode ? arrowsOf(shown.node) : [], check: Boolean(onNode && shown.node.check)});
   drawNames();
   drawBar(shown.node);
+  drawBanner();
   graph.moveTo(ply);
   drawNow(shown);
   drawCurrentRow();
@@ -97,7 +100,7 @@ function arrowsOf(node) {
 function drawNames() {
   for (const side of ["black", "white"]) {
     const timed = nodes.slice(0, here.ply + 1).filter(node => node.side === side && node.total !== null);
-    board.setName(side, game.players[side], timed.length ? clockText(timed[timed.length - 1].total) : "");
+    board.setName(side, game.players[side], TIMED && timed.length ? clockText(timed[timed.length - 1].total) : "");
   }
 }
 
@@ -129,17 +132,32 @@ function drawNow({node, before, owner, key}) {
     node.text ? h("span", {class: "soft"}, node.text) : null,
     node.grade ? h("span", {class: `mark ${node.grade}`}, `${node.gradeText} ${MARKS[node.grade] || ""}`) : null,
     quality ? h("span", {class: "mark best"}, quality) : null)];
-  if (here.line) parts.push(lineBanner(here.line));
   if (node.loss >= 1 && node.grade) parts.push(h("p", {class: "soft"}, fillText(labels.loss, {points: Math.round(node.loss)})));
   if (node.why.length) parts.push(h("ul", {}, ...node.why.map(text => h("li", {}, text))));
   if (node.comment) parts.push(h("p", {class: "comment"}, node.comment));
-  node.lines.forEach((line, index) => parts.push(lineRow(line, line.kind === "better" ? before : node.sfen, owner, `${key}/${index}`)));
-  at("now").replaceChildren(...parts);
+  const shown = node.lines.map((line, index) => [line, `${key}/${index}`]).filter(([{kind}]) => kind !== "best" || !isRefuted(node));
+  shown.sort(([first], [second]) => LINE_ORDER.indexOf(first.kind) - LINE_ORDER.indexOf(second.kind));
+  for (const [line, id] of shown) parts.push(lineRow(line, line.kind === "better" ? before : node.sfen, owner, id));
+  const panel = at("now"), focused = panel.contains(document.activeElement);
+  panel.replaceChildren(...parts);
+  if (focused) (panel.querySelector("[aria-current]") || panel.querySelector("button") || document.body).focus();
 }
 
-function lineBanner(line) {
+// The refutation has the moves of the best line.
+const isRefuted = node => node.lines.some(line => line.kind === "refutation");
+
+// The name of the line on the board, in the place of the bar.
+function drawBanner() {
+  const {line} = here, banner = at("banner"), focused = banner.contains(document.activeElement);
+  banner.hidden = !line;
+  if (!line) {
+    if (focused) rows[here.ply].focus();
+    return;
+  }
+  at("bar").hidden = true;
   const text = fillText(labels.in_line, {name: line.name, index: line.index + 1, count: line.steps.length});
-  return h("div", {class: "buttons"}, h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, labels.leave_line), h("span", {}, text));
+  banner.replaceChildren(h("button", {type: "button", class: "strong", onclick: () => goTo(here.ply)}, labels.leave_line), h("span", {}, text));
+  if (focused) banner.firstChild.focus();
 }
 
 function lineRow({kind, text, moves, names}, sfen, owner, key) {
@@ -155,7 +173,7 @@ function lineRow({kind, text, moves, names}, sfen, owner, key) {
 // ---- the list of moves ----
 
 function buildMoves() {
-  const list = h("div", {id: "moves", tabindex: "0", role: "group", "aria-label": labels.moves});
+  const list = h("div", {id: "moves", role: "group", "aria-label": labels.moves, onkeydown: stepInList});
   nodes.forEach((node, ply) => {
     rows.push(list.appendChild(moveRow(node, ply)));
     if (node.comment) list.appendChild(h("div", {class: "row-comment"}, node.comment));
@@ -166,12 +184,21 @@ function buildMoves() {
   at("moves-area").append(h("h2", {}, labels.moves), list);
 }
 
+// One row is a stop of the Tab key: that of the shown move.
+function stepInList(event) {
+  const by = {ArrowUp: -1, ArrowDown: 1}[event.key];
+  if (!by || !rows.includes(event.target)) return;
+  goTo(rows.indexOf(event.target) + by);
+  rows[here.ply].focus();
+  event.preventDefault();
+}
+
 function moveRow(node, ply) {
   const right = (text, name = "") => h("span", {class: `right ${name}`}, text);
-  return h("button", {type: "button", class: "move", onclick: () => goTo(ply)},
+  return h("button", {type: "button", class: "move", tabindex: "-1", onclick: () => goTo(ply)},
     h("span", {class: "number"}, node.number), h("span", {}, node.move || labels.start), right(node.text || ""),
     right(node.win === null || node.win === undefined ? "" : `${Math.round(node.win)} %`, "soft"),
-    right(node.seconds === null ? "" : clockText(node.seconds), "soft"),
+    right(!TIMED || node.seconds === null ? "" : clockText(node.seconds), "soft"),
     h("span", {class: `mark ${node.grade || (node.best ? "best" : "")}`, title: node.gradeText || false},
       MARKS[node.grade] || (node.best ? "○" : "")));
 }
@@ -198,6 +225,8 @@ function drawCurrentRow() {
   for (const marked of at("moves").querySelectorAll("[aria-current]")) marked.removeAttribute("aria-current");
   const {node, owner} = subject(), row = owner ? chipsOf.get(node) : rows[here.ply], list = at("moves");
   row.setAttribute("aria-current", "true");
+  for (const one of list.querySelectorAll('.move[tabindex="0"]')) one.tabIndex = -1;
+  rows[here.ply].tabIndex = 0;
   const top = row.getBoundingClientRect().top - list.getBoundingClientRect().top;  // only the list scrolls, never the page
   if (top < 30 || top > list.clientHeight - 40) list.scrollTop += top - list.clientHeight / 2;
 }
@@ -224,7 +253,7 @@ function buildSummary() {
 
 function buildPuzzles() {
   at("puzzles").hidden = !game.puzzles.length;
-  puzzles = new PuzzlePlayer(board, at("now"), game, ply => { setTurned(turned); goTo(ply); });
+  puzzles = new PuzzlePlayer(board, at("now"), game, ply => { board.turn(turned); goTo(ply); });
   at("puzzles").append(h("h2", {}, labels.puzzles), ...game.puzzles.map((puzzle, number) => h("div", {class: "puzzle"},
     h("p", {}, puzzle.goal), h("button", {type: "button", onclick: () => startPuzzle(number)}, fillText(labels.puzzle, {number: number + 1})))));
 }
@@ -232,7 +261,7 @@ function buildPuzzles() {
 function startPuzzle(number) {
   here.ply = game.puzzles[number].ply;
   here.line = null;
-  at("bar").hidden = true;
+  at("bar").hidden = at("banner").hidden = true;
   puzzles.start(number);
   at("board-area").scrollIntoView({block: "nearest"});
 }
@@ -271,7 +300,7 @@ function buildControls() {
 function setTurned(value) {
   turned = value;
   board.turn(turned);
-  if (!puzzles || !puzzles.active) drawBar(subject().node);
+  if (!puzzles.active) render();
 }
 
 function listen() {
@@ -300,7 +329,7 @@ function buildGraph() {
   picture.setAttribute("role", "group");
   picture.setAttribute("aria-label", labels.graph_help);
   at("graph-area").append(h("div", {id: "graph-text"}, h("span", {}, h("strong", {}, labels.graph),
-    nodes.some(node => node.seconds) ? h("span", {class: "soft"}, labels.time_used) : null), caption), picture);
+    TIMED ? h("span", {class: "soft"}, labels.time_used) : null), caption), picture);
   graph = new WinGraph(picture, caption, game, ply => inGame(() => goTo(ply))());
 }
 

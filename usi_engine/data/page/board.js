@@ -240,8 +240,7 @@ class ShogiBoard {
     cell.classList.toggle("sb-source", this.source === square);
     cell.classList.toggle("sb-target", targets.includes(square));
     cell.classList.toggle("sb-movable", this.canMove(square));
-    if (this.legal) cell.tabIndex = index === this.focused ? 0 : -1;
-    else cell.removeAttribute("tabindex");
+    cell.tabIndex = this.legal && index === this.focused ? 0 : -1;  // a square keeps the focus while the other side moves
   }
 
   squareLabel(square, piece, target) {
