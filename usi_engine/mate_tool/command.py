@@ -17,6 +17,7 @@ from usi_engine.records.formats import LARGEST, decoded, format_of, text_of_file
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
+from usi_engine.usi.output import show
 
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
@@ -124,7 +125,7 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
-                print(*lines_of(core, result, args), sep="\n", flush=True)
+                show(*lines_of(core, result, args))
             step()
     return results
 
