@@ -408,6 +408,29 @@ def test_games_of_a_file(name: str) -> None:
     assert tuple(game.board().moves()) == game.moves and len(game.moves) > 3
     assert game.board(2).moves() == list(game.moves[:2])
     assert game.board(0) == Board(game.start)
+    assert len(game.times) == len(game.moves) == len(game.comments) - 1
+
+
+def test_all_that_a_game_tells() -> None:
+    (game,) = load_games(RECORDS / "game.kif")
+    assert (game.players, game.headers["棋戦"]) == (("駒鳥", "太郎"), "試験対局")
+    assert (game.times[:2], game.comments[0]) == ((3000, 4000), "自己対局の棋譜。")
+    assert game.end is not None and (game.end.name, game.result) == ("TORYO", -1)
+
+
+def test_games_of_a_folder(tmp_path: Path) -> None:
+    """In the order of names; other files are left alone."""
+    (tmp_path / "b").mkdir()
+    for name, text in (("b/1.csa", "+7776FU\n%TORYO\n"), ("a.KIF", "1 ７六歩(77)\n2 "), ("c.txt", "")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(RecordError, match=r"a\.KIF, line 2"):
+        list(load_games(tmp_path))
+    faults = list[RecordError]()
+    (game,) = load_games(tmp_path, faults.append)
+    assert (game.path, game.result, len(faults)) == (tmp_path / "b" / "1.csa", 1, 1)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(RecordError, match="empty: no game records in this folder"):
+        list(load_games(tmp_path / "empty"))
 
 
 @pytest.mark.parametrize("name", ["illegal.kif", "broken.jkf", "none.kif"])
