@@ -168,7 +168,7 @@ figures: $(VENV)/.charts
 	$(PY) docs/figures/levels.py
 
 pictures: $(VENV)/.test $(VENV)/.page build
-	$(PY) scripts/pictures.py build/pictures
+	$(PY) -m docs.figures.pages build/pictures
 
 # make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
 # MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.
