@@ -68,7 +68,7 @@ install_packages() {
     echo "Installing the program and what its tests need in $python"
     echo "numpy<2" >"$out/constraints.txt"
     windows_pip --force-reinstall --no-deps pip  # launchers written by the packaged pip do not start elsewhere
-    windows_pip "setuptools>=77.0.3,<90" "packaging>=24.2" "cython>=3.1,<3.4"
+    windows_pip "setuptools>=77.0.3,<90" "packaging>=24.2" "cython>=3.1,<3.4" "babel>=2.12,<3"
     windows_pip --editable '.[test]'
     touch "$out/packages"
 }

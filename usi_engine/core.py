@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from usi_engine.language import _
+from usi_engine.usi.output import printable
 from usi_engine.usi.protocol import position_of
 
 if TYPE_CHECKING:
@@ -18,8 +22,31 @@ class CoreError(Exception):
 
 
 def text_of(error: Exception) -> str:
-    """Return the text of an error; Python's own MemoryError has none."""
-    return str(error) or "out of memory"
+    """Return an error as a sentence: the file and the system's reason of an OSError, else the text of the error."""
+    if isinstance(error, OSError) and error.errno is not None:
+        reason = reason_of(error)
+        return reason if error.filename is None else _("{place}: {reason}").format(place=error.filename, reason=reason)
+    return str(error) or _("out of memory")  # Python's own MemoryError has no text
+
+
+def reason_of(error: OSError) -> str:
+    """Return the system's reason; the frequent ones are translated."""
+    frequent = {
+        errno.ENOENT: _("No such file or directory"),
+        errno.EACCES: _("Permission denied"),
+        errno.EISDIR: _("Is a directory"),
+        errno.ENOTDIR: _("Not a directory"),
+        errno.ENOSPC: _("No space left on device"),
+        errno.EROFS: _("Read-only file system"),
+    }
+    return frequent.get(error.errno or 0) or error.strerror or str(error)
+
+
+def report(error: Exception) -> None:
+    """Print an error on standard error. An OSError without a file is raised: standard output cannot be written."""
+    if isinstance(error, OSError) and error.filename is None:
+        raise error
+    print(printable(text_of(error)), file=sys.stderr)
 
 
 def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:

@@ -55,7 +55,7 @@ def comment_lines(result: AnalysedGame, ply: int) -> list[str]:
     lines = []
     move = result.judged[ply - 1] if ply else None
     if move is not None and move.grade is not None:
-        lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.0f}%")
+        lines.append(f"【{move.grade.japanese}】勝率 -{move.loss:.1f}%")
     return [*lines, shogigui_line(result, ply), shogihome_line(result, ply)]
 
 
@@ -63,9 +63,8 @@ def shogigui_line(result: AnalysedGame, ply: int) -> str:
     """Return the line of ShogiGUI without the star of a comment."""
     found = result.evaluated[ply]
     best = " ○" if ply and result.judged[ply - 1].best else ""
-    mate, value = result.black_mate(ply), f"{result.black_value(ply)}"
-    if mate is not None:
-        value = f"{'+' if mate[0] else '-'}詰 {mate[1]}"
+    score = result.score(ply)
+    value = f"{score.value}" if score.mate is None else f"{'+' if score.value > 0 else '-'}詰 {score.mate}"
     moves = [name.usi for name in result.best_line(ply)]
     line = f" 読み筋 {kif_line(result.game.start, moves, result.game.moves[:ply])}" if moves else ""
     seconds = found.milliseconds / 1000
@@ -75,8 +74,8 @@ def shogigui_line(result: AnalysedGame, ply: int) -> str:
 
 def shogihome_line(result: AnalysedGame, ply: int) -> str:
     """Return the line of ShogiHome without the star of a comment."""
-    mate = result.black_mate(ply)
-    if mate is None:
-        return f"#評価値={result.black_value(ply)}"
-    plies = f":{mate[1]}手" if mate[1] else ""
-    return f"#詰み={'先手' if mate[0] else '後手'}勝ち{plies}"
+    score = result.score(ply)
+    if score.mate is None:
+        return f"#評価値={score.value}"
+    plies = f":{score.mate}手" if score.mate else ""
+    return f"#詰み={'先手' if score.value > 0 else '後手'}勝ち{plies}"

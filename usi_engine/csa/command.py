@@ -16,7 +16,7 @@ from pathlib import Path
 import usi_engine
 from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
-from usi_engine.usi.arguments import DAY, real, whole
+from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
 
 PORT = 4081
@@ -32,7 +32,7 @@ class UsageError(Exception):
 
 def arguments_of(words: list[str]) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="usi_engine csa", description="Play on a server that speaks the CSA protocol, such as floodgate."
     )
     add = parser.add_argument

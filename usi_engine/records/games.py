@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
+from usi_engine.language import _
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import FORMATS, SUFFIXES, decoded, format_of, has_moves, parts_of
+from usi_engine.records.formats import FORMATS, SUFFIXES, format_of, has_moves, parts_of, text_of_file
 from usi_engine.records.tree import End, Node, Record
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ class Game:
     @property
     def name(self) -> str:
         """The file, with the number of the game if there are several."""
-        return f"{self.path}, game {self.number}" if self.count > 1 else str(self.path)
+        if self.count == 1:
+            return str(self.path)
+        return _("{path}, game {number}").format(path=self.path, number=self.number)
 
     @property
     def stem(self) -> str:
@@ -95,7 +98,7 @@ def read_games(path: Path) -> Iterator[Game | RecordError]:
         return
     files = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES and file.is_file())
     if not files:
-        yield RecordError(f"{path}: no game records in this folder (KIF, KI2, CSA, JKF, USI)")
+        yield RecordError(_("{path}: no game records in this folder (KIF, KI2, CSA, JKF, USI)").format(path=path))
     for file in files:
         yield from games_of_file(file)
 
@@ -103,29 +106,30 @@ def read_games(path: Path) -> Iterator[Game | RecordError]:
 def games_of_file(path: Path) -> Iterator[Game | RecordError]:
     """Yield the games and faults of a file."""
     try:
-        text = decoded(path.read_bytes())
+        text = text_of_file(path)
+    except RecordError as error:
+        yield error
+        return
+    try:
         kind = format_of(path, text)
         parts = parts_of(kind, text)
-    except OSError as error:
-        yield RecordError(f"{path}: {error.strerror or error}")
-        return
     except RecordError as error:
-        yield RecordError(f"{path}: {error}")
+        yield RecordError(_("{place}: {reason}").format(place=path, reason=error))
         return
     for number, (line, part) in enumerate(parts, 1):
         try:
             record: Record = FORMATS[kind].read(part)
         except FaultyText as error:
-            yield RecordError(f"{path}, {error.fault.text(line)}")
+            yield RecordError(_("{path}, {fault}").format(path=path, fault=error.fault.text(line)))
             continue
         moves = tuple(node.move for node in record.main_line)
         game = Game(path, number, len(parts), kind, record.start, moves, record)
         if not moves and not record.fault and has_moves(part, record.start):
-            yield RecordError(f"{game.name}: no moves read")
+            yield RecordError(_("{name}: no moves read").format(name=game.name))
             continue
         yield game
         if record.fault:
-            yield RecordError(f"{path}, {record.fault.text(line)}")
+            yield RecordError(_("{path}, {fault}").format(path=path, fault=record.fault.text(line)))
 
 
 def load_games(path: str | os.PathLike[str], on_fault: Callable[[RecordError], object] | None = None) -> Iterator[Game]:

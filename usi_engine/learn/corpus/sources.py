@@ -100,7 +100,7 @@ def decode_records(paths: list[Path]) -> Iterator[Item]:
     for path in paths:
         for game in read_games(path):
             if isinstance(game, RecordError):
-                yield Fault(str(game).removeprefix(str(path)).lstrip(",: "))
+                yield Fault(str(game).removeprefix(str(path)).lstrip(",: 、："))
             elif not game.record.fault:  # the fault comes next
                 yield scored_game(game)
 
