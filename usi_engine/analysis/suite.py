@@ -24,7 +24,7 @@ from usi_engine.api.results import Analysis
 from usi_engine.core import CoreError, board_of, load_core, text_of
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import decoded
+from usi_engine.records.files import read_text
 from usi_engine.records.usi_text import MOVE
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def read_problems(path: Path) -> list[Problem]:
     """Read all problems of a file. SuiteError with file and line; OSError."""
     found = []
     try:
-        text = decoded(path.read_bytes())
+        text = read_text(path)
     except RecordError as error:
         raise SuiteError(f"{path}: {error}") from None
     for number, line in enumerate(text.splitlines(), 1):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from usi_engine.core import Core, CoreError, board_of, load_core, text_of
@@ -12,10 +13,13 @@ from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_po
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
+from usi_engine.records.files import read_text
 from usi_engine.records.formats import decoded, format_of
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import whole
+
+LONGEST_LINE = 1 << 16  # bytes of standard input; the rest counts as another line
 
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
@@ -49,7 +53,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         return
     for word in words:
         if word == "-":
-            yield from read_problems(map(decoded, sys.stdin.buffer), "-")
+            yield from read_problems(map(decoded, iter(partial(sys.stdin.buffer.readline, LONGEST_LINE), b"")), "-")
         else:
             yield from problems_in(Path(word), core)
 
@@ -57,7 +61,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
 def problems_in(path: Path, core: Core) -> Iterator[MateProblem]:
     """Yield the problems of a file: one a line, or a position of each game record. RecordError, ValueError."""
     try:
-        text = decoded(path.read_bytes())
+        text = read_text(path)
     except OSError as error:
         raise RecordError(f"{path}: {error.strerror or error}") from None
     except RecordError as error:

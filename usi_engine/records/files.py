@@ -1,4 +1,4 @@
-"""Output files: names, encodings, atomic writes."""
+"""Files: reading within a bound; names, encodings and atomic writes of output."""
 
 from __future__ import annotations
 
@@ -11,8 +11,18 @@ from pathlib import Path
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import SHIFT_JIS, SHIFT_JIS_SUFFIXES, SUFFIXES, decoded
 
+LARGEST_TEXT = 64 << 20  # bytes; a year of floodgate's games is smaller
 UTF8_HEADER = "# KIF version=2.0 encoding=UTF-8\n"
 CSA_UTF8, CSA_SHIFT_JIS = "'CSA encoding=UTF-8\n", "'CSA encoding=SHIFT_JIS\n"
+
+
+def read_text(path: Path) -> str:
+    """Read and decode a text file of at most LARGEST_TEXT bytes. RecordError, without the file's name; OSError."""
+    with path.open("rb") as file:
+        data = file.read(LARGEST_TEXT + 1)  # the size of a device or a pipe is not known before
+    if len(data) > LARGEST_TEXT:
+        raise RecordError(f"more than {LARGEST_TEXT >> 20} MB of text; split the file")
+    return decoded(data)
 
 
 @contextmanager

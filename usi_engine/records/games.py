@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from usi_engine.core import load_core
 from usi_engine.records.faults import FaultyText, RecordError
-from usi_engine.records.formats import FORMATS, decoded, format_of, has_moves, parts_of
+from usi_engine.records.files import read_text
+from usi_engine.records.formats import FORMATS, format_of, has_moves, parts_of
 from usi_engine.records.tree import Node, Record
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def printable(text: str) -> str:
 def read_games(path: Path) -> Iterator[Game | RecordError]:
     """Yield the games of a file. A fault takes the place of its game, or of all games if the file cannot be read."""
     try:
-        text = decoded(path.read_bytes())
+        text = read_text(path)
         kind = format_of(path, text)
         parts = parts_of(kind, text)
     except OSError as error:

@@ -14,10 +14,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO
 
 LAST_LINES = 5
+LONGEST_LINE = 1 << 16  # characters of the engine's output; the rest counts as another line
 SCORE = re.compile(r" score (cp|mate) ([+-]?\d*)(?= |$)")
 PV = re.compile(r" pv (.+)$")
 OTHER_LINE = re.compile(r" (?:string|lowerbound|upperbound|multipv (?!1 ))")
@@ -283,7 +285,7 @@ class Engine:
 
     def _read_lines(self, output: IO[str]) -> None:
         thought = Thought()
-        for line in output:
+        for line in iter(partial(output.readline, LONGEST_LINE), ""):
             self.last_lines.append(line.rstrip())
             word, _, rest = line.strip().partition(" ")
             if word == "info":

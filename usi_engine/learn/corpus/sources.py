@@ -20,9 +20,11 @@ from rsshogi.record import Record, decode_sbinpack_file
 from usi_engine.learn.corpus import packed, packed_games
 from usi_engine.learn.game import RESULTS, START, Item, ScoredGame, SourceError, ValuedMoves, clamped_score
 from usi_engine.records.faults import Fault
-from usi_engine.records.formats import decoded, parts_of
+from usi_engine.records.files import read_text
+from usi_engine.records.formats import parts_of
 
 LINES = 128  # in a chunk
+LONGEST_LINE = 1 << 20  # characters
 LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
 SCORES = {"csa": "black", "kif": "none", "sbinpack": "mover"}  # perspective of the scores
 
@@ -69,8 +71,9 @@ def parse_line(line: str) -> ScoredGame | ValuedMoves:
 
 
 def read_lines(path: Path) -> Iterator[list[str]]:
-    """Yield chunks of lines of a .tsv file, compressed or not."""
-    with open_text(path) as lines:
+    """Yield chunks of lines of a .tsv file, compressed or not; what follows LONGEST_LINE counts as another line."""
+    with open_text(path) as file:
+        lines = iter(partial(file.readline, LONGEST_LINE), "")
         while chunk := list(islice(lines, LINES)):
             yield chunk
 
@@ -119,7 +122,7 @@ def records_in(path: Path, kind: str) -> Iterator[Any]:
     if kind == "sbinpack":
         yield from (record for record, _ in decode_sbinpack_file(str(path)))
         return
-    text = decoded(path.read_bytes())
+    text = read_text(path)
     read = Record.from_csa_str if kind == "csa" else Record.from_kif_str
     for part in [part for _, part in parts_of(kind, text)] if kind == "csa" else [text]:
         try:
