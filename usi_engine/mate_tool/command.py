@@ -13,7 +13,7 @@ from usi_engine.mate_tool.problems import MateProblem, MateResult, looks_like_po
 from usi_engine.progress import progress_bar
 from usi_engine.records.bod import HANDICAP_NAMES
 from usi_engine.records.faults import RecordError
-from usi_engine.records.formats import LARGEST, decoded, format_of, text_of_file
+from usi_engine.records.formats import LARGEST_TEXT, decoded, format_of, text_of_file
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import Parser, whole
@@ -50,7 +50,7 @@ def problems_of(words: list[str], core: Core) -> Iterator[MateProblem]:
         return
     for word in words:
         if word == "-":
-            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST + 1)).splitlines(), "-")
+            yield from read_problems(decoded(sys.stdin.buffer.read(LARGEST_TEXT + 1)).splitlines(), "-")
         else:
             yield from problems_in(Path(word), core)
 
