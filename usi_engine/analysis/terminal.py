@@ -5,11 +5,12 @@ On a terminal the lines are cut to its width and grades stand out; elsewhere it 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from usi_engine.analysis.explain import explanations
 from usi_engine.analysis.judgement import GRADES, JudgedMove
+from usi_engine.analysis.puzzles import Puzzle
 from usi_engine.analysis.report import AnalysedGame
 from usi_engine.analysis.words import end_text, grade_name, is_japanese, player_names, side_names
 from usi_engine.columns import cells, padded
@@ -29,13 +30,15 @@ HEADING = "bold"
 Line = tuple[str, str, str]  # text, style, the word that has the style (empty: all)
 
 
-def print_game(result: AnalysedGame) -> None:
+def print_game(result: AnalysedGame, puzzles: Sequence[Puzzle] = ()) -> None:
     """Print the whole text of a game."""
     from rich.console import Console  # noqa: PLC0415  (slow to import)
 
     console = Console(highlight=False, markup=False, emoji=False)
     for line in lines_of(result, console.width if console.is_terminal else 0):
         print_line(console, *line)
+    for puzzle in puzzles:
+        print_line(console, _("puzzle after move {number}: {goal}").format(number=puzzle.ply, goal=puzzle.goal), "", "")
     console.print()
 
 
