@@ -79,14 +79,15 @@ def all_lines(result: AnalysedGame, width: int) -> Iterator[Line]:
 
 def heading() -> str:
     """Return the heading of the table of moves."""
-    names = [padded(_("value"), 9), padded(_("chance"), 8), padded(_("loss"), 6)]
+    names = [padded(_("ply"), 5), padded(_("value"), 9), padded(_("chance"), 8), padded(_("loss"), 6)]
     texts = [padded(_("move"), -MOVE_COLUMNS), padded("", -GRADE_COLUMNS), _("better")]
-    return f"{padded(_('ply'), 5)}{''.join(names)}  {''.join(texts)}"
+    return f"{''.join(names)}  {''.join(texts)}"
 
 
 def start_line(result: AnalysedGame, width: int) -> str:
     """Return the line of the position before the first move, with its best line if the game has no moves."""
-    head = f"{0:5}{values(result, 0)}{'':6}  {padded(_('start'), -MOVE_COLUMNS)}{'':{GRADE_COLUMNS}}"
+    start = padded(_("start"), -MOVE_COLUMNS)
+    head = f"{0:5}{values(result, 0)}{'':6}  {start}{'':{GRADE_COLUMNS}}"
     return with_line(head, [] if result.judged else result.best_line(0), width)
 
 
