@@ -22,7 +22,7 @@ from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
 from usi_engine.play import command
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import GameLoop
+from usi_engine.play.game_loop import GameLoop, value_text
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.record import load, save
@@ -150,10 +150,28 @@ def test_hint_is_at_full_strength_and_the_level_stays() -> None:
     assert played.has("level 3")
 
 
+@pytest.mark.parametrize(
+    ("score", "text"), [("cp -35", "-0.3 pawns"), ("cp 120 lowerbound", "+1.2 pawns"), ("mate 5", "mate in 5 plies"),
+                        ("mate -4", "mated in 4 plies"), ("", "")],
+)  # fmt: skip
+def test_values_in_words(score: str, text: str) -> None:
+    assert value_text(score) == text
+
+
+def test_moves_are_numbered_in_columns() -> None:
+    played = play("moves", *["7g7f", "3c3d", "2g2f", "8c8d", "2f2e", "8d8e", "6i7h", "4a3b"], "moves", side="")
+    assert played.has("no moves yet")
+    assert played.said[-2].splitlines() == [
+        "  1 ▲７六歩    2 △３四歩    3 ▲２六歩    4 △８四歩    5 ▲２五歩",
+        "  6 △８五歩    7 ▲７八金    8 △３二金",
+    ]
+
+
 def test_flip_board_and_level() -> None:
-    played = play("board", "flip", "level 7", "level 21", "level x")
+    played = play("board", "flip", "level 7", "level 21", "level x", "swap")
     boards = [text for text in played.said if "+---" in text]
     assert boards[0] == boards[1] != boards[2]
+    assert len(boards) == 4 and len(played.moves) == 1  # one of them after `swap` and the engine's move
     assert boards[2].splitlines()[1].startswith(" ▲")
     assert all(played.has(text) for text in ("level 7", "0 to 20", "not 'x'"))
 
@@ -175,10 +193,16 @@ def test_nonsense_is_named_and_the_game_goes_on() -> None:
 
 def test_a_clock_is_shown_and_runs_out() -> None:
     control = TimeControl(200, 0, 0, 1)
-    played = play("wait 0.4", "7g7f", control=control)
+    played = play("wait 0.4", "7g7f", "board", control=control)
     assert played.has("Player 0:00")
     assert played.has("White wins on time.")
+    assert played.said[-2].splitlines()[-1] == " ▲ Player 0:00  [-]"
     assert played.moves == []
+
+
+def test_byoyomi_is_shown_after_main_time() -> None:
+    assert play(control=TimeControl(0, 30_000, 0, 1)).has(" △ Komadori level 20 byoyomi 30  [-]")
+    assert play(control=TimeControl(60_000, 30_000, 5_000, 1)).has(" ▲ Player 1:05  [-]")
 
 
 def test_undo_gives_the_time_back() -> None:
@@ -346,13 +370,15 @@ def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None
 
 
 def test_the_program_ends_with_its_input() -> None:
-    """Letters without colour if the output is neither UTF-8 nor a terminal."""
-    program = [sys.executable, "-X", "utf8=0", "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
+    """Letters without colour, and without rich, if the output is neither UTF-8 nor a terminal."""
+    python = [sys.executable, "-X", "utf8=0", "-X", "importtime"]
+    program = [*python, "-m", "usi_engine", "play", "--level", "1", "--eval", "material"]
     done = subprocess.run(
         program, input=b"7g7f\n\xff\xfe\nflip\n", capture_output=True, cwd=ROOT, timeout=60, check=True,
         env={"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert done.stderr == b""
+    assert b"rich" not in done.stderr
+    assert all(line.startswith(b"import time:") for line in done.stderr.splitlines())
     assert b"  9  8  7" in done.stdout and b"\x1b" not in done.stdout
     assert b"3. Black> " in done.stdout
 

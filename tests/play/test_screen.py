@@ -7,7 +7,8 @@ import io
 import pytest
 
 from core_ext.board import Board
-from usi_engine.play.screen import Cell, Screen, columns, has_kanji
+from usi_engine.play.screen import Cell, Screen, has_kanji
+from usi_engine.records.kakinoki import columns
 
 LABELS = ("Sente", "Gote")
 EXCHANGED = Board.from_moves(["7g7f", "3c3d", "8h2b+"])

@@ -102,7 +102,12 @@ def test_messages_wrap_at_the_width() -> None:
     assert lines == ["歩" * 19, "歩" * 11, "one two three four five six seven eight", "nine ten"]
 
 
-@pytest.mark.parametrize(("width", "height"), [(30, 24), (80, 16)])
+def test_hands_are_cut_at_the_width() -> None:
+    lines = plain(Played(width=34, labels=lambda: ("Sente", "G" * 40)).prompt()).splitlines()
+    assert lines[0] == " △ " + "G" * 30 and lines[13] == " ▲ Sente  [飛2]"
+
+
+@pytest.mark.parametrize(("width", "height"), [(33, 24), (80, 16)])
 def test_a_screen_that_is_too_small_scrolls(width: int, height: int) -> None:
     text = Played(width=width, height=height).prompt("one", "two")
     assert HOME not in text and plain(text).startswith("\n △ Gote") and plain(text).endswith("]\ntwo\n")
@@ -116,9 +121,11 @@ def test_the_person_is_told_to_wait() -> None:
 
 
 def test_messages_before_the_first_board_are_shown_at_once() -> None:
+    """And again below the board, whose first drawing moves them off the screen."""
     played = Played()
-    played.terminal.say("loading")
-    assert played.output.getvalue() == "loading\n"
+    played.terminal.say("no such network")
+    assert played.output.getvalue() == "no such network\n"
+    assert plain(played.prompt()).endswith("]\nno such network\n")
 
 
 # ---- clocks ----

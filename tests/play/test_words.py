@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
-from usi_engine.play.screen import columns
 from usi_engine.play.words import COMMANDS, NAMES, help_text, nearest, plain, split_command
+from usi_engine.records.kakinoki import columns
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
-from usi_engine.play.game_loop import GameLoop
+from usi_engine.play.game_loop import GameLoop, file_named
 from usi_engine.play.match import Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
@@ -26,6 +26,8 @@ from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, has_kanji
 from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
+from usi_engine.play.words import nearest
+from usi_engine.records.formats import SUFFIXES
 from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.protocol import position_of
 
@@ -36,6 +38,19 @@ NOTHING_DONE, INTERRUPTED = 2, 130
 SIDES = {"black": "b", "white": "w", "both": ""}
 
 
+def one_of(*names: str) -> Callable[[str], str]:
+    """Return a type for argparse: one of these names."""
+
+    def read(text: str) -> str:
+        if text not in names:
+            word = nearest(text, names)
+            advice = _("did you mean {word}?").format(word=word) if word else ", ".join(names)
+            raise argparse.ArgumentTypeError(_("unknown name '{text}'; {advice}").format(text=text, advice=advice))
+        return text
+
+    return read
+
+
 def parser() -> argparse.ArgumentParser:
     """Return the command line's parser."""
     made = Parser("usi_engine play", description=_("Play a game against the engine in the terminal."))
@@ -44,9 +59,9 @@ def parser() -> argparse.ArgumentParser:
     add("what", nargs="*", metavar="FILE|POSITION",
         help=_("a saved game to continue, or a position: sfen ..., startpos moves ..."))  # fmt: skip
     add("--level", type=whole(0, FULL_STRENGTH), metavar="N", help=level)
-    add("--side", choices=[*SIDES, "random"], metavar="SIDE",
+    add("--side", type=one_of(*SIDES, "random"), metavar="SIDE",
         help=_("your side: black (the default), white, random, or both (two people)"))  # fmt: skip
-    add("--handicap", choices=list(HANDICAPS), metavar="NAME", help=handicaps.format(names=", ".join(HANDICAPS)))
+    add("--handicap", type=one_of(*HANDICAPS), metavar="NAME", help=handicaps.format(names=", ".join(HANDICAPS)))
     add("--seconds", type=real(0, DAY), default=2.0, metavar="S",
         help=_("the engine's time for a move if there is no clock (default 2)"))  # fmt: skip
     add("--minutes", type=real(0, DAY / 60), default=0.0, metavar="M", help=_("clock: main time of each side"))
@@ -60,9 +75,25 @@ def parser() -> argparse.ArgumentParser:
 
 
 def file_of(args: argparse.Namespace) -> Path | None:
-    """Return the saved game to continue."""
+    """Return the saved game to continue. ValueError if there is none of this name."""
     text = " ".join(args.what)
-    return Path(text) if text and not looks_like_position(text) else None
+    if not text or looks_like_position(text):
+        return None
+    path = Path(text) if Path(text).exists() else file_named(text)
+    if not path.exists():
+        others = [str(path.with_name(other.name)) for other in records_in(path.parent)]
+        word = nearest(text, [*others, "startpos", "sfen"])
+        advice = "; " + _("did you mean {word}?").format(word=word) if word else ""
+        raise ValueError(_("there is no file {file}").format(file=text) + advice)
+    return path
+
+
+def records_in(folder: Path) -> list[Path]:
+    """Return the game records in a folder, if it can be read."""
+    try:
+        return [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+    except OSError:
+        return []
 
 
 def game_of(args: argparse.Namespace, core: Core) -> tuple[LiveGame, str, int | None]:

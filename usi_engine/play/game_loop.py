@@ -14,11 +14,13 @@ from usi_engine.play.match import Match, Settings
 from usi_engine.play.moves import MoveError, UnknownMove, read_move
 from usi_engine.play.opponent import HINT_MILLISECONDS, Opponent, Thought
 from usi_engine.play.record import save
-from usi_engine.play.screen import columns
 from usi_engine.play.view import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
+from usi_engine.records.kakinoki import columns
 from usi_engine.records.notation import name_moves
+
+HINT_MOVES = 6  # of a hint's line
 
 
 def file_named(text: str) -> Path:
@@ -38,7 +40,8 @@ def value_text(score: str) -> str:
     """Return a value of USI in words; empty if there is none."""
     kind, number = (*score.split(), "", "")[:2]
     if kind == "mate":
-        return _("mate {plies}").format(plies=number)
+        text = _("mated in {plies} plies") if number.startswith("-") else _("mate in {plies} plies")
+        return text.format(plies=number.lstrip("+-"))
     return _("{pawns:+.1f} pawns").format(pawns=int(number) / 100, centipawns=int(number)) if kind == "cp" else ""
 
 
@@ -194,7 +197,7 @@ class GameLoop:
     def _hint_text(self, thought: Thought) -> str:
         if thought.move in ("win", "resign"):
             return _("hint: declare") if thought.move == "win" else _("hint: resign")
-        line = self._named(thought.pv or [thought.move])
+        line = self._named(thought.pv[:HINT_MOVES] or [thought.move])
         text = _("hint: {move} ({value}): {line}")
         return text.format(move=thought.move, value=value_text(thought.score), line=line)
 
@@ -290,8 +293,10 @@ class GameLoop:
 
     def _running(self, side: str) -> int:
         """Return the milliseconds that this side has thought about its move so far."""
-        begun = self._begun
-        if begun is None or side != self.game.turn or self.game.ending:
+        begun, ending = self._begun, self.game.ending
+        if ending and ending.reason == "time" and side == self.game.turn:
+            return self._match.allowed()
+        if begun is None or side != self.game.turn or ending:
             return 0
         return int((self._spent + time.monotonic() - begun) * 1000)
 

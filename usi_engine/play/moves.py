@@ -1,4 +1,6 @@
-"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀)."""
+"""A move as a person types it: USI (7g7f, P*5e), CSA (7776FU, +0055FU), KIF (７六歩(77)), KI2 (▲７六歩, 同銀),
+western (P-7f, Bx2b+).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from core_ext.shogi import ki2
 from core_ext.shogi.notation import KANJI_RANKS, WIDE_FILES
 from usi_engine.language import _, chosen
 from usi_engine.records import usi_text
+from usi_engine.records.notation import western_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -35,7 +38,7 @@ def read_move(text: str, board: Board) -> str:
     plain = unicodedata.normalize("NFKC", text).strip()
     if CSA_MOVE.fullmatch(plain.upper()):
         return csa_move(plain.upper(), board)
-    move = usi_of(plain)
+    move = usi_of(plain) or western_move(plain, board)
     if move is None:
         return japanese_move(plain, text, board)
     if not board.is_legal(move):
@@ -51,6 +54,11 @@ def usi_of(text: str) -> str | None:
         return usi
     digits = DIGITS.fullmatch(text)
     return square(digits[1][:2]) + square(digits[1][2:]) + digits[2] if digits else None
+
+
+def western_move(text: str, board: Board) -> str | None:
+    """Return the legal move that has this name in western notation (P-7f, Rx2b+), if there is one."""
+    return next((move for move in board.legal_moves(include_all=True) if western_text(board, move)[1:] == text), None)
 
 
 def csa_move(text: str, board: Board) -> str:

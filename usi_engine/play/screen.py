@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import TYPE_CHECKING, NamedTuple, TextIO
 
 if TYPE_CHECKING:
@@ -31,11 +30,6 @@ def has_kanji(stream: TextIO) -> bool:
     except (LookupError, UnicodeEncodeError):
         return False
     return True
-
-
-def columns(text: str) -> int:
-    """Return the columns of a terminal that a text takes."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 class Screen:

@@ -57,10 +57,11 @@ class Terminal(View):
         self._board: Board | None = None
         self._labels: Labels = lambda: ("", "")
         self._messages: list[str] = []
+        self._size = console.size  # of the screen when it was drawn
         self._shown: list[Text] = []  # the rows on the screen, the first at its top; empty if it was not drawn in place
 
     @property
-    def width(self) -> int:  # type: ignore[override]
+    def width(self) -> int:
         """The columns of the terminal."""
         return self._console.width
 
@@ -71,11 +72,10 @@ class Terminal(View):
         self._board, self._labels = board, labels
 
     def say(self, text: str) -> None:
-        """Show lines of text from the next prompt on; now, if there is no board yet."""
+        """Show lines of text from the next prompt on; if there is no board yet, also now."""
         if self._board is None:
             self._console.print(Text(text))
-        else:
-            self._messages = [*self._messages[-KEPT_MESSAGES:], text]
+        self._messages = [*self._messages[-KEPT_MESSAGES:], text]
 
     def read(self, prompt: str) -> str:
         """Draw, and return a line from the person. EOFError."""
@@ -101,7 +101,7 @@ class Terminal(View):
         if messages and len(messages[-1]) > max(room, 1):
             self._print([], messages[-1], in_place=False)
             del self._messages[-1]
-        elif room < 1 or max(row.cell_len for row in rows) >= size.width:
+        elif room < 1 or max(row.cell_len for row in rows[1:-1]) >= size.width:
             self._print(rows, messages[-1] if messages else [], in_place=False)
         else:
             self._print(rows, [line for lines in messages for line in lines][-room:], in_place=True)
@@ -117,7 +117,10 @@ class Terminal(View):
 
     def _rows(self) -> list[Text]:
         assert self._board is not None
-        return drawn(self.screen.rows(self._board, self._labels()), self._coloured)
+        rows = drawn(self.screen.rows(self._board, self._labels()), self._coloured)
+        for hand in (rows[0], rows[-1]):
+            hand.truncate(max(self.width - 1, 1), overflow="crop")
+        return rows
 
     def _wrapped(self, text: str) -> list[Text]:
         return list(Text(text).wrap(self._console, max(self.width - 1, 1)))

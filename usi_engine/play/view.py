@@ -11,6 +11,7 @@ from usi_engine.play.screen import Screen
 if TYPE_CHECKING:
     from core_ext.board import Board
 
+WIDTH = 80  # of plain lines
 # The texts before Black's hand and White's: names and clocks, which may run.
 Labels = Callable[[], tuple[str, str]]
 
@@ -23,12 +24,15 @@ def say_now(text: str) -> None:
 class View:
     """The output and input of a dialogue. `read` returns a line for a prompt (EOFError at the end)."""
 
-    width = 80
-
     def __init__(
         self, screen: Screen, read: Callable[[str], str] = input, say: Callable[[str], None] = say_now
     ) -> None:
         self.screen, self._read, self._say = screen, read, say
+
+    @property
+    def width(self) -> int:
+        """The columns of the output."""
+        return WIDTH
 
     def show(self, board: Board, labels: Labels) -> None:
         """Show the board, which a view may keep and draw again."""
