@@ -92,6 +92,11 @@ class GameLoop:
         """True if there are moves that are not saved."""
         return self.game.moves != self._saved_moves
 
+    @property
+    def continuation(self) -> str:
+        """The command that continues the game; empty if it has ended or has no moves."""
+        return self._match.continuation()
+
     def _greeting(self) -> str:
         """Return the line that a game begins with."""
         if self._view.screen.kanji:
