@@ -17,7 +17,7 @@ from usi_engine.analysis.puzzles import Puzzle, puzzles_of
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, report, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
@@ -90,9 +90,10 @@ class Analysis:
                     return result.evaluated[ply]
                 if effort not in stores:
                     stores[effort] = self._store(result.game, with_effort(self._limits, effort, lines))
-                found = stores[effort].get(ply)
+                board = result.game.board(ply)
+                found = stores[effort].get(ply, board)
                 if found is None:
-                    found = self._analyst.evaluate(result.game.board(ply), Wanted(lines, effort=effort))
+                    found = self._analyst.evaluate(board, Wanted(lines, effort=effort))
                     stores[effort].put(ply, found)
                 step()
                 return found
@@ -107,7 +108,7 @@ class Analysis:
         store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Evaluated]()
         with progress_bar(len(game.moves) + 1, game.path.name) as step:
             for ply, move in enumerate([*game.moves, ""]):
-                result = known[ply] if ply < len(known) else store.get(ply)
+                result = known[ply] if ply < len(known) else store.get(ply, board)
                 if result is None:
                     result = self._analyst.evaluate(board)
                     store.put(ply, result)
@@ -143,7 +144,7 @@ class Outputs:
                 write_file(path, page_text(result, self._limits, puzzles) if page else kif_text(result))
                 self._entries += [entry_of(result, path.name)] if page else []
             except (OSError, RecordError) as error:
-                faults.append(f"{result.game.name}: {error}")
+                faults.append(f"{result.game.name}: {text_of(error)}")
         if faults:
             raise RecordError("\n".join(faults))
 
@@ -192,5 +193,5 @@ def main(words: list[str]) -> int:
         print(_("stopped") + goes_on, file=sys.stderr)
         return INTERRUPTED
     except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return 2
