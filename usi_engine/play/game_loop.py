@@ -158,7 +158,7 @@ class GameLoop:
         try:
             move = read_move(text, self.game.board)
         except UnknownMove as error:
-            raise MoveError(f"{error}; {advice_on(text)}") from None
+            raise MoveError(_("{error}; {advice}").format(error=error, advice=advice_on(text))) from None
         except MoveError:
             if not self.game.ending:
                 raise
