@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, report
 from usi_engine.csa.clock import TimeControl
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
@@ -205,7 +205,7 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except (ValueError, OSError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return NOTHING_DONE
     except (EOFError, KeyboardInterrupt) as error:  # at a question
         print()
