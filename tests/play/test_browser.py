@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import queue
 import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+import webbrowser
 from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPConnection
@@ -294,6 +296,33 @@ def test_no_clock_runs_before_the_game(opened: list[Pages]) -> None:
 
 
 # ---- the command ----
+
+
+@pytest.mark.parametrize(
+    ("kind", "chosen", "opens"),
+    [
+        (webbrowser.BackgroundBrowser, False, True),
+        (webbrowser.GenericBrowser, False, False),  # in the terminal
+        (webbrowser.GenericBrowser, True, True),
+        (None, False, False),
+    ],
+)
+def test_the_browser(monkeypatch: pytest.MonkeyPatch, kind: Any, chosen: bool, opens: bool) -> None:
+    opened: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def get() -> Any:
+        if kind is None:
+            raise webbrowser.Error
+        return kind("a-browser")
+
+    monkeypatch.setattr(webbrowser, "get", get)
+    monkeypatch.setattr(webbrowser.GenericBrowser, "open", lambda self, url: opened.put(url))
+    monkeypatch.setattr(webbrowser.BackgroundBrowser, "open", lambda self, url: opened.put(url))
+    monkeypatch.setenv("BROWSER", "a-browser") if chosen else monkeypatch.delenv("BROWSER", raising=False)
+    browser.open_browser("http://127.0.0.1/")
+    if opens:
+        assert opened.get(timeout=20) == "http://127.0.0.1/"
+    assert opened.empty()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends Ctrl-C as Unix does")
