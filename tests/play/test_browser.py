@@ -21,6 +21,7 @@ import pytest
 
 from tests.engine.fake_core import Script, make_core
 from tests.engine.usi_transport import ROOT
+from tests.play.test_game_loop import DECLARABLE, MATE_IN_ONE
 from tests.programs import INTERRUPTIBLE
 from usi_engine.core import load_core
 from usi_engine.csa.clock import TimeControl
@@ -34,7 +35,6 @@ from usi_engine.play.table import Table
 from usi_engine.play.terms import Terms
 
 CORE = load_core()
-MATE_IN_ONE = "4k4/9/4P4/9/9/9/9/9/4K4 b G2r2b3g4s4n4l17p 1"
 TERMS = {"level": 3, "side": "black", "handicap": "even", "minutes": 0, "byoyomi": 0, "increment": 0}
 JSON = {"Content-Type": "application/json"}
 
@@ -246,6 +246,17 @@ def test_two_pages_show_the_same_game(pages: Pages) -> None:
     answer = pages.act("move", move="7g7f")[1]
     other.join(20)
     assert seen == [answer["state"]]
+
+
+@pytest.mark.parametrize(
+    ("action", "start", "ending"),
+    [("resign", START, "White wins by resignation."), ("declare", DECLARABLE, "Black wins by declaration")],
+)
+def test_ends_without_a_move(opened: list[Pages], action: str, start: str, ending: str) -> None:
+    opened.append(pages := Pages(start))
+    assert pages.table.state()["canDeclare"] == (action == "declare")
+    assert pages.act(action)[1]["state"]["ending"].startswith(ending)
+    assert pages.act(action)[1]["error"] == "the game is over"
 
 
 def test_a_hint(pages: Pages, monkeypatch: pytest.MonkeyPatch) -> None:
