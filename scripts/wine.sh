@@ -78,6 +78,7 @@ compile() {
     needs="-DCORE_EXT_NEEDS_POPCNT -DCORE_EXT_NEEDS_SSE4_2 -DCORE_EXT_NEEDS_AVX2 -DCORE_EXT_NEEDS_BMI2"
     find build/release-native/cython/core_ext -name '*.c' | while read -r source; do
         module=${source#build/release-native/cython/}
+        [ -e "${module%c}pyx" ] || [ -e "${module%c}py" ] || continue  # of a module that is no more
         module=${module%.c}.cp311-win_amd64.pyd
         [ -n "$(find "$source" core_ext -name '*.[ch]' -newer "$module" 2>&1)" ] || continue
         target=-march=x86-64-v3
