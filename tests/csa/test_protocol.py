@@ -68,7 +68,7 @@ def test_times_of_each_player_and_units() -> None:
         ("Time_Unit:1sec", "Time_Unit:1hour", "Time_Unit is '1hour', not a number of msec, sec or min"),
         ("Time_Unit:1sec", "Time_Unit:0sec", "Time_Unit is '0sec', not a number of msec, sec or min"),
         ("Total_Time:10", "Total_Time:-10", "Total_Time is '-10', not a number"),
-        ("Increment:2", "Increment:99999999999", "a time of more than 10000000 seconds"),
+        ("Increment:2", "Increment:99999999999", "a time of more than 2147483 seconds"),
     ],
 )
 def test_bad_summary(old: str, new: str, reason: str) -> None:

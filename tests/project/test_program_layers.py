@@ -29,7 +29,7 @@ LAYERS: dict[str, str] = {
     "learn.kpp": "export warm_start train",
     "learn.nnue": "network_card features inputs device model progress export train",
     "learn ": "command",
-    "csa": "clock position protocol connection game record client command",
+    "csa": "background clock position protocol connection game record journal client command",
     "play": "game moves opponent screen record game_loop command",
     "  ": "__main__",
 }

@@ -12,6 +12,7 @@ from usi_engine.core import load_core
 from usi_engine.records.faults import FaultyText, RecordError
 from usi_engine.records.formats import FORMATS, decoded, format_of, has_moves, parts_of
 from usi_engine.records.tree import Node, Record
+from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -53,11 +54,6 @@ class Game:
         """Black and White; empty if the record does not name them."""
         black, white = self.record.players
         return printable(black), printable(white)
-
-
-def printable(text: str) -> str:
-    """Return the text without control characters, which could do anything to a terminal."""
-    return "".join(letter for letter in text if letter.isprintable())
 
 
 def read_games(path: Path) -> Iterator[Game | RecordError]:
