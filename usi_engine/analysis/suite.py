@@ -26,6 +26,7 @@ from usi_engine.evaluation.names import WeightsError
 from usi_engine.records.faults import RecordError
 from usi_engine.records.formats import decoded
 from usi_engine.records.usi_text import MOVE
+from usi_engine.usi.output import show
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -190,7 +191,7 @@ def run(args: argparse.Namespace) -> None:
     analyst = Analyst(limits)
     for number, problem in enumerate(problems, 1):
         done.append(attempt(analyst, problem))
-        print(row(number, done[-1]), flush=True)
+        show(row(number, done[-1]))
     print(summary(done, in_words(limits)))
 
 
@@ -201,6 +202,6 @@ def main(words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except (OSError, SuiteError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        show(text_of(error), file=sys.stderr)
         return 2
     return 0

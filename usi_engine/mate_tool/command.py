@@ -16,6 +16,7 @@ from usi_engine.records.formats import decoded, format_of
 from usi_engine.records.games import Game, read_games
 from usi_engine.records.notation import name_moves
 from usi_engine.usi.arguments import whole
+from usi_engine.usi.output import show
 
 # Exit statuses.
 UNSOLVED, NOTHING_DONE, INTERRUPTED = 1, 2, 130
@@ -123,7 +124,7 @@ def solve(core: Core, problems: list[MateProblem], args: argparse.Namespace) -> 
         for result in solve_all(core, problems, args):
             results.append(result)
             if not args.summary or not is_solved(result):
-                print(*lines_of(core, result, args), sep="\n", flush=True)
+                show(*lines_of(core, result, args))
             step()
     return results
 
@@ -146,7 +147,7 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except (ValueError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        show(text_of(error), file=sys.stderr)
         return NOTHING_DONE
     except KeyboardInterrupt:
         print("interrupted")
