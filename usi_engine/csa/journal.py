@@ -79,6 +79,7 @@ class Journal:
 
 def open_new(folder: Path, stem: str) -> tuple[Path, BinaryIO]:
     """Create a journal under a free name and lock it. OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
     for number in count(1):
         path = folder / f"{numbered(stem, number)}{SUFFIX}{PART}"
         try:
