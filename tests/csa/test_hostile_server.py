@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,12 +65,12 @@ class Hostile:
         self.expect("LOGIN us secret")
         self.send(answer)
 
-    def offer(self, game_id: str = "id", **conditions: str) -> None:
+    def offer(self, game_id: str = "id", **conditions: Any) -> None:
         """Offer a game, which the client agrees to."""
         self.send(summary(game_id, **conditions))
         self.expect(re.escape(f"AGREE {game_id}"))
 
-    def begin(self, game_id: str = "id", **conditions: str) -> None:
+    def begin(self, game_id: str = "id", **conditions: Any) -> None:
         """Log the client in and start a game."""
         self.log_in()
         self.offer(game_id, **conditions)
