@@ -23,6 +23,8 @@ from usi_engine.analysis.judgement import Evaluated
 from usi_engine.analysis.store import Store
 from usi_engine.book_tool.command import main as book
 from usi_engine.core import load_core
+from usi_engine.csa.journal import Journal
+from usi_engine.csa.protocol import MoveMade
 from usi_engine.csa.record import save
 from usi_engine.evaluation import cache
 from usi_engine.evaluation.architecture import Architecture
@@ -183,3 +185,22 @@ def test_caches_fail_silently(tmp_path: Path) -> None:
         assert store.get(0) is not None
         assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
     assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}
+
+
+@pytest.mark.parametrize("remove", [False, True])
+def test_a_journal_fails_with_one_note(tmp_path: Path, *, remove: bool) -> None:
+    """The game goes on; no empty file is left."""
+    for failing in range(1, 10):
+        folder, disk, notes = tmp_path / str(failing), Disk(failing), list[str]()
+        folder.mkdir()
+        with disk.mounted():
+            game = game_of("+7776FU")
+            journal = Journal(game, folder, notes.append)
+            game.handle(MoveMade("-3334FU"))
+            journal.follow()
+            journal.close(remove=remove)
+        failed = disk.count >= failing
+        assert [FULL in note for note in notes] == [True] * failed
+        left = list(content(folder).values())
+        assert all(left) and not (remove and left)
+    assert not failed
