@@ -19,11 +19,9 @@ from core_ext.shogi.types cimport COLORS, MAX_EVALUATION, SQUARES, int16_t, int3
 
 from types import SimpleNamespace
 
-from core_ext.eval.nnue import features as _features
-
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
-FEATURE_COUNTS = _features.FEATURE_COUNTS
-_ATTRIBUTES = ["features", "width", "hidden1", "hidden2", "sfnn", "hands", "kings", "progress", "common", "shards"]
+_ATTRIBUTES = ["feature_set", "width", "hidden1", "hidden2", "sfnn", "hand_classes", "king_zones", "progress_starts",
+               "common", "shards"]
 
 cdef enum:
     HUGE_PAGE = 2 << 20
@@ -79,7 +77,7 @@ cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
     if not MIN_WIDTH <= width <= MAX_WIDTH or width % step:
         raise ValueError(f"width {width} is not {MIN_WIDTH} to {MAX_WIDTH} in steps of {step}")
     weights.width = width
-    fill_features(&weights.features, architecture.features)
+    fill_features(&weights.features, architecture.feature_set)
     stacks = fill_selector(&weights.selector, architecture)
     if stacks > 1 and not architecture.sfnn:
         raise ValueError(f"{stacks} layer stacks, which only SFNN has")
