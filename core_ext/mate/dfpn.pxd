@@ -24,6 +24,8 @@ cdef struct Child:
     Move move
     uint8_t blocked_slider
     uint8_t returned        # capture of a futile interposition: the piece returns to the defender's hand
+    int previous            # the child before it in its group, or -1
+    bint waiting            # not looked at until `previous` is settled
 
 # A node on the current line.
 cdef struct PnNode:
@@ -37,6 +39,7 @@ cdef struct PnNode:
     int first               # index of the first of `count` children in Solver.children
     int count
     int chosen              # the child to search next
+    int waiting             # number of children that wait
     int remaining           # plies left for the mate
     int blocked_slider      # 1 + square of the checking slider that the last move, a drop, blocked; else 0
     bint attacking          # OR node

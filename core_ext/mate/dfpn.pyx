@@ -170,20 +170,32 @@ cdef PnResult initial_result(Solver *s, const PnNode *node, const Child *child, 
 
 
 cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint returned) noexcept nogil:
-    cdef Move32 move32 = to_move32(&s.pos, move)
-    cdef uint64_t board_key = board_key_after(&s.pos, move32)
     cdef Child *child = s.children + node.first + node.count
-    cdef int depth
     child.move = move
     child.returned = returned
     child.blocked_slider = <uint8_t>(blocked_slider if is_drop(move) else 0)
     child.remaining = node.remaining
     if node.remaining != UNLIMITED:
         child.remaining = 0 if returned else node.remaining - 1
-    child.hand = node.hand if returned else hand_after(s, move32, node.attacking)
-    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
-    child.leader = leader_of(s, node, move)
+    find_group(s, node, child)
     node.count += 1
+    child.waiting = child.previous >= 0 and (
+        s.children[child.previous].waiting or child_phi(node, &s.children[child.previous].result) > 0)
+    if child.waiting:
+        child.result = PnResult(PROOF_INFINITE if node.attacking else 0, 0 if node.attacking else PROOF_INFINITE,
+                                0, 0, PATH_INDEPENDENT)
+        node.waiting += 1
+    else:
+        look_at(s, node, child)
+
+
+cdef void look_at(Solver *s, PnNode *node, Child *child) noexcept nogil:
+    """Set the child's key, hand and first result."""
+    cdef Move32 move32 = to_move32(&s.pos, child.move)
+    cdef uint64_t board_key = board_key_after(&s.pos, move32)
+    cdef int depth
+    child.hand = node.hand if child.returned else hand_after(s, move32, node.attacking)
+    child.key = node_key(s, board_key, child.remaining, child.blocked_slider)
     if node.remaining == UNLIMITED:
         depth = repeated_depth(s, board_key, child.hand)
         if depth >= 0:
@@ -192,17 +204,33 @@ cdef void add_child(Solver *s, PnNode *node, Move move, int blocked_slider, bint
     child.result = initial_result(s, node, child, extend_path(node.path_key, child.key, child.hand))
 
 
-cdef int leader_of(const Solver *s, const PnNode *node, Move move) noexcept nogil:
-    """Return the first child of the move's group: the same move but for promotion, or defending drops on one square."""
+cdef void look_at_settled_groups(Solver *s, PnNode *node) noexcept nogil:
+    """Look at the children whose predecessors are settled."""
     cdef int i
-    cdef Move other
+    cdef Child *child
+    for i in range(node.first, node.first + node.count):
+        child = s.children + i
+        if child.waiting and not s.children[child.previous].waiting and (
+                child_phi(node, &s.children[child.previous].result) == 0):
+            child.waiting = False
+            node.waiting -= 1
+            look_at(s, node, child)
+
+
+cdef void find_group(const Solver *s, const PnNode *node, Child *child) noexcept nogil:
+    """Find the first and the last child of the move's group: the same move but for promotion, or defending drops on
+    one square."""
+    cdef int i
+    cdef Move other, move = child.move
+    child.leader = node.first + node.count
+    child.previous = -1
     for i in range(node.first, node.first + node.count):
         other = s.children[i].move
         if to_square(other) != to_square(move):
             continue
         if from_square(other) == from_square(move) or (is_drop(move) and is_drop(other) and not node.attacking):
-            return s.children[i].leader
-    return node.first + node.count
+            child.leader = s.children[i].leader
+            child.previous = i
 
 
 cdef void add_futile_captures(Solver *s, PnNode *node) noexcept nogil:
@@ -219,7 +247,7 @@ cdef void expand(Solver *s, PnNode *node) noexcept nogil:
     cdef Move *move = moves
     cdef Move *last = moves
     cdef int blocked_slider = 0
-    node.count = 0
+    node.count = node.waiting = 0
     if not node.attacking:
         last = generate_evasions(&s.pos, moves, True)
         if node.remaining != UNLIMITED and not s.count_all_interpositions and some(interposition_squares(&s.pos)):
@@ -348,8 +376,11 @@ cdef PnResult and_node_disproof(Solver *s, const PnNode *node) noexcept nogil:
 
 cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     """Set the node's result and the child to search; return the second least delta."""
-    cdef uint32_t best, second_delta = select_child(s, node, &best), total
+    cdef uint32_t best, second_delta, total
     cdef bint attacking = node.attacking
+    if node.waiting:
+        look_at_settled_groups(s, node)
+    second_delta = select_child(s, node, &best)
     if best == 0:
         node.result = or_node_proof(s, node) if attacking else and_node_disproof(s, node)
         return second_delta
