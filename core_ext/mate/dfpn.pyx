@@ -10,7 +10,9 @@ Extensions of the plain algorithm:
 - Initial proof and disproof numbers from the number of evasions, of checks and of the king's escape squares.
 
 Nagai's phi is pn at an OR node and dn at an AND node; delta is the other one. A node's phi is the least delta of its
-children, its delta the sum of their phis.
+children. Its delta is the greatest phi of its children and a constant for each other one that is not settled (weak
+proof numbers; T. Ueda, T. Hashimoto, J. Hashimoto and H. Iida, 2008): the sum of all would count positions twice that
+several lines reach.
 """
 
 from libc.stdlib cimport free, malloc
@@ -44,6 +46,7 @@ cdef enum:
     EVASION_PN = 3          # AND node: pn: for each evasion by a board move
     INTERPOSITION_PN = 2    # plus this for each square of an interposing drop
     AND_DN = 2              # dn
+    OTHER_CHILD = 2         # of each unsettled child besides the one with the greatest number
 
 
 # ---- making moves ----
@@ -280,13 +283,16 @@ cdef inline uint32_t child_phi(const PnNode *node, const PnResult *result) noexc
     return result.dn if node.attacking else result.pn
 
 
-cdef uint32_t sum_phi(const Solver *s, const PnNode *node) noexcept nogil:
-    """Return the node's delta."""
-    cdef uint64_t total = 0
+cdef uint32_t weak_delta(const Solver *s, PnNode *node) noexcept nogil:
+    """Return the node's delta, 0 if all children are settled; set node.others."""
+    cdef uint32_t most = 0, unsettled = 0, phi
     cdef int i
     for i in range(node.first, node.first + node.count):
-        total += child_phi(node, &s.children[i].result)
-    return <uint32_t>min(total, <uint64_t>(PROOF_INFINITE - 1))
+        phi = child_phi(node, &s.children[i].result)
+        most = max(most, phi)
+        unsettled += phi > 0
+    node.others = OTHER_CHILD * (max(unsettled, 1) - 1)
+    return min(most + node.others, <uint32_t>(PROOF_INFINITE - 1))
 
 
 cdef uint32_t select_child(Solver *s, PnNode *node, uint32_t *min_delta) noexcept nogil:
@@ -378,7 +384,7 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
     if best == 0:
         node.result = or_node_proof(s, node) if attacking else and_node_disproof(s, node)
         return second_delta
-    total = sum_phi(s, node)
+    total = weak_delta(s, node)
     if total == 0:
         node.result = or_node_disproof(s, node) if attacking else and_node_proof(s, node)
     else:
@@ -388,11 +394,9 @@ cdef uint32_t update_node(Solver *s, PnNode *node) noexcept nogil:
 
 # ---- the search, on an explicit stack ----
 
-cdef inline uint32_t remaining_threshold(uint32_t limit, uint32_t total, uint32_t phi) noexcept nogil:
-    """Return the phi of a child, now `phi`, at which the node's sum `total` reaches `limit`."""
-    if limit >= PROOF_INFINITE:
-        return PROOF_INFINITE
-    return limit - min(total - phi, limit)
+cdef inline uint32_t child_threshold(uint32_t limit, uint32_t others) noexcept nogil:
+    """Return the phi of a child at which the node's delta reaches `limit`."""
+    return limit if limit >= PROOF_INFINITE else limit - min(others, limit)
 
 
 cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, Hand hand, int remaining,
@@ -416,17 +420,16 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
     cdef Child *child = s.children + node.chosen
     cdef PnNode *below = node + 1
     cdef uint32_t margin = min(second_delta + second_delta * 3 // 16 + 1, <uint32_t>PROOF_INFINITE)
-    cdef uint32_t phi = child_phi(node, &child.result)
     make_move(s, child.move, child.returned)
     s.depth += 1
     push_node(s, not node.attacking, child.key, extend_path(node.path_key, child.key, child.hand), child.hand,
               child.remaining, child.blocked_slider)
     if node.attacking:
         below.thpn = min(node.thpn, margin)
-        below.thdn = remaining_threshold(node.thdn, node.result.dn, phi)
+        below.thdn = child_threshold(node.thdn, node.others)
     else:
         below.thdn = min(node.thdn, margin)
-        below.thpn = remaining_threshold(node.thpn, node.result.pn, phi)
+        below.thpn = child_threshold(node.thpn, node.others)
 
 
 cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
