@@ -20,10 +20,9 @@ KIF = "手合割：平手\n手数----指手---------消費時間--\n1 ７六歩(
 
 
 def commands() -> list[list[str]]:
-    """Return the arguments of each command. In this order a corpus is made before a training run reads it."""
-    return sorted(
-        {tuple(words): words for page in READMES for words in arguments_of(read(page), "usi_engine")}.values()
-    )
+    """Return the arguments of each command that ends by itself, which a page of a game does not."""
+    words = {tuple(words) for page in READMES for words in arguments_of(read(page), "usi_engine")}
+    return sorted(list(one) for one in words if "--browser" not in one)
 
 
 @pytest.fixture(scope="module")
