@@ -103,7 +103,7 @@ debug: $(VENV)/.test
 # The interpreter is not built with AddressSanitizer, so the library is preloaded. Leaks are not counted, because Python
 # frees little memory at exit.
 sanitize fuzz-sanitize: export CORE_EXT_PROFILE = debug
-sanitize fuzz-sanitize: export CORE_EXT_SANITIZE = 1
+sanitize fuzz-sanitize: export CORE_EXT_SANITIZE = address
 sanitize fuzz-sanitize: export ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 sanitize fuzz-sanitize: export UBSAN_OPTIONS = print_stacktrace=1
 sanitize fuzz-sanitize: export PYTHONMALLOC = malloc
@@ -169,6 +169,7 @@ figures: $(VENV)/.charts
 
 pictures: $(VENV)/.test $(VENV)/.page build
 	$(PY) -m docs.figures.pages build/pictures
+	$(PY) -m docs.figures.terminal build/pictures
 
 # make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
 # MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.

@@ -20,7 +20,7 @@ from tests.records.common import FAST, MOVES, RECORDS, game_of, valued
 from usi_engine.__main__ import TOOLS
 from usi_engine.analysis.analyst import Analyst
 from usi_engine.analysis.analyze import main
-from usi_engine.analysis.judgement import Evaluated
+from usi_engine.analysis.judgement import Candidate, Evaluated
 from usi_engine.analysis.kif import kif_text
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.terminal import lines_of, print_game
@@ -139,6 +139,17 @@ def test_kif_has_values_for_both_readers(judged: AnalysedGame, tmp_path: Path) -
     assert mates == [("後手勝ち", "5")] * 18
     assert "【大悪手】勝率 -51.7%" in lines
     assert kif_text(analysed(game_of(path), judged.evaluated)) == kif_text(judged)  # the earlier analysis is replaced
+    with japanese():
+        assert kif_text(judged) == path.read_text(encoding="utf-8")
+
+
+def test_kif_has_all_candidates(judged: AnalysedGame) -> None:
+    """The value that ShogiHome takes, the last one, is that of the best line."""
+    judged.evaluated[1] = replace(judged.evaluated[1], others=(Candidate(-90, None, ("3c3d", "2g2f")),))
+    lines = kif_text(judged).splitlines()
+    at = next(number for number, line in enumerate(lines) if "候補2" in line)
+    assert lines[at].endswith("評価値 90 読み筋 △３四歩(33) ▲２六歩(27)")
+    assert lines[at + 1] == "*#評価値=60"
 
 
 # ---- the command ----

@@ -53,8 +53,8 @@ def test_accuracy_of_a_game() -> None:
     waves = [float(50 + 3 * (ply % 5)) for ply in range(61)]
     weights = weights_of(waves)
     assert len(weights) == 60
-    assert weights[:5] == [statistics.pstdev(waves[:6])] * 5  # windows of a tenth of the moves
-    assert weights[-1] == statistics.pstdev(waves[-6:])
+    assert weights[:5] == pytest.approx([statistics.pstdev(waves[:6])] * 5)  # windows of a tenth of the moves
+    assert weights[-1] == pytest.approx(statistics.pstdev(waves[-6:]))
     judged = judge(["7g7f", "3c3d"], [valued(0, "2g2f"), valued(600, "8c8d"), valued(0)], black_begins=True)
     low, high = judged[0].accuracy, judged[1].accuracy
     assert high < 100

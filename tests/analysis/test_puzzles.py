@@ -75,6 +75,15 @@ def test_a_mate_in_one_is_a_puzzle_only_if_it_was_missed() -> None:
         assert len(puzzles_of(game, lambda _ply, _effort: EVEN)) == count
 
 
+@pytest.mark.parametrize("last, plies", [("2d2e", [0]), ("2d1d", [0, 2])])
+def test_a_mate_that_goes_on_is_one_puzzle(last: str, plies: list[int]) -> None:
+    """Its next position is another one only if the game then missed it."""
+    after = mating(0) if last == "2d2e" else valued(0, "1e1d")
+    values = [mating(3, "3c2d+"), mating(-2, "1d1e"), mating(1, "2d2e"), after]
+    game = judged(f"sfen {THREE} moves 3c2d+ 1d1e {last}", *values)
+    assert [puzzle.ply for puzzle in puzzles_of(game, lambda _ply, _effort: EVEN)] == plies
+
+
 def test_command_finds_the_same_again(tmp_path: Path, cache_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Results of both searches are kept; a run with another number of lines does not take them."""
     words = [str(RECORDS / "whole_game.kifu"), "--nodes", "100", "--hash", "1", "--eval", "material", "--puzzles"]

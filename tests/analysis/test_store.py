@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from core_ext.board import Board
 from tests.records.common import FAST, RECORDS, game_of, valued
 from usi_engine.analysis.judgement import Candidate, Evaluated
 from usi_engine.analysis.limits import Limits
@@ -21,9 +22,10 @@ pytestmark = pytest.mark.usefixtures("cache_folder")
 def test_results_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "folder" / "a.jsonl"
     Store(path).put(3, RESULT)
-    assert Store(path).get(3) == RESULT
-    assert Store(path, anew=True).get(3) is None
-    assert Store(path).get(3) is None
+    assert Store(path).get(3, Board()) == RESULT
+    assert Store(path).get(3, Board.from_moves(["7g7f", "3c3d"])) is None  # moves of another position
+    assert Store(path, anew=True).get(3, Board()) is None
+    assert Store(path).get(3, Board()) is None
 
 
 def line_of(result: Evaluated, **changed: object) -> bytes:
@@ -45,7 +47,7 @@ def test_damaged_lines_are_skipped(damaged: bytes, tmp_path: Path) -> None:
         file.write(damaged)
     Store(path).put(5, RESULT)
     store = Store(path)
-    assert [store.get(ply) for ply in (3, 4, 5)] == [RESULT, None, RESULT]
+    assert [store.get(ply, Board()) for ply in (3, 4, 5)] == [RESULT, None, RESULT]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes and links")
@@ -58,9 +60,9 @@ def test_only_a_regular_file_is_used(tmp_path: Path) -> None:
     link.symlink_to(target)
     for path in (pipe, link, tmp_path):
         store = Store(path)
-        assert store.get(3) is None
+        assert store.get(3, Board()) is None
         store.put(4, RESULT)
-        assert store.get(4) == RESULT
+        assert store.get(4, Board()) == RESULT
     assert target.read_bytes() == before
 
 

@@ -8,7 +8,7 @@ from core_ext.board import Board
 from tests.records.common import MOVES, RECORDS, faults_of, game_of, read
 from usi_engine import language
 from usi_engine.records import csa
-from usi_engine.records.formats import decoded
+from usi_engine.records.formats import LARGEST_TEXT, decoded
 from usi_engine.records.games import Game
 from usi_engine.records.notation import japanese_text, kif_line, move_text, name_moves, western_text
 
@@ -120,6 +120,9 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     binary = tmp_path / "binary.kif"
     binary.write_bytes(bytes(range(128, 256)))
     assert faults_of(binary) == ["binary.kif: neither UTF-8 nor Shift-JIS nor EUC-JP text"]
+    with binary.open("wb") as file:
+        file.truncate(LARGEST_TEXT + 1)
+    assert faults_of(binary) == ["binary.kif: more than 64 MB of text; split the file"]
 
 
 def test_bookmarks_and_notes_are_skipped(tmp_path: Path) -> None:

@@ -90,9 +90,10 @@ class Analysis:
                     return result.evaluated[ply]
                 if effort not in stores:
                     stores[effort] = self._store(result.game, with_effort(self._limits, effort, lines))
-                found = stores[effort].get(ply)
+                board = result.game.board(ply)
+                found = stores[effort].get(ply, board)
                 if found is None:
-                    found = self._analyst.evaluate(result.game.board(ply), Wanted(lines, effort=effort))
+                    found = self._analyst.evaluate(board, Wanted(lines, effort=effort))
                     stores[effort].put(ply, found)
                 step()
                 return found
@@ -107,7 +108,7 @@ class Analysis:
         store, board, found = self._store(game, self._limits), self._core.board(game.start), list[Evaluated]()
         with progress_bar(len(game.moves) + 1, game.path.name) as step:
             for ply, move in enumerate([*game.moves, ""]):
-                result = known[ply] if ply < len(known) else store.get(ply)
+                result = known[ply] if ply < len(known) else store.get(ply, board)
                 if result is None:
                     result = self._analyst.evaluate(board)
                     store.put(ply, result)

@@ -10,7 +10,6 @@ percentage points) are ShogiHome's defaults: 緩手, 疑問手, 悪手, 大悪�
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -127,7 +126,13 @@ def weights_of(chances: Sequence[float]) -> list[float]:
     """
     size = min(max((len(chances) - 1) // 10, WINDOWS[0]), WINDOWS[1])
     windows = [chances[max(end - size, 0) : max(end, size)] for end in range(2, len(chances) + 1)]
-    return [min(max(statistics.pstdev(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
+    return [min(max(deviation(window), WEIGHTS[0]), WEIGHTS[1]) for window in windows]
+
+
+def deviation(numbers: Sequence[float]) -> float:
+    """Return the standard deviation of all these numbers."""
+    mean = sum(numbers) / len(numbers)
+    return math.sqrt(sum((number - mean) ** 2 for number in numbers) / len(numbers))
 
 
 def game_accuracy(judged: Sequence[JudgedMove], weights: Sequence[float]) -> float | None:

@@ -64,9 +64,10 @@ def candidates(result: AnalysedGame, search: Search) -> list[int]:
     """Return the plies of positions that may be puzzles, the best ones first."""
     ranked = list[tuple[float, int]]()
     for ply, found in enumerate(result.evaluated):
-        if not found.pv or percent(found.value) < LEAST_CHANCE or goes_on(result, ply):
+        missed = is_missed(result, ply)
+        if not found.pv or percent(found.value) < LEAST_CHANCE or (goes_on(result, ply) and not missed):
             continue
-        missed, gap = is_missed(result, ply), gap_of(search(ply, 1))
+        gap = gap_of(search(ply, 1))
         if has_mate(found) or (gap >= MARGIN and (missed or not recaptures(result, ply))):
             ranked.append((-(gap + 100 * missed), ply))
     return [ply for _gap, ply in sorted(ranked)]

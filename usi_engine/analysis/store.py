@@ -14,7 +14,7 @@ import os
 import stat
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from usi_engine import __version__
 from usi_engine.analysis.judgement import Candidate, Evaluated
@@ -23,6 +23,9 @@ from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.load import evaluation_file
 from usi_engine.records.games import Game
 from usi_engine.records.usi_text import MOVE
+
+if TYPE_CHECKING:
+    from core_ext.board import Board
 
 KEPT_FILES = 500  # of about 40 KB each
 LARGEST_FILE = 64 * 2**20  # bytes
@@ -65,9 +68,13 @@ class Store:
                 ply, fields = json.loads(line)
                 self._results[int(ply)] = checked(fields)
 
-    def get(self, ply: int) -> Evaluated | None:
-        """Return the kept result, if there is one."""
-        return self._results.get(ply)
+    def get(self, ply: int, board: Board) -> Evaluated | None:
+        """Return the kept result of this position, if there is one whose lines begin with legal moves."""
+        found = self._results.get(ply)
+        if found is None:
+            return None
+        lines = [found.pv, *(other.pv for other in found.others)]
+        return found if all(board.is_legal(pv[0]) for pv in lines if pv) else None
 
     def put(self, ply: int, result: Evaluated) -> None:
         """Keep a result."""

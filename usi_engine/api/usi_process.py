@@ -44,7 +44,7 @@ from usi_engine.usi.driver import Engine as Driver
 if TYPE_CHECKING:
     from core_ext.board import Board
 
-NUMBER = re.compile(r" (depth|seldepth|multipv|nodes) (\d+)(?= |$)")
+NUMBER = re.compile(r" (depth|seldepth|multipv|nodes) (\d{1,18})(?= |$)")
 LONGEST_MATE = 1000  # plies; also the length of a mate whose length is not told
 GRACE = 1.0  # seconds after the time of a search, before it is stopped
 

@@ -55,7 +55,8 @@ def read(source: BinaryIO, session: Session, unknown: Callable[[str], None] | No
                 unknown(f"unknown command '{decode(line)}'; help lists them")
     except (OSError, ValueError):
         pass
-    session.post(Quit())
+    finally:
+        session.post(Quit())
 
 
 def load_numpy() -> None:

@@ -26,9 +26,8 @@ from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, has_kanji
 from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
-from usi_engine.play.words import nearest
 from usi_engine.records.formats import SUFFIXES
-from usi_engine.usi.arguments import DAY, Parser, real, whole
+from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
 from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
@@ -43,9 +42,8 @@ def one_of(*names: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in names:
-            word = nearest(text, names)
-            advice = _("did you mean {word}?").format(word=word) if word else ", ".join(names)
-            raise argparse.ArgumentTypeError(_("unknown name '{text}'; {advice}").format(text=text, advice=advice))
+            message = _("'{text}' is not one of {names}").format(text=text, names=", ".join(names))
+            raise argparse.ArgumentTypeError(message + suggestion(text, names))
         return text
 
     return read
@@ -82,9 +80,8 @@ def file_of(args: argparse.Namespace) -> Path | None:
     path = Path(text) if Path(text).exists() else file_named(text)
     if not path.exists():
         others = [str(path.with_name(other.name)) for other in records_in(path.parent)]
-        word = nearest(text, [*others, "startpos", "sfen"])
-        advice = "; " + _("did you mean {word}?").format(word=word) if word else ""
-        raise ValueError(_("there is no file {file}").format(file=text) + advice)
+        message = _("there is no file {file}").format(file=text)
+        raise ValueError(message + suggestion(text, [*others, "startpos", "sfen"]))
     return path
 
 

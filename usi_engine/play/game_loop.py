@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from usi_engine.columns import cells, padded
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import OTHER, LiveGame, side_name
@@ -17,7 +18,6 @@ from usi_engine.play.record import save
 from usi_engine.play.view import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
-from usi_engine.records.kakinoki import columns
 from usi_engine.records.notation import name_moves
 
 HINT_MOVES = 6  # of a hint's line
@@ -224,10 +224,10 @@ class GameLoop:
     def _list_of_moves(self) -> str:
         """Return the numbered moves in columns."""
         texts = [f"{number:>3} {name}" for number, name in enumerate(self._names(self.game.moves, 0), 1)]
-        widest = max(map(columns, texts), default=0) + 2
+        widest = max(map(cells, texts), default=0) + 2
         in_row = max((self._view.width - 1) // widest, 1)
-        padded = [text + " " * (widest - columns(text)) for text in texts]
-        rows = ["".join(padded[first : first + in_row]).rstrip() for first in range(0, len(padded), in_row)]
+        filled = [padded(text, -widest) for text in texts]
+        rows = ["".join(filled[first : first + in_row]).rstrip() for first in range(0, len(filled), in_row)]
         return "\n".join(rows) or _("no moves yet")
 
     def _save(self, rest: str) -> None:

@@ -14,7 +14,7 @@ from usi_engine.core import load_core
 from usi_engine.records.csa_position import LETTERS, Setup, position_lines
 from usi_engine.records.faults import Fault, FaultyText, excerpt, one_line
 from usi_engine.records.time_words import limit_of, words_of
-from usi_engine.records.tree import End, Record, marked_text, unmarked_text
+from usi_engine.records.tree import End, Node, Record, marked_text, unmarked_text
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -221,12 +221,21 @@ def write(record: Record) -> str:
     board = load_core().board(record.start)
     for node in [record.root, *nodes]:
         if node.parent is not None:
-            lines += [board.csa(node.move), *time_lines(node.milliseconds), *comment_lines(node.comment)]
+            lines += statement_lines(board.csa(node.move), node)
             board.push(node.move)
-    end = record.end
-    if end is not None and end.name:
-        lines += [f"%{end.name}", *time_lines(end.milliseconds), *comment_lines(end.comment)]
+    if record.end is not None:
+        lines += end_lines(record.end)
     return "\n".join(lines) + "\n"
+
+
+def statement_lines(statement: str, owner: Node | End) -> list[str]:
+    """Return the lines of a move or end, with its time and comment."""
+    return [statement, *time_lines(owner.milliseconds), *comment_lines(owner.comment)]
+
+
+def end_lines(end: End) -> list[str]:
+    """Return the lines of an end; none if CSA has no name for it."""
+    return statement_lines(f"%{end.name}", end) if end.name else []
 
 
 def header_lines(header: Mapping[str, str]) -> Iterator[str]:

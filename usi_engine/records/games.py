@@ -13,6 +13,7 @@ from usi_engine.language import _
 from usi_engine.records.faults import FaultyText, RecordError
 from usi_engine.records.formats import FORMATS, SUFFIXES, format_of, has_moves, parts_of, text_of_file
 from usi_engine.records.tree import End, Node, Record
+from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -81,11 +82,6 @@ class Game:
         """Black and White; empty if the record does not name them."""
         black, white = self.record.players
         return printable(black), printable(white)
-
-
-def printable(text: str) -> str:
-    """Return the text without control characters, which could do anything to a terminal."""
-    return "".join(letter for letter in text if letter.isprintable())
 
 
 def read_games(path: Path) -> Iterator[Game | RecordError]:

@@ -40,7 +40,7 @@ cdef int fill_features(FeatureSet *found, str name) except -1:
     if name not in _SETS:
         raise ValueError(f"unknown features '{name}'; one of {', '.join(_SETS)}")
     buckets, kings = _SETS[name]
-    found.count = FEATURE_COUNTS[name]
+    found.count = buckets * _bucket_size(name)
     found.kings = len(kings)
     found.bound = buckets > 1
     for view in range(VIEWS):

@@ -23,7 +23,11 @@ from core_ext.eval.nnue import features as _features
 
 INSTRUCTIONS = NNUE_INSTRUCTIONS.decode()
 FEATURE_COUNTS = _features.FEATURE_COUNTS
-_ATTRIBUTES = ["features", "width", "hidden1", "hidden2", "sfnn", "hands", "kings", "progress", "common", "shards"]
+# The attributes of an architecture, with what makes an exact value of each.
+_ATTRIBUTES = {
+    "features": str.__str__, "width": int, "hidden1": int, "hidden2": int, "sfnn": bool, "hands": str.__str__,
+    "kings": str.__str__, "progress": str.__str__, "common": int, "shards": int,
+}
 
 cdef enum:
     HUGE_PAGE = 2 << 20
@@ -87,10 +91,15 @@ cdef int fill_parts(NnueWeights *weights, object architecture) except -1:
     return stacks
 
 
+cdef object exact(architecture):
+    """Return a copy that holds plain numbers and texts: each attribute is read once, and cannot change any more."""
+    return SimpleNamespace(**{name: kind(getattr(architecture, name)) for name, kind in _ATTRIBUTES.items()})
+
+
 def check_architecture(architecture):
     """Raise ValueError if play takes no network of this architecture."""
     cdef NnueWeights weights
-    fill_parts(&weights, architecture)
+    fill_parts(&weights, exact(architecture))
 
 
 cdef int copy_rows(Network network, const int16_t[::1] bias, const int16_t[:, ::1] weight) except -1:
@@ -141,7 +150,7 @@ cdef class Network:
             raise ValueError(f"{fv_scale} output units in a centipawn: at least 1 expected")
         self.architecture = architecture
         self.weights.fv_scale = fv_scale
-        shape = SimpleNamespace(**{name: getattr(architecture, name) for name in _ATTRIBUTES})  # read once
+        shape = exact(architecture)
         stacks = fill_parts(&self.weights, shape)
         copy_rows(self, bias, weight)
         take_progress(self, progress)

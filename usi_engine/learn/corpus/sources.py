@@ -25,6 +25,7 @@ from usi_engine.records.formats import SUFFIXES
 from usi_engine.records.games import Game, read_games
 
 LINES = 128  # in a chunk
+LONGEST_LINE = 1 << 20  # characters
 LONGEST_SCORE = 6  # characters of a score that certainly fits 16 bits or is clamped by the core
 SCORE = re.compile(r"^\*\* ([-+]?\d{1,9})(?= |$)", re.M)
 
@@ -71,8 +72,9 @@ def parse_line(line: str) -> ScoredGame | ValuedMoves:
 
 
 def read_lines(path: Path) -> Iterator[list[str]]:
-    """Yield chunks of lines of a .tsv file, compressed or not."""
-    with open_text(path) as lines:
+    """Yield chunks of lines of a .tsv file, compressed or not; what follows LONGEST_LINE counts as another line."""
+    with open_text(path) as file:
+        lines = iter(partial(file.readline, LONGEST_LINE), "")
         while chunk := list(islice(lines, LINES)):
             yield chunk
 
