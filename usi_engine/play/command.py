@@ -24,7 +24,7 @@ from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, has_kanji
-from usi_engine.play.terms import SIDES, Terms
+from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
 from usi_engine.records.formats import SUFFIXES
 from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
