@@ -4,6 +4,7 @@ The attacker is the side to move at the root and gives checks at OR nodes; the d
 (pn 0) is a mate, a disproof (dn 0) means that there is none.
 """
 
+from core_ext.base.atomic cimport SharedWord
 from core_ext.base.stop cimport Stop
 from core_ext.shogi.position cimport Position
 from core_ext.mate.proof_table cimport ProofTable, PnResult
@@ -55,7 +56,7 @@ cdef struct Solver:
     uint64_t salt           # part of every key: pieces in play, attacker, count_all_interpositions
     bint count_all_interpositions   # futile interpositions lengthen a mate
     bint stopped            # by the stop flag, the deadline, the node limit or a full stack
-    uint64_t nodes          # moves made
+    SharedWord nodes        # moves made; other threads may read it
     uint64_t expanded       # nodes whose moves were generated
     uint64_t node_limit     # 0: none
     uint64_t next_check     # node count at which the clock is read next

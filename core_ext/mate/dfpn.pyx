@@ -17,6 +17,7 @@ several lines reach.
 
 from libc.stdlib cimport free, malloc
 
+from core_ext.base.atomic cimport add_to_word, load_word, store_word
 from core_ext.base.stop cimport next_check, past_deadline, stop_requested
 from core_ext.shogi.bitboard cimport count, lowest, some
 from core_ext.shogi.hand cimport hand_covers, hand_one
@@ -77,7 +78,7 @@ cdef inline Hand hand_after(const Solver *s, Move32 move, bint attacking) noexce
 cdef void make_move(Solver *s, Move move, bint returned) noexcept nogil:
     cdef int attacker = s.attacker, piece_type
     do_move(&s.pos, move)
-    s.nodes += 1
+    add_to_word(&s.nodes, 1)
     if not returned:
         return
     piece_type = raw_type(type_of(captured_piece(s.pos.state.move)))
@@ -409,7 +410,7 @@ cdef void push_node(Solver *s, int attacking, uint64_t key, uint64_t path_key, H
     node.remaining = remaining
     node.blocked_slider = blocked_slider
     node.attacking = attacking
-    node.nodes_before = s.nodes
+    node.nodes_before = load_word(&s.nodes)
     s.expanded += 1
     node.thpn = node.thdn = PROOF_INFINITE
     node.first = 0 if s.depth == s.base else s.stack[s.depth - 1].first + s.stack[s.depth - 1].count
@@ -435,7 +436,8 @@ cdef void push_child(Solver *s, PnNode *node, uint32_t second_delta) noexcept no
 cdef void pop_node(Solver *s, PnNode *node) noexcept nogil:
     """Store the result in the table and the parent, and unmake the move."""
     if node.result.pn == 0 or node.result.dn == 0 or not s.stopped:
-        proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result, s.nodes - node.nodes_before)
+        proof_table_store(&s.table, node.key, node.hand, node.path_key, &node.result,
+                          load_word(&s.nodes) - node.nodes_before)
     if s.depth == s.base:
         return
     undo_move(&s.pos)
@@ -458,13 +460,13 @@ cdef bint adopt_solution(Solver *s, PnNode *node) noexcept nogil:
 
 cdef inline bint must_stop(Solver *s, const PnNode *node) noexcept nogil:
     """Check the flag at every step, the clock every CHECK_INTERVAL nodes."""
-    if stop_requested(s.stop) or (s.node_limit and s.nodes >= s.node_limit):
+    if stop_requested(s.stop) or (s.node_limit and load_word(&s.nodes) >= s.node_limit):
         return True
     if s.depth + 2 >= MAX_MATE_PLY or node.first + node.count + MAX_MOVES >= MAX_CHILDREN:
         return True
-    if s.nodes < s.next_check:
+    if load_word(&s.nodes) < s.next_check:
         return False
-    s.next_check = next_check(s.nodes, 0)
+    s.next_check = next_check(load_word(&s.nodes), 0)
     return past_deadline(s.stop)
 
 
@@ -530,7 +532,7 @@ cdef int set_root(Solver *s, const Position *pos) except -1 nogil:
     # Board and attacker's hand alone do not determine the defender's hand: add the pieces in play.
     s.salt = piece_counts(pos) * <uint64_t>0xA0761D6478BD642F
     s.salt ^= <uint64_t>(1 + 2 * s.count_all_interpositions + pos.side) << 50
-    s.nodes = 0
+    store_word(&s.nodes, 0)
     s.expanded = 0
     s.next_check = 0
     s.base = 0
