@@ -19,15 +19,17 @@ from typing import Literal
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from usi_engine.records.games import load_games
+
 FOLDER = Path(__file__).resolve().parent
-RECORD = FOLDER.parents[1] / "tests" / "data" / "records" / "whole_game.kifu"
+RECORD = FOLDER / "game.kifu"  # of two copies of the program, one of them with a tenth of the time
 PROGRAM = [sys.executable, "-m", "usi_engine"]
 LANGUAGES = ("en", "ja")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WIDTHS = (390, 768, 1280)
 NODES = "100000"
 COARSE = 8  # of 256 values of a colour, between two that are used
-MOVES = ("7g7f", "2g2f", "2f2e")
+PLIES = 46  # of the game in the browser
 
 
 def analysed(folder: Path, lang: str) -> Path:
@@ -40,8 +42,9 @@ def analysed(folder: Path, lang: str) -> Path:
 
 @contextmanager
 def game_server(lang: str) -> Iterator[str]:
-    """Start a game in the browser and return its address."""
-    command = [*PROGRAM, "play", "--browser", "--no-open", "--lang", lang, "--level", "5", "--side", "black"]
+    """Continue the game in the browser and return its address."""
+    options = ["--browser", "--no-open", "--lang", lang, "--level", "5", "--minutes", "15", "--byoyomi", "30"]
+    command = [*PROGRAM, "play", *options, "startpos", "moves", *next(load_games(RECORD)).moves[:PLIES]]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         yield next(word for line in process.stdout for word in line.split() if word.startswith("http://"))
@@ -59,14 +62,12 @@ def show_puzzle(page: Page) -> None:
     page.locator("#now button").first.click()
 
 
-def play_moves(page: Page) -> None:
-    """Start a game and make a few moves."""
-    if page.locator("dialog[open]").count():
-        page.locator("dialog button[type=submit]").click()
-    for move in MOVES:
-        page.locator(f".sb-movable[data-square='{move[:2]}']").click()
-        page.locator(f".sb-target[data-square='{move[2:4]}']").click()
+def show_hint(page: Page) -> None:
+    """Let the program show a hint, unless it does already."""
     page.locator(".sb-movable").first.wait_for()
+    if not page.locator(".sb-arrow-hint").count():
+        page.locator("#hint").click()
+    page.locator(".sb-arrow-hint").wait_for()
 
 
 def pictures(
@@ -79,7 +80,6 @@ def pictures(
         prepare(page)
         yield f"{name}-{lang}-{theme}-{width}", page.screenshot(full_page=width < 1000)
         page.close()
-        prepare = prepare if name != "game" else lambda page: page.locator(".sb-movable").first.wait_for()
 
 
 def all_pictures(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
@@ -89,7 +89,7 @@ def all_pictures(browser: Browser, folder: Path) -> Iterator[tuple[str, bytes]]:
         yield from pictures(browser, address, "analysis", lang, show_mistake)
         yield from pictures(browser, address, "puzzle", lang, show_puzzle)
         with game_server(lang) as address:
-            yield from pictures(browser, address, "game", lang, play_moves)
+            yield from pictures(browser, address, "game", lang, show_hint)
 
 
 def small(picture: bytes) -> bytes:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, report
 from usi_engine.csa.clock import TimeControl
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
@@ -19,7 +19,7 @@ from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
 from usi_engine.play.game_loop import GameLoop, file_named
-from usi_engine.play.match import Match, Settings
+from usi_engine.play.match import SIDES, Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import load
@@ -34,7 +34,6 @@ DEFAULT_LEVEL = 5
 MEGABYTES = 64
 # Exit statuses.
 NOTHING_DONE, INTERRUPTED = 2, 130
-SIDES = {"black": "b", "white": "w", "both": ""}
 
 
 def one_of(*names: str) -> Callable[[str], str]:
@@ -134,14 +133,6 @@ def prepare_input() -> None:
             importlib.import_module("readline")
 
 
-def print_continuation(loop: GameLoop) -> None:
-    """Print the command that continues a game that is not saved."""
-    if loop.unsaved and loop.game.ending is None:
-        side = next(name for name, letter in SIDES.items() if letter == loop.settings.side)
-        command = f"usi_engine play {loop.game.position} --level {loop.settings.level} --side {side}"
-        print(_("To go on: {command}").format(command=command))
-
-
 def view_of(args: argparse.Namespace, settings: Settings, on_terminal: bool) -> View:
     """Return the view of the game: on a terminal that can draw in place, or as plain lines."""
     screen = Screen(has_kanji(sys.stdout) and not args.letters, settings.side == "w")
@@ -188,7 +179,8 @@ def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespac
     except KeyboardInterrupt:
         status = INTERRUPTED
     print()
-    print_continuation(loop)
+    if loop.unsaved and (command := loop.continuation):
+        print(_("To go on: {command}").format(command=command))
     opponent.close()
     return status
 
@@ -213,7 +205,7 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except (ValueError, OSError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return NOTHING_DONE
     except (EOFError, KeyboardInterrupt) as error:  # at a question
         print()

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from usi_engine.columns import cells, wrap
 from usi_engine.play.screen import Cell, Screen
-from usi_engine.play.view import Labels, View
+from usi_engine.play.view import Labels, View, safe
 from usi_engine.usi.output import repeated
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Terminal(View):
 
     def say(self, text: str) -> None:
         """Show lines of text from the next prompt on; if there is no board yet, also now."""
+        text = safe(text)
         if self._board is None:
             self._console.print(Text(text))
         self._messages = [*self._messages[-KEPT_MESSAGES:], text]
