@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tests.csa.server import START_POSITION, summary
 from usi_engine.core import board_of, load_core
+from usi_engine.csa.game import ServerGame
+from usi_engine.csa.protocol import GameSummary, MoveMade, Reader
 from usi_engine.usi.driver import BestMove, Engine, EngineEvent
 
 
@@ -36,3 +39,15 @@ class InstantEngine(Engine):
 
     def quit(self) -> None:
         pass
+
+
+def game_of(*moves: str, game_id: str = "id", offered: str = "") -> ServerGame:
+    """Return a game after the moves `offered` with it, one a line, and these."""
+    reader, read = Reader(), None
+    for line in summary(game_id, position=START_POSITION + offered).splitlines():
+        read = reader.feed(line) or read
+    assert isinstance(read, GameSummary)
+    game = ServerGame(read, InstantEngine(lambda event: None), lambda line: None, lambda text: None)
+    for move in moves:
+        game.handle(MoveMade(move))
+    return game

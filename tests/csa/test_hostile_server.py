@@ -6,6 +6,7 @@ import contextlib
 import re
 import socket
 import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -87,7 +88,8 @@ class Hostile:
 
     def reset(self) -> None:
         """Close the connection without waiting for the client to read."""
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        linger = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self._lines.close()
         self.connection.close()
 

@@ -10,8 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +19,7 @@ from tests.csa.conftest import FAKE_ENGINE, ClientRunner
 from tests.csa.server import WON, Server, Talk, game
 from tests.engine.usi_transport import ROOT
 from usi_engine.csa import background
-from usi_engine.csa.background import BackgroundWriter
+from usi_engine.csa.background import MOST_WAITING, BackgroundWriter
 from usi_engine.csa.command import main, print_line
 from usi_engine.csa.connection import TrafficLog
 from usi_engine.records.games import load_games
@@ -46,32 +44,29 @@ def test_a_log_on_a_full_disk(runner: ClientRunner) -> None:
     assert not runner.log.close()
 
 
-@contextmanager
-def blocked_writer() -> Iterator[tuple[BackgroundWriter, list[str]]]:
-    """Yield a writer that hangs until the end of the block, and the lines that it has written."""
-    free, written = threading.Event(), list[str]()
+def test_output_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines beyond those that may wait are dropped and counted; closing does not wait long."""
+    monkeypatch.setattr(background, "LAST_SECONDS", 0.05)
+    free, hangs, written = threading.Event(), threading.Event(), list[str]()
 
     def write(line: str) -> None:
+        hangs.set()
         free.wait(30)
         written.append(line)
 
     writer = BackgroundWriter(write)
-    try:
-        yield writer, written
-    finally:
-        free.set()
-        writer.close()
-
-
-def test_output_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lines beyond those that may wait are dropped; closing does not wait long."""
-    monkeypatch.setattr(background, "LAST_SECONDS", 0.05)
-    with blocked_writer() as (writer, written):
-        for number in range(5000):
-            writer.put(str(number))
-        assert not writer.close()
-        assert not written
-    assert 1000 <= len(written) < 1010
+    writer.put("first")
+    assert hangs.wait(30)
+    for _ in range(MOST_WAITING + 7):
+        writer.put("line")
+    assert not writer.close() and not written
+    free.set()
+    while len(written) <= MOST_WAITING:
+        time.sleep(0.01)
+    writer.put("last")
+    monkeypatch.setattr(background, "LAST_SECONDS", 30)
+    assert writer.close()
+    assert written == ["first", *["line"] * MOST_WAITING, "7 lines are missing here", "last"]
 
 
 def test_output_that_fails_once() -> None:

@@ -8,27 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.csa.instant_engine import InstantEngine
-from tests.csa.server import START_POSITION, summary
+from tests.csa.instant_engine import game_of
 from usi_engine.csa import journal as journals
 from usi_engine.csa import record as records
-from usi_engine.csa.game import Ending, ServerGame
+from usi_engine.csa.game import Ending
 from usi_engine.csa.journal import Journal, recover
-from usi_engine.csa.protocol import GameSummary, MoveMade, Reader
+from usi_engine.csa.protocol import MoveMade
 from usi_engine.csa.record import save, stem_of
 from usi_engine.records.games import load_games
-
-
-def game_of(*moves: str, game_id: str = "id", offered: str = "") -> ServerGame:
-    """Return a game after the moves `offered` with it, one a line, and these."""
-    reader, read = Reader(), None
-    for line in summary(game_id, position=START_POSITION + offered).splitlines():
-        read = reader.feed(line) or read
-    assert isinstance(read, GameSummary)
-    game = ServerGame(read, InstantEngine(lambda event: None), lambda line: None, lambda text: None)
-    for move in moves:
-        game.handle(MoveMade(move))
-    return game
 
 
 def moves_of(path: Path) -> tuple[str, ...]:

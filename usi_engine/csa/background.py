@@ -6,14 +6,15 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+
+from usi_engine.language import _
 
 MOST_WAITING = 1000
 LAST_SECONDS = 1.0
 
 
 class BackgroundWriter:
-    """A thread that passes lines to `write`. Lines that come while MOST_WAITING others wait are dropped.
+    """A thread that passes lines to `write`. Lines that come while MOST_WAITING others wait are dropped and counted.
 
     `failed` gets the first error of `write`, or that of a thread that cannot start; then all further lines are dropped.
     """
@@ -21,6 +22,7 @@ class BackgroundWriter:
     def __init__(self, write: Callable[[str], None], failed: Callable[[Exception], None] = lambda error: None) -> None:
         self._write, self._when_failed, self._failed = write, failed, False
         self._lines: queue.Queue[str | None] = queue.Queue(MOST_WAITING)
+        self._dropped = 0
         self._thread = threading.Thread(target=self._run, name="output", daemon=True)
         try:
             self._thread.start()
@@ -29,8 +31,13 @@ class BackgroundWriter:
 
     def put(self, line: str) -> None:
         """Hand a line over without waiting."""
-        with suppress(queue.Full):
+        try:
+            if self._dropped:
+                self._lines.put_nowait(_("{count} lines are missing here").format(count=self._dropped))
+                self._dropped = 0
             self._lines.put_nowait(line)
+        except queue.Full:
+            self._dropped += 1
 
     @property
     def hangs(self) -> bool:

@@ -44,7 +44,7 @@ class TrafficLog:
     def write(self, mark: str, line: str) -> None:
         """Write a line; `mark` is > for lines sent, < for lines received."""
         if self._lines is not None:
-            self._lines.put(f"{time.strftime('%H:%M:%S')} {mark} {printable(line)}\n")
+            self._lines.put(f"{time.strftime('%H:%M:%S')} {mark} {printable(line)}")
 
     def close(self) -> bool:
         """Close the file; return False if it lacks lines. A file that hangs stays open."""
@@ -57,7 +57,7 @@ class TrafficLog:
 
     def _append(self, line: str) -> None:
         assert self._file is not None
-        self._file.write(line)
+        self._file.write(line + "\n")
         self._file.flush()
 
     def _stop(self, error: Exception) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import BinaryIO
@@ -51,15 +52,18 @@ class Journal:
         self._put(csa.end_lines(end_of_game(self._game)))
 
     def close(self, *, remove: bool) -> None:
-        """Close the file; `remove` it if the record is written. A file that hangs stays."""
+        """Close the file, and remove it if the record is written or if it is empty. A file that hangs stays."""
         self._lines.close()
         if self._lines.hangs or self._file is None or self._path is None:
             return
-        if remove and fcntl:  # while it is locked
-            self._path.unlink(missing_ok=True)
-        self._file.close()
-        if remove:
-            self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            if fcntl and remove:  # while it is locked
+                self._path.unlink()
+        with suppress(OSError):  # a full disk
+            self._file.close()
+        with suppress(OSError):
+            if remove or not self._path.stat().st_size:
+                self._path.unlink()
 
     def _put(self, lines: list[str]) -> None:
         self._lines.put("".join(line + "\n" for line in lines))

@@ -62,6 +62,7 @@ class Table:
         self._opponent.set("SkillLevel", self._match.settings.level)
         threading.Thread(target=self._listen, name="answers", daemon=True).start()
         with self._changed:
+            self._began = time.monotonic()
             self._update()
 
     def close(self) -> None:
