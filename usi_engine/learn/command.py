@@ -28,7 +28,7 @@ MOST_SAMPLES = 50  # positions of one search of off_game.SEARCH_NODES
 MOST_PLIES = 6  # searched without late move pruning
 MOST_NODES = 10**8  # of a search: its TT takes 160 bytes a node
 if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+    Commands = argparse._SubParsersAction[Parser]
 
 
 def parser() -> argparse.ArgumentParser:
