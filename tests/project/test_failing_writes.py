@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from core_ext.board import Board
 from tests.csa.instant_engine import game_of
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
@@ -183,7 +182,7 @@ def test_caches_fail_silently(tmp_path: Path) -> None:
             cache.keep(Arrays(), folder / "weights.unfolded")
             store = Store(folder / "game.jsonl")
             store.put(0, Evaluated(1, None, 2, 3, 4, ("7g7f",)))
-        assert store.get(0, Board()) is not None
+        assert store.get(0, load_core().board()) is not None
         assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
     assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}
 
