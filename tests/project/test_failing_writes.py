@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from core_ext.board import Board
 from tests.csa.instant_engine import game_of
 from tests.eval.nnue.networks import random_network
 from tests.learn.helpers import random_game
@@ -182,7 +183,7 @@ def test_caches_fail_silently(tmp_path: Path) -> None:
             cache.keep(Arrays(), folder / "weights.unfolded")
             store = Store(folder / "game.jsonl")
             store.put(0, Evaluated(1, None, 2, 3, 4, ("7g7f",)))
-        assert store.get(0) is not None
+        assert store.get(0, Board()) is not None
         assert set(content(folder)) <= {"weights.unfolded", "game.jsonl"}
     assert set(content(folder)) == {"weights.unfolded", "game.jsonl"}
 
