@@ -76,7 +76,7 @@ test: $(VENV)/.test probes
 	$(PYTEST)
 
 test-learn: $(VENV)/.test $(VENV)/.learn probes
-	$(PYTEST) tests/learn/nnue tests/project/test_readme_commands.py
+	$(PYTEST) tests/learn/nnue
 
 test-page: $(VENV)/.test $(VENV)/.page probes
 	$(PYTEST) tests/page
@@ -103,7 +103,7 @@ debug: $(VENV)/.test
 # The interpreter is not built with AddressSanitizer, so the library is preloaded. Leaks are not counted, because Python
 # frees little memory at exit.
 sanitize fuzz-sanitize: export CORE_EXT_PROFILE = debug
-sanitize fuzz-sanitize: export CORE_EXT_SANITIZE = 1
+sanitize fuzz-sanitize: export CORE_EXT_SANITIZE = address
 sanitize fuzz-sanitize: export ASAN_OPTIONS = detect_leaks=0:verify_asan_link_order=0:allocator_may_return_null=1
 sanitize fuzz-sanitize: export UBSAN_OPTIONS = print_stacktrace=1
 sanitize fuzz-sanitize: export PYTHONMALLOC = malloc

@@ -54,6 +54,7 @@ def labels() -> dict[str, str]:
         "time_used": _("time used"),
         "win_bar": _("Black {black} %, White {white} %"),
         "moves": _("Moves"),
+        "move_count": _("{count} moves"),
         "move_number": _("Move {number}"),
         "value": _("Value"),
         "loss": _("-{points} points of win chance"),

@@ -6,6 +6,7 @@ const {labels, nodes} = game;
 const MARKS = {inaccuracy: "•", dubious: "?!", mistake: "?", blunder: "??"};
 const LINE_ORDER = ["better", "refutation", "best", "candidate"];
 const TIMED = nodes.some(node => node.seconds);
+const ADDRESS_DELAY = 400;  // milliseconds: Safari allows 100 changes of the address in 30 seconds
 const SWIPE = 40;  // least pixels of a swipe
 const at = id => document.getElementById(id);
 
@@ -13,7 +14,7 @@ const at = id => document.getElementById(id);
 // ({sfen, usi, name, node}; only steps of a variation have a node), the index of the step, and the line to return to.
 const here = {ply: 0, line: null};
 let turned = false, letters = false;
-let board, graph, puzzles;
+let board, graph, puzzles, addressTimer;
 const rows = [];              // the button of each move of the game
 const chipsOf = new Map();    // node of a variation -> its button
 
@@ -89,7 +90,8 @@ function render() {
   drawNow(shown);
   drawCurrentRow();
   at("spoken").textContent = line ? place.name : moveText(nodes[ply]);
-  if (location.hash.slice(1) !== String(ply)) history.replaceState(null, "", `#${ply}`);
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => history.replaceState(null, "", `#${here.ply}`), ADDRESS_DELAY);
 }
 
 function arrowsOf(node) {
@@ -275,7 +277,7 @@ function buildRecord() {
   at("record").append(h("h2", {}, labels.record),
     h("dl", {}, ...items.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])),
     h("div", {class: "buttons"}, copier(labels.copy_sfen, shownSfen), copier(labels.copy_kif, () => game.kif),
-      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, labels.save_kif), copier(labels.copy_link, () => location.href)),
+      h("button", {type: "button", onclick: () => saveText(name, game.kif)}, labels.save_kif), copier(labels.copy_link, () => new URL(`#${here.ply}`, location.href).href)),
     status);
 }
 

@@ -13,7 +13,6 @@ const squareName = (file, rank) => file + String.fromCharCode(96 + rank);
 const fileOf = square => +square[0];
 const rankOf = square => square.charCodeAt(1) - 96;
 const isBlackPiece = piece => piece === piece.toUpperCase();
-const fillText = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
 
 class Position {
   constructor(sfen) {

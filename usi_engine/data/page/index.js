@@ -13,7 +13,7 @@ function sideLine(mark, side) {
 }
 
 function gameCard(game) {
-  const facts = [game.date, game.event, `${labels.moves} ${game.moves}`, game.end].filter(Boolean);
+  const facts = [game.date, game.event, fillText(labels.move_count, {count: game.moves}), game.end].filter(Boolean);
   return h("li", {class: "panel"}, h("a", {href: game.href}, game.title), h("p", {class: "soft"}, facts.join(" · ")),
            sideLine("☗", game.black), sideLine("☖", game.white));
 }

@@ -1,6 +1,9 @@
 "use strict";
 // Helpers of all pages.
 
+// Fill in the words in braces.
+const fillText = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => name in values ? values[name] : all);
+
 // Make an element. Attributes that begin with "on" are listeners; false, null and undefined leave an attribute out.
 function h(tag, attributes = {}, ...children) {
   const made = document.createElement(tag);
