@@ -169,6 +169,7 @@ figures: $(VENV)/.charts
 
 pictures: $(VENV)/.test $(VENV)/.page build
 	$(PY) -m docs.figures.pages build/pictures
+	$(PY) -m docs.figures.terminal build/pictures
 
 # make match OPPONENT=/path/to/engine GAMES=20 NODES=100000, or TIME=10+0.1 in seconds: MAIN, MAIN+INCREMENT or
 # MAIN/BYOYOMI. OPTIONS of the opponent: NAME=VALUE NAME=VALUE. The same command continues an interrupted match.

@@ -11,7 +11,7 @@ from usi_engine.core import Core, board_after
 from usi_engine.language import _
 from usi_engine.usi.arguments import WIDEST, suggestion
 from usi_engine.usi.options import DECLARED, TUNING_PREFIX, Options
-from usi_engine.usi.output import escaped
+from usi_engine.usi.output import escaped, printable
 from usi_engine.usi.protocol import (
     COMMAND_WORDS,
     GO_WORDS,
@@ -118,7 +118,7 @@ def refused(commands: Iterable[str], core: Core) -> str | None:
             try:
                 board = board_after(core, parsed.sfen, parsed.moves)
             except ValueError as error:
-                return _("position refused: {reason}").format(reason=escaped(str(error)))
+                return _("position refused: {reason}").format(reason=printable(str(error)))
         elif isinstance(parsed, Go):
             illegal = [move for move in parsed.searchmoves if not board.is_legal(move)]
             if illegal:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import itertools
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -15,6 +17,10 @@ from usi_engine.usi.protocol import position_of
 if TYPE_CHECKING:
     from core_ext.board import Board
     from core_ext.engine import MateSolver, StopToken, Table, Worker
+
+
+# Quoted texts and numbers in a message of the core.
+VALUES = re.compile(r"'[^']*'|\d+")
 
 
 class CoreError(Exception):
@@ -51,13 +57,31 @@ def report(error: Exception) -> None:
 
 def board_after(core: Core, sfen: str, moves: Iterable[str]) -> Board:
     """Return the board after the moves. ValueError names the fault in the sfen, or the number of a bad move."""
-    board = core.board(sfen)
+    try:
+        board = core.board(sfen)
+    except ValueError as error:
+        raise ValueError(translated(str(error))) from None
     for number, move in enumerate(moves, 1):
         try:
             board.push(move)
         except ValueError as error:
-            raise ValueError(f"move {number} '{move}': {error}") from None
+            message = _("move {number} '{move}': {reason}")
+            raise ValueError(message.format(number=number, move=move, reason=translated(str(error)))) from None
     return board
+
+
+def translated(text: str) -> str:
+    """Return a message of the core in the language of messages; the catalog has it as `with_places` returns it."""
+    values = [match[0].strip("'") for match in VALUES.finditer(text)]
+    pattern = with_places(text)
+    found = _(pattern)
+    return text if found == pattern else found.format(*values)
+
+
+def with_places(text: str) -> str:
+    """Return the text with `{0}`, `{1}`, ... instead of its quoted texts and numbers."""
+    places = (f"{{{number}}}" for number in itertools.count())
+    return VALUES.sub(lambda match: f"'{next(places)}'" if match[0][0] == "'" else next(places), text)
 
 
 def board_of(core: Core, text: str) -> Board:

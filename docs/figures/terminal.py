@@ -84,6 +84,7 @@ def letters(text: str, style: Style, place: tuple[int, int], colours: tuple[str,
 
 def main(folder: Path) -> None:
     """Write a picture of each terminal into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in TERMINALS:
         (folder / f"terminal-{name}.svg").write_text(picture(name), encoding="utf-8")
 

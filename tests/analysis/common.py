@@ -47,6 +47,6 @@ def mating(plies: int, *pv: str) -> Evaluated:
 
 def page_json(text: str) -> Any:
     """The data of a page."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    found = re.search(r'<script [^>]*id="data"[^>]*>(.*?)</script>', text, re.S)
     assert found
     return json.loads(found[1])

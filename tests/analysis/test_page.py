@@ -128,3 +128,6 @@ def test_index_of_several_games(tmp_path: Path) -> None:
     assert [game["href"] for game in games] == ["index-2.html", "whole_game.html"]
     assert (games[1]["moves"], games[1]["event"], games[1]["end"]) == (91, "試験対局", "White is checkmated")
     assert 0 < games[1]["black"]["accuracy"] <= 100
+    out = tmp_path / "out.html"
+    assert main([str(own), str(RECORDS / "whole_game.kifu"), "--html", str(out), *QUICK]) == 2
+    assert not out.exists()

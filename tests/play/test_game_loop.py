@@ -369,6 +369,16 @@ def test_what_cannot_be_played(run: Run, words: list[str], message: str) -> None
     assert message in errors
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_output_that_cannot_be_written() -> None:
+    program = [sys.executable, "-m", "usi_engine", "play", "--eval", "material"]
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run(
+            program, input=b"", stdout=full, stderr=subprocess.PIPE, cwd=ROOT, timeout=60, check=False
+        )
+    assert done.returncode == 1 and done.stderr == b"cannot write the output: No space left on device\n"
+
+
 def test_the_program_ends_with_its_input() -> None:
     """Letters without colour, and without rich, if the output is neither UTF-8 nor a terminal."""
     python = [sys.executable, "-X", "utf8=0", "-X", "importtime"]

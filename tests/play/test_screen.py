@@ -7,8 +7,8 @@ import io
 import pytest
 
 from core_ext.board import Board
+from usi_engine.columns import cells
 from usi_engine.play.screen import Cell, Screen, has_kanji
-from usi_engine.records.kakinoki import columns
 
 LABELS = ("Sente", "Gote")
 EXCHANGED = Board.from_moves(["7g7f", "3c3d", "8h2b+"])
@@ -24,9 +24,9 @@ def test_kanji(flipped: bool) -> None:
     """Every row is as wide as the edge; the files stand above their squares."""
     lines = Screen(flipped=flipped).text(EXCHANGED, LABELS).splitlines()
     assert len(lines) == 14
-    widths = [columns(line) for line in lines[2:13]]
+    widths = [cells(line) for line in lines[2:13]]
     assert widths == [30, *[33] * 9, 30]
-    assert columns(lines[1]) == 29
+    assert cells(lines[1]) == 29
     if flipped:
         assert lines[0] == " ▲ Sente  [角]" and lines[-1] == " △ Gote  [-]"
         assert lines[3] == " | 香 桂 銀 金 玉 金 銀 桂 香|九i"

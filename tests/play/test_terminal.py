@@ -96,6 +96,10 @@ def test_text_longer_than_the_screen_is_shown_once_without_the_board() -> None:
     assert plain(played.prompt()).endswith("]\none\n")
 
 
+def test_escapes_in_messages_are_shown() -> None:
+    assert plain(Played().prompt("saved as \x1b[2J.kif\nnext")).endswith("]\nsaved as \\x1b[2J.kif\nnext\n")
+
+
 def test_messages_wrap_at_the_width() -> None:
     text = plain(Played(width=40).prompt("歩" * 30, "one two three four five six seven eight nine ten"))
     lines = text.splitlines()[-4:]

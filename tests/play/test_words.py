@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from usi_engine.columns import cells
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.words import COMMANDS, NAMES, help_text, nearest, plain, split_command
-from usi_engine.records.kakinoki import columns
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_words_are_unique_and_as_they_are_compared() -> None:
 
 
 def test_the_list_of_commands_fits_80_columns() -> None:
-    assert max(map(columns, help_text().splitlines())) < 80
+    assert max(map(cells, help_text().splitlines())) < 80
 
 
 class Dialogue:

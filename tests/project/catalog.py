@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from babel.messages.extract import extract
 from babel.messages.pofile import read_po
 
 from tests.project.pages import ROOT
+from usi_engine.core import with_places
 
 PROGRAM = ROOT / "usi_engine"
 JAPANESE = PROGRAM / "locale" / "ja" / "LC_MESSAGES" / "usi_engine.po"
@@ -24,12 +26,20 @@ def texts_of(path: Path, *functions: str) -> Iterator[str]:
                 yield message
 
 
+def texts_of_core() -> Iterator[str]:
+    """Yield the messages about positions and moves, with `{0}`, `{1}`, ... for what they quote."""
+    for line in (ROOT / "core_ext" / "shogi" / "sfen.pyx").read_text(encoding="utf-8").splitlines():
+        if found := re.search(r'raise ValueError\(f?"(.*)"\)', line):
+            yield with_places(re.sub(r"'\{.*?\}'(?= |$)", "'x'", found[1]).replace("{len(rows)}", "0"))
+
+
 def texts() -> dict[str, Path]:
     """Return the texts of the program, each with a file that shows it."""
     found = {text: path for path in sorted(PROGRAM.rglob("*.py")) for text in texts_of(path)}
     # A fault of a record is translated when it is shown.
     for path in sorted((PROGRAM / "records").rglob("*.py")):
         found |= dict.fromkeys(texts_of(path, "fault", "Fault"), path)
+    found |= dict.fromkeys(texts_of_core(), ROOT / "core_ext" / "shogi" / "sfen.pyx")
     return found
 
 

@@ -17,7 +17,7 @@ from usi_engine.analysis.puzzles import Puzzle, puzzles_of
 from usi_engine.analysis.report import AnalysedGame, analysed
 from usi_engine.analysis.store import Store, store_path
 from usi_engine.analysis.terminal import print_game
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, report, text_of
 from usi_engine.evaluation.cache import cache_folder
 from usi_engine.evaluation.names import WeightsError
 from usi_engine.language import _
@@ -144,7 +144,7 @@ class Outputs:
                 write_file(path, page_text(result, self._limits, puzzles) if page else kif_text(result))
                 self._entries += [entry_of(result, path.name)] if page else []
             except (OSError, RecordError) as error:
-                faults.append(f"{result.game.name}: {error}")
+                faults.append(f"{result.game.name}: {text_of(error)}")
         if faults:
             raise RecordError("\n".join(faults))
 
@@ -193,5 +193,5 @@ def main(words: list[str]) -> int:
         print(_("stopped") + goes_on, file=sys.stderr)
         return INTERRUPTED
     except (OSError, RecordError, CoreError, WeightsError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return 2

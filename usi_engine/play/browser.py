@@ -16,10 +16,8 @@ from usi_engine.analysis.page_labels import board_labels
 from usi_engine.language import _, chosen
 from usi_engine.play.browser_server import ONE_FILE_POLICY, Answer, PageServer, Refused, json_answer
 from usi_engine.play.browser_texts import labels
-from usi_engine.play.match import Match
 from usi_engine.play.moves import MoveError
 from usi_engine.play.table import Table
-from usi_engine.play.terms import Terms
 from usi_engine.records.faults import RecordError
 from usi_engine.records.files import encoded
 from usi_engine.records.writer import text_of
@@ -100,17 +98,8 @@ def play(table: Table, *, show: bool, say: Callable[[str], None]) -> NoReturn:
         finally:
             table.close()
             server.shutdown()
-            if command := continuation(table.match):
+            if command := table.match.continuation("--browser"):
                 say(_("To go on: {command}").format(command=command))
-
-
-def continuation(match: Match) -> str:
-    """Return the command that continues a game; empty if it has ended or has no moves."""
-    game, settings = match.game, match.settings
-    if game.ending or not game.moves:
-        return ""
-    side = Terms.of(settings, None).side
-    return f"usi_engine play --browser {game.position} --level {settings.level} --side {side}"
 
 
 def open_browser(url: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from usi_engine.core import Core, CoreError, load_core, text_of
+from usi_engine.core import Core, CoreError, load_core, report
 from usi_engine.csa.clock import TimeControl
 from usi_engine.evaluation.names import INTERNAL
 from usi_engine.game.skill import FULL_STRENGTH
@@ -19,23 +19,21 @@ from usi_engine.language import _
 from usi_engine.mate_tool.problems import looks_like_position
 from usi_engine.play.game import HANDICAPS, START, LiveGame
 from usi_engine.play.game_loop import GameLoop, file_named
-from usi_engine.play.match import Match, Settings
+from usi_engine.play.match import SIDES, Match, Settings
 from usi_engine.play.opponent import Opponent
 from usi_engine.play.questions import ask_handicap, ask_level, ask_side
 from usi_engine.play.record import load
 from usi_engine.play.screen import Screen, has_kanji
 from usi_engine.play.terms import Terms
 from usi_engine.play.view import View, say_now
-from usi_engine.play.words import nearest
 from usi_engine.records.formats import SUFFIXES
-from usi_engine.usi.arguments import DAY, Parser, real, whole
+from usi_engine.usi.arguments import DAY, Parser, real, suggestion, whole
 from usi_engine.usi.protocol import position_of
 
 DEFAULT_LEVEL = 5
 MEGABYTES = 64
 # Exit statuses.
 NOTHING_DONE, INTERRUPTED = 2, 130
-SIDES = {"black": "b", "white": "w", "both": ""}
 
 
 def one_of(*names: str) -> Callable[[str], str]:
@@ -43,9 +41,8 @@ def one_of(*names: str) -> Callable[[str], str]:
 
     def read(text: str) -> str:
         if text not in names:
-            word = nearest(text, names)
-            advice = _("did you mean {word}?").format(word=word) if word else ", ".join(names)
-            raise argparse.ArgumentTypeError(_("unknown name '{text}'; {advice}").format(text=text, advice=advice))
+            message = _("'{text}' is not one of {names}").format(text=text, names=", ".join(names))
+            raise argparse.ArgumentTypeError(message + suggestion(text, names))
         return text
 
     return read
@@ -82,9 +79,8 @@ def file_of(args: argparse.Namespace) -> Path | None:
     path = Path(text) if Path(text).exists() else file_named(text)
     if not path.exists():
         others = [str(path.with_name(other.name)) for other in records_in(path.parent)]
-        word = nearest(text, [*others, "startpos", "sfen"])
-        advice = "; " + _("did you mean {word}?").format(word=word) if word else ""
-        raise ValueError(_("there is no file {file}").format(file=text) + advice)
+        message = _("there is no file {file}").format(file=text)
+        raise ValueError(message + suggestion(text, [*others, "startpos", "sfen"]))
     return path
 
 
@@ -137,14 +133,6 @@ def prepare_input() -> None:
             importlib.import_module("readline")
 
 
-def print_continuation(loop: GameLoop) -> None:
-    """Print the command that continues a game that is not saved."""
-    if loop.unsaved and loop.game.ending is None:
-        side = next(name for name, letter in SIDES.items() if letter == loop.settings.side)
-        command = f"usi_engine play {loop.game.position} --level {loop.settings.level} --side {side}"
-        print(_("To go on: {command}").format(command=command))
-
-
 def view_of(args: argparse.Namespace, settings: Settings, on_terminal: bool) -> View:
     """Return the view of the game: on a terminal that can draw in place, or as plain lines."""
     screen = Screen(has_kanji(sys.stdout) and not args.letters, settings.side == "w")
@@ -191,7 +179,8 @@ def play_in_terminal(game: LiveGame, settings: Settings, args: argparse.Namespac
     except KeyboardInterrupt:
         status = INTERRUPTED
     print()
-    print_continuation(loop)
+    if loop.unsaved and (command := loop.continuation):
+        print(_("To go on: {command}").format(command=command))
     opponent.close()
     return status
 
@@ -216,7 +205,7 @@ def main(words: list[str]) -> int:
     try:
         return run(args)
     except (ValueError, OSError, CoreError, MemoryError) as error:
-        print(text_of(error), file=sys.stderr)
+        report(error)
         return NOTHING_DONE
     except (EOFError, KeyboardInterrupt) as error:  # at a question
         print()

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from usi_engine.columns import cells, padded
+from usi_engine.core import reason_of
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import OTHER, LiveGame, side_name
@@ -17,7 +19,6 @@ from usi_engine.play.record import save
 from usi_engine.play.view import View
 from usi_engine.play.words import advice_on, help_text, split_command
 from usi_engine.records.faults import RecordError
-from usi_engine.records.kakinoki import columns
 from usi_engine.records.notation import name_moves
 
 HINT_MOVES = 6  # of a hint's line
@@ -92,6 +93,11 @@ class GameLoop:
         """True if there are moves that are not saved."""
         return self.game.moves != self._saved_moves
 
+    @property
+    def continuation(self) -> str:
+        """The command that continues the game; empty if it has ended or has no moves."""
+        return self._match.continuation()
+
     def _greeting(self) -> str:
         """Return the line that a game begins with."""
         if self._view.screen.kanji:
@@ -153,7 +159,7 @@ class GameLoop:
         try:
             move = read_move(text, self.game.board)
         except UnknownMove as error:
-            raise MoveError(f"{error}; {advice_on(text)}") from None
+            raise MoveError(_("{error}; {advice}").format(error=error, advice=advice_on(text))) from None
         except MoveError:
             if not self.game.ending:
                 raise
@@ -224,10 +230,10 @@ class GameLoop:
     def _list_of_moves(self) -> str:
         """Return the numbered moves in columns."""
         texts = [f"{number:>3} {name}" for number, name in enumerate(self._names(self.game.moves, 0), 1)]
-        widest = max(map(columns, texts), default=0) + 2
+        widest = max(map(cells, texts), default=0) + 2
         in_row = max((self._view.width - 1) // widest, 1)
-        padded = [text + " " * (widest - columns(text)) for text in texts]
-        rows = ["".join(padded[first : first + in_row]).rstrip() for first in range(0, len(padded), in_row)]
+        filled = [padded(text, -widest) for text in texts]
+        rows = ["".join(filled[first : first + in_row]).rstrip() for first in range(0, len(filled), in_row)]
         return "\n".join(rows) or _("no moves yet")
 
     def _save(self, rest: str) -> None:
@@ -236,7 +242,7 @@ class GameLoop:
             save(self.game, path, self._match.players)
         except OSError as error:
             message = _("{file} was not saved: {reason}; save it under another name or in another folder")
-            raise MoveError(message.format(file=path, reason=error.strerror or error)) from None
+            raise MoveError(message.format(file=path, reason=reason_of(error))) from None
         self._saved_moves, self._own_file, self._refused_file = self.game.moves, path, None
         self._view.say(_("saved as {file}").format(file=path))
 

@@ -12,6 +12,7 @@ from usi_engine.play.moves import MoveError, read_move
 from usi_engine.play.record import PLAYER, engine_name
 
 SIGNS = {"b": "+", "w": "-"}  # the names of the players in Clocks
+SIDES = {"black": "b", "white": "w", "both": ""}  # the person's
 
 
 @dataclass
@@ -61,6 +62,14 @@ class Match:
         if OTHER[side] == self.settings.side:
             return engine_name(self.settings.level, _("level"))
         return _("Player")
+
+    def continuation(self, option: str = "") -> str:
+        """Return the command that continues a game; empty if it has ended or has no moves."""
+        if self.game.ending or not self.game.moves:
+            return ""
+        side = next(name for name, letter in SIDES.items() if letter == self.settings.side)
+        words = ["usi_engine play", option, self.game.position, f"--level {self.settings.level} --side {side}"]
+        return " ".join(filter(None, words))
 
     def left(self, side: str) -> int:
         """Return the main time that `b` or `w` has left at the start of its move, with the move's increment."""

@@ -15,8 +15,9 @@ from rich.console import Console
 from rich.style import Style
 from rich.text import Text
 
+from usi_engine.columns import cells, wrap
 from usi_engine.play.screen import Cell, Screen
-from usi_engine.play.view import Labels, View
+from usi_engine.play.view import Labels, View, safe
 from usi_engine.usi.output import repeated
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Terminal(View):
 
     def say(self, text: str) -> None:
         """Show lines of text from the next prompt on; if there is no board yet, also now."""
+        text = safe(text)
         if self._board is None:
             self._console.print(Text(text))
         self._messages = [*self._messages[-KEPT_MESSAGES:], text]
@@ -123,7 +125,11 @@ class Terminal(View):
         return rows
 
     def _wrapped(self, text: str) -> list[Text]:
-        return list(Text(text).wrap(self._console, max(self.width - 1, 1)))
+        """Return the text as lines that fit; a word that is wider is broken."""
+        width, lines = max(self.width - 1, 1), list[str]()
+        for line in text.split("\n"):
+            lines += [line] if cells(line) <= width else wrap(line, width)
+        return [part for line in lines for part in Text(line).wrap(self._console, width)]
 
     @contextmanager
     def _clocks_running(self) -> Iterator[None]:

@@ -11,11 +11,10 @@ from usi_engine.csa.clock import TimeControl
 from usi_engine.game.skill import FULL_STRENGTH
 from usi_engine.language import _
 from usi_engine.play.game import HANDICAPS, START
-from usi_engine.play.match import Settings
+from usi_engine.play.match import SIDES, Settings
 from usi_engine.play.moves import MoveError
 from usi_engine.usi.arguments import DAY
 
-SIDES = {"black": "b", "white": "w", "both": ""}
 EVEN = "even"
 MOST = {"level": FULL_STRENGTH, "minutes": DAY / 60, "byoyomi": DAY, "increment": DAY}
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from usi_engine.play.screen import Screen
+from usi_engine.usi.output import printable
 
 if TYPE_CHECKING:
     from core_ext.board import Board
@@ -17,8 +18,13 @@ Labels = Callable[[], tuple[str, str]]
 
 
 def say_now(text: str) -> None:
-    """Print a line at once, even if the output is not a terminal."""
-    print(text, flush=True)
+    """Print lines at once, even if the output is not a terminal. They may quote text of any origin."""
+    print(safe(text), flush=True)
+
+
+def safe(text: str) -> str:
+    """Return lines of text without characters that act on a terminal."""
+    return "\n".join(map(printable, text.split("\n")))
 
 
 class View:

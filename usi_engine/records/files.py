@@ -82,7 +82,7 @@ class Output:
         self._out, self._read = out, read
         self._by_name = several or out.is_dir()
         self._used: set[str] = set()
-        if several and out.suffix.lower() in SUFFIXES and not out.is_dir():
+        if several and out.suffix.lower() in (*SUFFIXES, suffix) and not out.is_dir():
             raise RecordError(_("{path}: several games need a folder").format(path=out))
         if not self._by_name:
             refuse_replacing(out, read)
