@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from usi_engine.records.games import load_games
 
 FOLDER = Path(__file__).resolve().parent
-RECORD = FOLDER.parents[1] / "tests" / "data" / "records" / "whole_game.kifu"
+RECORD = FOLDER / "game.kifu"  # of two copies of the program, one of them with a tenth of the time
 PROGRAM = [sys.executable, "-m", "usi_engine"]
 LANGUAGES = ("en", "ja")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
