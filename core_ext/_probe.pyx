@@ -30,6 +30,7 @@ from core_ext.search.movepick cimport (
     CONTINUATIONS, init_picker, next_move, peek_move, PICK_MAIN, PICK_PROBCUT, PICK_QUIESCENCE, Picker, ScoredMove,
 )
 from core_ext.search.searcher cimport allocate_histories
+from core_ext.base.atomic cimport load_word, store_word
 from core_ext.search.tt cimport (
     BUCKET, TranspositionTable, tt_allocate, tt_bucket, tt_clear, tt_free, tt_new_search, tt_probe, tt_store,
     TTData, TTEntry, value_from_table, value_to_table,
@@ -368,13 +369,13 @@ cdef class TableProbe:
     def bucket(self, key: int):
         """Return the (check, data) words of the key's bucket. Keys that differ only in the lower 32 bits share one."""
         cdef TTEntry *entry = tt_bucket(&self.table, key)
-        return [(entry[i].check, entry[i].data) for i in range(BUCKET)]
+        return [(load_word(&entry[i].check), load_word(&entry[i].data)) for i in range(BUCKET)]
 
     def write(self, key: int, place: int, check: int, data: int):
         """Overwrite an entry of the bucket, as another thread might."""
         cdef TTEntry *entry = tt_bucket(&self.table, key) + <int>place
-        entry.check = check
-        entry.data = data
+        store_word(&entry.check, check)
+        store_word(&entry.data, data)
 
 
 cdef int store_and_check(TranspositionTable *table, uint64_t key, uint64_t noise) noexcept nogil:
@@ -432,8 +433,8 @@ def fill_table(Table table not None, seed: int):
     cdef uint64_t state = <unsigned long long>seed
     cdef uint64_t i
     for i in range(table.table.buckets * BUCKET):
-        table.table.entries[i].check = random_word(&state)
-        table.table.entries[i].data = random_word(&state)
+        store_word(&table.table.entries[i].check, random_word(&state))
+        store_word(&table.table.entries[i].data, random_word(&state))
 
 
 def table_entry(Table table not None, Board board not None):

@@ -16,7 +16,7 @@
 static inline void *allocate_large(size_t bytes, void **block)
 {
     uintptr_t start;
-    *block = calloc(bytes + KOMADORI_HUGE_PAGE, 1);
+    *block = bytes <= SIZE_MAX - KOMADORI_HUGE_PAGE ? calloc(bytes + KOMADORI_HUGE_PAGE, 1) : NULL;
     if (*block == NULL)
         return NULL;
     start = ((uintptr_t)*block + KOMADORI_HUGE_PAGE - 1) & ~(uintptr_t)(KOMADORI_HUGE_PAGE - 1);

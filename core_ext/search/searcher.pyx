@@ -3,6 +3,7 @@
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from core_ext.base.atomic cimport store_word
 from core_ext.base.memory cimport allocate_large, clear_large, release_large, touch_large
 from core_ext.shogi.position cimport allocate_position, free_position
 from core_ext.shogi.types cimport MAX_MOVES
@@ -58,5 +59,5 @@ cdef void new_root(Searcher *s) noexcept nogil:
     s.stack[STACK_OFFSET].cutoffs = s.stack[STACK_OFFSET + 1].cutoffs = 0
     clear_large(s.histories.low_ply, sizeof(s.histories.low_ply))
     s.last_pv_length = 0
-    s.nodes = 0
+    store_word(&s.nodes, 0)
     s.samples.count = 0

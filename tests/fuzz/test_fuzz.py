@@ -33,6 +33,14 @@ def test_readers(seed: int, seconds: float) -> None:
     assert "files and texts" in run.stdout
 
 
+def test_misuse() -> None:
+    """Every public name of the core is called wrongly in two threads; a crash would end the process."""
+    command = [sys.executable, "-m", "tests.fuzz.misuse", "--seconds", "3", "--seed", "20261127"]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, f"ended with {run.returncode}:\n{run.stdout}{run.stderr}"
+    assert "never: []" in run.stdout
+
+
 def test_soak(tmp_path: Path) -> None:
     """A log with an incomplete last line is continued."""
     log, clock_share = tmp_path / "soak.jsonl", 0.1

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from usi_engine.book.entry import BookError, position_key
+from usi_engine.language import _
 from usi_engine.records.files import naming_errors, write_text
 from usi_engine.search.report import Line
 
@@ -59,9 +60,9 @@ class Journal:
 def check_settings(path: Path, found: Any, settings: dict[str, str | int | float]) -> None:
     """Raise BookError unless the file holds these settings."""
     if not isinstance(found, dict):
-        raise BookError(f"'{path}' is not the journal of a book; move it or name another --out")
+        raise BookError(_("'{path}' is not the journal of a book; move it or name another --out").format(path=path))
     if found != settings:
-        raise BookError(f"'{path}' was made with other settings; delete it or name another --out")
+        raise BookError(_("'{path}' was made with other settings; delete it or name another --out").format(path=path))
 
 
 def parsed(line: str) -> Any:

@@ -20,7 +20,7 @@ from usi_engine.csa.client import Client, SessionError, Settings
 from usi_engine.csa.connection import TrafficLog
 from usi_engine.csa.journal import recover
 from usi_engine.language import _
-from usi_engine.usi.arguments import DAY, real, whole
+from usi_engine.usi.arguments import DAY, Parser, real, whole
 from usi_engine.usi.driver import Engine, EngineError
 from usi_engine.usi.output import show
 
@@ -42,31 +42,32 @@ class UsageError(Exception):
 
 def arguments_of(words: list[str]) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(
-        prog="usi_engine csa", description="Play on a server that speaks the CSA protocol, such as floodgate."
-    )
+    description = _("Play on a server that speaks the CSA protocol, such as floodgate.")
+    parser = Parser("usi_engine csa", description=description)
     add = parser.add_argument
-    add("server", metavar="HOST[:PORT]", help=f"the server (port {PORT})")
-    add("--user", required=True, metavar="NAME", help="the login name")
+    add("server", metavar="HOST[:PORT]", help=_("the server (port {port})").format(port=PORT))
+    add("--user", required=True, metavar="NAME", help=_("the login name"))
     secret = parser.add_mutually_exclusive_group(required=True)
-    secret.add_argument("--password", help="the password; other users of this machine can see it in the process list")
-    secret.add_argument("--password-env", metavar="VARIABLE", help="the environment variable that holds the password")
-    add("--game", default="", help="the kind of game, e.g. floodgate-300-10F; sent to shogi-server with the password")
-    add("--games", type=whole(), default=0, metavar="N", help="stop after N games (0: play until Ctrl-C)")
-    add("--engine", type=Path, metavar="PATH", help="a USI engine (default: this engine)")
-    add("--option", action="append", default=[], metavar="NAME=VALUE", help="an option of the engine; repeatable")
-    add("--ponder", action="store_true", help="think on the opponent's time")
-    add(
-        "--margin",
-        type=real(0, DAY),
-        default=0.0,
-        metavar="SECONDS",
-        help="subtracted from the engine's times (0)",
-    )
-    add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help="folder of the games (csa-games)")
-    add("--log", type=Path, metavar="FILE", help="append every line sent and received, without the password")
-    add("--keep-alive", type=real(LEAST_KEEP_ALIVE, DAY), default=60.0, metavar="SECONDS",
-        help="send an empty line after this time of silence (60, at least 30)")  # fmt: skip
+    seen = _("the password; other users of this machine can see it in the process list")
+    secret.add_argument("--password", help=seen)
+    variable = _("the environment variable that holds the password")
+    secret.add_argument("--password-env", metavar="VARIABLE", help=variable)
+    game = _("the kind of game, e.g. floodgate-300-10F; sent to shogi-server with the password")
+    add("--game", default="", help=game)
+    games = _("stop after N games (0: play until Ctrl-C)")
+    add("--games", type=whole(), default=0, metavar="N", help=games)
+    add("--engine", type=Path, metavar="PATH", help=_("a USI engine (default: this engine)"))
+    option = _("an option of the engine; repeatable")
+    add("--option", action="append", default=[], metavar="NAME=VALUE", help=option)
+    add("--ponder", action="store_true", help=_("think on the opponent's time"))
+    margin = _("subtracted from the engine's times (0)")
+    add("--margin", type=real(0, DAY), default=0.0, metavar="SECONDS", help=margin)
+    records = _("folder of the games (csa-games)")
+    add("--records", type=Path, default=Path("csa-games"), metavar="FOLDER", help=records)
+    log = _("append every line sent and received, without the password")
+    add("--log", type=Path, metavar="FILE", help=log)
+    silence = _("send an empty line after this time of silence (60, at least 30)")
+    add("--keep-alive", type=real(LEAST_KEEP_ALIVE, DAY), default=60.0, metavar="SECONDS", help=silence)
     return parser.parse_args(words)
 
 
@@ -74,7 +75,7 @@ def address_of(text: str) -> tuple[str, int]:
     """Parse `HOST`, `HOST:PORT`, `[IPV6]:PORT`. UsageError."""
     match = re.fullmatch(r"(?:\[([^\]]+)\]|([^:\[\]]+))(?::(\d{1,5}))?", text)
     if match is None or int(match[3] or PORT) > 65535:
-        raise UsageError(f"'{text}' is not HOST or HOST:PORT")
+        raise UsageError(_("'{text}' is not HOST or HOST:PORT").format(text=text))
     return match[1] or match[2], int(match[3] or PORT)
 
 
@@ -84,11 +85,13 @@ def password_of(args: argparse.Namespace) -> str:
     if password is None:
         password = os.environ.get(args.password_env, "")
         if not password:
-            raise UsageError(f"the environment variable '{args.password_env}' is not set")
+            message = _("the environment variable '{name}' is not set")
+            raise UsageError(message.format(name=args.password_env))
     if not re.fullmatch(r"[!-~]+", password):
-        raise UsageError("the password must be visible ASCII characters without spaces")
+        raise UsageError(_("the password must be visible ASCII characters without spaces"))
     if args.game and not GAME.fullmatch(args.game):
-        raise UsageError(f"--game '{args.game}' is not NAME-SECONDS-BYOYOMI or NAME-SECONDS-INCREMENTF")
+        message = _("--game '{name}' is not NAME-SECONDS-BYOYOMI or NAME-SECONDS-INCREMENTF")
+        raise UsageError(message.format(name=args.game))
     return f"{args.game},{password}" if args.game else str(password)
 
 
@@ -98,7 +101,7 @@ def options_of(args: argparse.Namespace) -> dict[str, str]:
     for text in args.option:
         name, equals, value = text.partition("=")
         if not name or not equals:
-            raise UsageError(f"--option '{text}' is not NAME=VALUE")
+            raise UsageError(_("--option '{text}' is not NAME=VALUE").format(text=text))
         options[name] = value
     return options
 
@@ -106,7 +109,8 @@ def options_of(args: argparse.Namespace) -> dict[str, str]:
 def settings_of(args: argparse.Namespace) -> Settings:
     """Return the client's settings. UsageError."""
     if not NAME.fullmatch(args.user):
-        raise UsageError(f"--user '{args.user}' is not a login name of at most 32 characters")
+        message = _("--user '{name}' is not a login name of at most 32 characters")
+        raise UsageError(message.format(name=args.user))
     host, port = address_of(args.server)
     conditions = args.games, args.ponder, args.margin, args.records, args.keep_alive
     return Settings(host, port, args.user, password_of(args), *conditions)

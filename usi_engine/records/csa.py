@@ -36,6 +36,8 @@ KEYWORDS = {key: keyword for keyword, key in KEYS.items()}
 LIMITS = {"TIME_LIMIT": "持ち時間", "TIME": "持ち時間", "TIME+": "先手持ち時間", "TIME-": "後手持ち時間"}
 LIMIT_KEYWORDS = {"先手持ち時間": "TIME+", "後手持ち時間": "TIME-"}
 
+SQUARES = {digits: square_of(digits) for digits in (f"{file}{rank}" for file in range(1, 10) for rank in range(1, 10))}
+
 
 class Reader:
     """Builds the record of a game line by line. `node` is the last move read, `line` the number of the line."""
@@ -169,20 +171,19 @@ class Reader:
 
 def usi_of(text: str, board: Board) -> str:
     """Return a move of CSA in USI; empty if its piece is not on the square. CSA names the piece after promotion."""
-    letter, to = LETTERS.get(text[5:], ""), square_of(text[3:5])
+    letter, to = LETTERS.get(text[5:], ""), SQUARES[text[3:5]]
     if text[1:3] == "00":
         return f"{letter}*{to}"
-    origin = square_of(text[1:3])
+    origin = SQUARES[text[1:3]]
     moved = (board.piece_at(origin) or "").upper()
     return {moved: origin + to, f"+{moved}": f"{origin}{to}+"}.get(letter, "")
 
 
-def statements(line: str) -> Iterator[str]:
-    """Yield the statements of a line, which commas separate; a comment takes the rest of the line."""
+def statements(line: str) -> list[str]:
+    """Return the statements of a line, which commas separate; a comment takes the rest of the line."""
     code, mark, comment = line.partition("'")
-    yield from (word for word in map(str.strip, code.split(",")) if word)
-    if mark:
-        yield mark + comment
+    words = map(str.strip, code.split(",") if "," in code else [code])
+    return [*filter(None, words), *([mark + comment] if mark else [])]
 
 
 def split_quote(text: str) -> tuple[str, str]:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from usi_engine.usi.output import printable
+
 LAST_LINES = 5
 LONGEST_LINE = 1 << 20  # letters; the rest counts as another line
 SCORE = re.compile(r" score (cp|mate) ([+-]?\d{0,9})(?= |$)")
@@ -37,7 +39,7 @@ class EngineError(Exception):
         self.last_lines = tuple(last_lines)
 
     def __str__(self) -> str:
-        return "\n    ".join([str(self.args[0]), *self.last_lines])
+        return "\n    ".join([str(self.args[0]), *map(printable, self.last_lines)])
 
 
 class EngineDied(EngineError):
@@ -50,6 +52,10 @@ class EngineSilent(EngineError):
 
 class EngineNonsense(EngineError):
     """A process that answers with something else than a legal move or an evaluation."""
+
+
+class UnknownOption(EngineError, ValueError):
+    """An option that the engine does not have."""
 
 
 @dataclass(frozen=True)
@@ -159,7 +165,7 @@ class Engine:
         self.killed = False  # because it did not answer `stop`
         self.starts = self._searches = 0
         self._process: subprocess.Popen[str] | None = None
-        self.declared: set[str] = set()
+        self.declared: dict[str, str] = {}  # options with type, default and range
         self.name = ""
 
     @property
@@ -183,10 +189,10 @@ class Engine:
             self.set_option(name, value)
 
     def set_option(self, name: str, value: str) -> None:
-        """Set an option. EngineError if the engine has none of this name."""
-        if name not in self.declared | ALWAYS_SET:
-            raise EngineError(f"{self.name or self._command[0]} has no option '{name}'")
-        self._send(f"setoption name {name} value {value}")
+        """Set an option; a button has no value. UnknownOption if the engine has none of this name."""
+        if name not in self.declared and name not in ALWAYS_SET:
+            raise UnknownOption(f"{self.name or self._command[0]} has no option '{name}'")
+        self._send(f"setoption name {name}" + (f" value {value}" if value else ""))
 
     def prepare(self, max_moves: int = 0) -> None:
         """Wait until the engine is ready for a game, which takes long only the first time. EngineError.
@@ -327,7 +333,8 @@ class Engine:
         if word == "id" and rest.startswith("name "):
             self.name = rest.removeprefix("name ")
         elif word == "option":
-            self.declared.add(rest.removeprefix("name ").partition(" type ")[0])
+            name, _, kind = rest.removeprefix("name ").partition(" type ")
+            self.declared[name] = kind
         elif word in ("usiok", "readyok"):
             self._answers.add(word)
             (self._usiok if word == "usiok" else self._readyok).set()
